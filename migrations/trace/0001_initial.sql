@@ -1,0 +1,104 @@
+-- One row per part of a call; parts of the same (project_id, id) merge field by field, in any order, any number of
+-- times: anyLast skips nulls, min and max agree on times, references add up.
+CREATE TABLE IF NOT EXISTS calls
+(
+    project_id String,
+    id String,
+    trace_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    parent_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    thread_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    turn_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    op_name SimpleAggregateFunction(anyLast, Nullable(String)),
+    display_name SimpleAggregateFunction(anyLast, Nullable(String)),
+    started_at SimpleAggregateFunction(min, Nullable(DateTime64(6, 'UTC'))),
+    ended_at SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC'))),
+    exception SimpleAggregateFunction(anyLast, Nullable(String)),
+    error_count SimpleAggregateFunction(max, UInt64),
+    wb_user_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    wb_run_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    wb_run_step SimpleAggregateFunction(anyLast, Nullable(UInt64)),
+    wb_run_step_end SimpleAggregateFunction(anyLast, Nullable(UInt64)),
+    attributes SimpleAggregateFunction(anyLast, Nullable(String)),
+    inputs SimpleAggregateFunction(anyLast, Nullable(String)),
+    output SimpleAggregateFunction(anyLast, Nullable(String)),
+    summary SimpleAggregateFunction(anyLast, Nullable(String)),
+    input_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
+    output_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
+    deleted_at SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC'))),
+    INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (project_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- A version is live while it was last published after it was last deleted; its index follows its first publication.
+CREATE TABLE IF NOT EXISTS objects
+(
+    project_id String,
+    object_id String,
+    digest String,
+    kind SimpleAggregateFunction(anyLast, String),
+    base_object_class SimpleAggregateFunction(anyLast, Nullable(String)),
+    leaf_object_class SimpleAggregateFunction(anyLast, Nullable(String)),
+    val SimpleAggregateFunction(anyLast, String),
+    wb_user_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    created_at SimpleAggregateFunction(min, DateTime64(6, 'UTC')),
+    published_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')),
+    deleted_at SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC')))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (project_id, object_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS tables
+(
+    project_id String,
+    digest String,
+    row_digests Array(String)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (project_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS table_rows
+(
+    project_id String,
+    digest String,
+    val String
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (project_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- The bytes of a file are a blob under the same digest.
+CREATE TABLE IF NOT EXISTS files
+(
+    project_id String,
+    digest String,
+    name String,
+    size_bytes UInt64
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (project_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS feedback
+(
+    project_id String,
+    weave_ref String,
+    id String,
+    feedback_type String,
+    payload String,
+    creator Nullable(String),
+    created_at DateTime64(6, 'UTC'),
+    wb_user_id String,
+    annotation_ref Nullable(String),
+    runnable_ref Nullable(String),
+    call_ref Nullable(String),
+    trigger_ref Nullable(String),
+    queue_id Nullable(String)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (project_id, weave_ref, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,0 +1,59 @@
+import { invalidRequest } from '../errors.ts'
+import type { ControlDb } from '../stores/control-db/tables.ts'
+import { nowIso } from '../time.ts'
+
+/** A project's two names, as the wire writes them: `entity/project`. */
+export interface ProjectName {
+  entity: string
+  name: string
+}
+
+export type Projects = ReturnType<typeof createProjects>
+
+/** Wire: entity and project names of the hosted services stay below this. */
+const NAME_CHARS_MAX = 128
+
+/** Which projects exist. Any project comes into being when it is first used. */
+export function createProjects({ control }: { control: ControlDb }) {
+  // Every write asks; projects are few and never renamed, so what was seen once need not be asked again.
+  const seen = new Set<string>()
+
+  async function exists({ entity, name }: ProjectName): Promise<boolean> {
+    const row = await control
+      .selectFrom('projects')
+      .select('name')
+      .where('entity', '=', entity)
+      .where('name', '=', name)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  async function ensure({ entity, name }: ProjectName): Promise<void> {
+    const id = `${entity}/${name}`
+    if (seen.has(id)) return
+    await control
+      .insertInto('projects')
+      .values({ entity, name, created_at: nowIso() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    seen.add(id)
+  }
+
+  return {
+    exists,
+    ensure,
+    /** Ensures the project of a wire id. @throws 400 when it is not `entity/project`. */
+    async ensureById(projectId: string): Promise<void> {
+      if (!seen.has(projectId)) await ensure(parseProjectId(projectId))
+    },
+  }
+}
+
+/** Splits `entity/project`. @throws 400 for anything else. */
+export function parseProjectId(projectId: string): ProjectName {
+  const [entity, name, ...rest] = projectId.split('/')
+  if (!entity || !name || rest.length > 0 || entity.length > NAME_CHARS_MAX || name.length > NAME_CHARS_MAX) {
+    throw invalidRequest(`Invalid project_id: ${projectId.slice(0, NAME_CHARS_MAX)}; expected entity/project`)
+  }
+  return { entity, name }
+}

@@ -1,0 +1,89 @@
+/** An error a client may see. `http/` turns it into the body of the route's wire family. */
+export class ClientError extends Error {
+  readonly status: number
+  /** The wire's word for the kind of error, as OpenAI clients read it in `error.type`. */
+  readonly type: string
+  /** Further top-level fields of the body, such as `deleted_at`. */
+  readonly extra: Record<string, unknown>
+  /** The request field at fault, where there is one. */
+  readonly param: string | null
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    status: number,
+    type: string,
+    message: string,
+    options: {
+      extra?: Record<string, unknown>
+      param?: string
+      retryAfterSeconds?: number
+      cause?: unknown
+    } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.status = status
+    this.type = type
+    this.extra = options.extra ?? {}
+    this.param = options.param ?? null
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** 400: the request is well-formed but asks for something that makes no sense. */
+export function invalidRequest(message: string, param?: string): ClientError {
+  return new ClientError(400, 'BadRequestError', message, param === undefined ? {} : { param })
+}
+
+/** 401: no key. */
+export function unauthorized(): ClientError {
+  return new ClientError(
+    401,
+    'AuthenticationError',
+    'No API key: send "Authorization: Bearer KEY" or Basic auth with user "api" and the key as password.',
+  )
+}
+
+/** 403: a field or name that is not allowed. Wire: the trace API uses 403 for bad names and fields. */
+export function notAllowed(message: string): ClientError {
+  return new ClientError(403, 'PermissionDeniedError', message)
+}
+
+/** 404: `what` with `id` is unknown. */
+export function notFound(what: string, id: string, options: { param?: string } = {}): ClientError {
+  return new ClientError(404, 'NotFoundError', `${what} ${id} not found`, options)
+}
+
+/** 404 with `deleted_at`. Wire: clients retry a 404 once unless it carries `deleted_at`. */
+export function deleted(message: string, deletedAt: string): ClientError {
+  return new ClientError(404, 'NotFoundError', message, { extra: { deleted_at: deletedAt } })
+}
+
+/** 409: the request contradicts what is stored. */
+export function conflict(message: string): ClientError {
+  return new ClientError(409, 'ConflictError', message)
+}
+
+/** 413: a body or list over its limit. Wire: the Python client halves a batch on 413. */
+export function tooLarge(message: string): ClientError {
+  return new ClientError(413, 'RequestTooLargeError', message)
+}
+
+/** 501: part of the wire that this server does not do. */
+export function notImplemented(message: string): ClientError {
+  return new ClientError(501, 'NotImplementedError', message)
+}
+
+/** 503: nothing was applied; the same request may succeed later. */
+export function unavailable(message: string, retryAfterSeconds = 5): ClientError {
+  return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
+}
+
+/** 502 or 503: a part Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
+export function dependencyFailed(message: string, cause: unknown): ClientError {
+  return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
+}
+
+/** Says what was thrown, for logs and for reasons a person reads. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,134 @@
+import { Hono } from 'hono'
+import type { z } from 'zod'
+import { newId } from '../ids.ts'
+import { keepShapeOf } from '../json-text-wire.ts'
+import type { Log } from '../log.ts'
+import { type KeepShape, stringify } from '../lossless-json.ts'
+import type { Authenticate } from './auth.ts'
+import type { CallContext } from './caller.ts'
+import { errorReply } from './error-reply.ts'
+import { BODY_BYTES_MAX, readJson, readMultipart } from './request-body.ts'
+import type { RawReply, Route } from './route.ts'
+import { jsonLines } from './stream-reply.ts'
+import { validationFailure } from './validation-error.ts'
+
+export interface AppOptions {
+  authenticate: Authenticate
+  log: Log
+}
+
+/** The whole HTTP surface as one fetch handler; `app.request('/path')` needs no server. */
+export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
+  const app = new Hono()
+  for (const declaration of routes) {
+    const handler = handlerOf(declaration, options)
+    for (const path of pathsOf(declaration)) {
+      app.on(declaration.method, path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) =>
+        handler(c.req.raw, c.req.param()),
+      )
+    }
+  }
+  app.notFound((c) => c.json({ detail: 'Not Found' }, 404))
+  return app
+}
+
+/** Wire: the Python client finds the trace API below `/traces` of its base URL, or at a URL of its own. */
+function pathsOf(declaration: Route): string[] {
+  const paths = typeof declaration.path === 'string' ? [declaration.path] : [...declaration.path]
+  return declaration.family === 'trace' ? paths.flatMap((path) => [path, `/traces${path}`]) : paths
+}
+
+type Handler = (request: Request, pathParams: Record<string, string>) => Promise<Response>
+
+function handlerOf(declaration: Route, { authenticate, log }: AppOptions): Handler {
+  const keep = declaration.body === undefined ? undefined : keepShapeOf(declaration.body)
+  return async (request, pathParams) => {
+    const requestId = newId()
+    const started = performance.now()
+    const response = await answer(declaration, request, { pathParams, keep, authenticate, requestId }).catch(
+      (error: unknown) => {
+        if (request.signal.aborted) return new Response(null, { status: 499 })
+        const reply = errorReply(error, declaration.family, log)
+        return Response.json(reply.body, { status: reply.status, headers: reply.headers })
+      },
+    )
+    const level = response.status >= 400 ? 'info' : 'debug'
+    log[level](
+      {
+        request_id: requestId,
+        operation: declaration.operationId,
+        status: response.status,
+        ms: Math.round(performance.now() - started),
+      },
+      'request',
+    )
+    return response
+  }
+}
+
+interface Work {
+  pathParams: Record<string, string>
+  keep: KeepShape | undefined
+  authenticate: Authenticate
+  requestId: string
+}
+
+async function answer(declaration: Route, request: Request, work: Work): Promise<Response> {
+  const authorization = request.headers.get('authorization') ?? undefined
+  const caller =
+    declaration.auth === 'open' ? { user: '', defaultEntity: '', key: '' } : work.authenticate(authorization)
+  const context: CallContext = {
+    caller,
+    signal: request.signal,
+    requestId: work.requestId,
+    header: (name) => request.headers.get(name) ?? undefined,
+  }
+  const query = queryOf(new URL(request.url))
+  const input = {
+    ...parsePart('query', declaration.query, query),
+    ...(await bodyOf(declaration, request, work.keep)),
+    ...parsePart('path', declaration.pathParams, work.pathParams),
+  }
+  const result: unknown = await declaration.handle(input, context)
+  if (declaration.reply === 'raw') return rawResponse(result as RawReply)
+  if (declaration.reply === 'jsonl') {
+    const body = await jsonLines(result as AsyncIterable<unknown>)
+    return new Response(body, { headers: { 'content-type': 'application/jsonl' } })
+  }
+  return new Response(stringify(result), { headers: { 'content-type': 'application/json' } })
+}
+
+function rawResponse(reply: RawReply): Response {
+  return new Response(reply.body as ConstructorParameters<typeof Response>[0], {
+    status: reply.status ?? 200,
+    headers: reply.headers,
+  })
+}
+
+async function bodyOf(declaration: Route, request: Request, keep: KeepShape | undefined): Promise<object> {
+  if (declaration.bodyKind === 'stream') return { stream: request.body ?? new Blob([]).stream() }
+  if (declaration.body === undefined) return {}
+  const bytesMax = declaration.bodyBytesMax ?? BODY_BYTES_MAX
+  const raw =
+    declaration.bodyKind === 'multipart'
+      ? await readMultipart(request, bytesMax)
+      : await readJson(request, { bytesMax, keep })
+  return parsePart('body', declaration.body, raw)
+}
+
+function parsePart(part: string, schema: z.ZodType | undefined, value: unknown): object {
+  if (schema === undefined) return {}
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw validationFailure(part, parsed.error, value)
+  return parsed.data as object
+}
+
+/** Repeated keys become lists, as FastAPI services read them. */
+function queryOf(url: URL): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {}
+  for (const key of new Set(url.searchParams.keys())) {
+    const values = url.searchParams.getAll(key)
+    query[key] = values.length === 1 ? (values[0] ?? '') : values
+  }
+  return query
+}

@@ -1,0 +1,50 @@
+import { ClientError, messageOf } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Route } from './route.ts'
+import { ValidationFailure } from './validation-error.ts'
+
+export interface ErrorReply {
+  status: number
+  headers: Record<string, string>
+  body: Record<string, unknown>
+}
+
+/** Turns whatever was thrown into the reply of a wire family, and logs what is not the caller's mistake. */
+export function errorReply(error: unknown, family: Route['family'], log: Log): ErrorReply {
+  if (error instanceof ValidationFailure) return validationReply(error, family)
+  if (error instanceof ClientError) {
+    if (error.status >= 500) log.warn({ err: error.cause ?? error }, error.message)
+    const headers: Record<string, string> =
+      error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }
+    return { status: error.status, headers, body: bodyOf(error, family) }
+  }
+  const errorId = newId()
+  log.error({ err: error, error_id: errorId }, 'unexpected error')
+  const internal = new ClientError(500, 'InternalServerError', `Internal server error (${errorId})`)
+  return { status: 500, headers: {}, body: bodyOf(internal, family) }
+}
+
+function validationReply(failure: ValidationFailure, family: Route['family']): ErrorReply {
+  const body: Record<string, unknown> = { detail: failure.detail }
+  if (family === 'openai') {
+    // OpenAI clients show `error.message`; the detail array stands beside it.
+    const param = failure.detail[0]?.loc.slice(1).join('.') ?? null
+    body['error'] = { message: messageOf(failure), type: 'UnprocessableEntityError', param, code: 422 }
+  }
+  return { status: 422, headers: {}, body }
+}
+
+function bodyOf(error: ClientError, family: Route['family']): Record<string, unknown> {
+  switch (family) {
+    case 'trace':
+      return { reason: error.message, ...error.extra }
+    case 'training':
+      return { detail: error.message, ...error.extra }
+    case 'openai':
+      return {
+        error: { message: error.message, type: error.type, param: error.param, code: error.status },
+        detail: error.message,
+      }
+  }
+}

@@ -1,0 +1,32 @@
+import { serve } from '@hono/node-server'
+import type { Hono } from 'hono'
+
+export interface Listening extends AsyncDisposable {
+  url: string
+}
+
+/** Open connections get this long to finish after a stop was asked for; the whole stop must fit 10 s. */
+const DRAIN_MS = 5_000
+
+/** Serves the app on one port. Disposal stops accepting, lets requests finish, then cuts what is left. */
+export async function listen(app: Hono, address: { host: string; port: number }): Promise<Listening> {
+  const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
+    const starting = serve({ fetch: app.fetch, hostname: address.host, port: address.port }, () =>
+      resolve(starting),
+    )
+    starting.once('error', reject)
+  })
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return {
+    url: `http://${host}:${port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      if ('closeIdleConnections' in server) server.closeIdleConnections()
+      const cut = setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), DRAIN_MS)
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { tooLarge } from '../errors.ts'
+import { type KeepShape, parseKeeping } from '../lossless-json.ts'
+import type { UploadedFile } from './route.ts'
+import { jsonInvalid, ValidationFailure } from './validation-error.ts'
+
+/** Wire: the trace service takes 32 MiB a request and its clients cut their batches at 31 MiB. */
+export const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+/** Reads a whole body. @throws 413 as soon as more than `bytesMax` have been announced or seen. */
+export async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw bodyTooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** Wire: some clients send JSON with another Content-Type or none, so the type is not looked at. */
+export async function readJson(
+  request: Request,
+  options: { bytesMax: number; keep: KeepShape | undefined },
+): Promise<unknown> {
+  const bytes = await readBytes(request, options.bytesMax)
+  if (bytes.byteLength === 0) {
+    throw new ValidationFailure([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }])
+  }
+  try {
+    return parseKeeping(bytes.toString('utf8'), options.keep)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw jsonInvalid(error)
+    throw error
+  }
+}
+
+/** Reads form data; a file becomes an {@link UploadedFile}, any other field a string. */
+export async function readMultipart(request: Request, bytesMax: number): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(request, bytesMax)
+  const contentType = request.headers.get('content-type') ?? ''
+  const fields: Record<string, unknown> = {}
+  for (const [name, value] of await parseForm(bytes, contentType)) {
+    fields[name] = typeof value === 'string' ? value : await uploaded(value)
+  }
+  return fields
+}
+
+async function parseForm(bytes: Buffer, contentType: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData()
+  } catch {
+    throw new ValidationFailure([
+      {
+        type: 'multipart_invalid',
+        loc: ['body'],
+        msg: 'Body should be multipart form data',
+        input: contentType,
+      },
+    ])
+  }
+}
+
+async function uploaded(file: File): Promise<UploadedFile> {
+  return { name: file.name, type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) }
+}
+
+export function bodyTooLarge(bytesMax: number): Error {
+  return tooLarge(`Request too large: the limit is ${bytesMax} bytes`)
+}

@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import type { CallContext } from './caller.ts'
+
+type Part = z.ZodType
+type Output<P> = P extends z.ZodType ? z.output<P> : Record<never, never>
+
+/** A file that came as multipart form data. */
+export interface UploadedFile {
+  name: string
+  type: string
+  bytes: Uint8Array
+}
+
+/** A reply that is not JSON. */
+export interface RawReply {
+  status?: number
+  headers: Record<string, string>
+  body: Uint8Array | string | ReadableStream<Uint8Array>
+}
+
+/** How an endpoint answers: one JSON body, one JSON document a line, or bytes and streams of its own. */
+export type ReplyKind = 'json' | 'jsonl' | 'raw'
+
+type Returned<Kind extends ReplyKind, Response> = Kind extends 'jsonl'
+  ? Promise<AsyncIterable<Response>>
+  : Kind extends 'raw'
+    ? Promise<RawReply>
+    : Promise<Response> | Response
+
+/**
+ * One endpoint, declared. The input of `handle` is path, query and body merged; where names collide the path wins
+ * over the body, and the body over the query.
+ */
+export interface RouteDeclaration<
+  Path extends Part | undefined,
+  Query extends Part | undefined,
+  Body extends Part | undefined,
+  Response extends Part,
+  Kind extends ReplyKind,
+> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** One literal, or several that mean the same operation. Parameters are written `{name}`. */
+  path: string | readonly string[]
+  operationId: string
+  /** Decides the shape of error bodies; trace routes are served below `/traces` too. */
+  family: 'trace' | 'training' | 'openai'
+  /** Absent: a key is demanded. */
+  auth?: 'open'
+  pathParams?: Path
+  query?: Query
+  body?: Body
+  /** How the body is read. `stream` hands over the unread bytes as `input.stream`. */
+  bodyKind?: 'json' | 'multipart' | 'stream'
+  /** Bytes; the server's default limit where absent. */
+  bodyBytesMax?: number
+  reply: Kind
+  response: Response
+  handle: (
+    input: Output<Path> & Output<Query> & Output<Body>,
+    context: CallContext,
+  ) => Returned<Kind, z.input<Response>>
+}
+
+/** A route whose types have been checked at its declaration and are no longer needed. */
+export type Route = RouteDeclaration<Part | undefined, Part | undefined, Part | undefined, Part, ReplyKind>
+
+/** Checks a declaration's types: a handler that returns what `response` forbids does not compile. */
+export function route<
+  Response extends Part,
+  Kind extends ReplyKind,
+  Path extends Part | undefined = undefined,
+  Query extends Part | undefined = undefined,
+  Body extends Part | undefined = undefined,
+>(declaration: RouteDeclaration<Path, Query, Body, Response, Kind>): Route {
+  // The one place where types are erased: the server parses the input with these same schemas before it calls.
+  return declaration as unknown as Route
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod'
+
+/** One entry of a 422 body, in the words that FastAPI clients know. */
+export interface ValidationDetail {
+  type: string
+  loc: (string | number)[]
+  msg: string
+  input: unknown
+  ctx?: Record<string, unknown>
+}
+
+/** The body of a 422. */
+export const ValidationErrorBody = z
+  .object({
+    detail: z.array(
+      z.object({
+        type: z.string(),
+        loc: z.array(z.union([z.string(), z.number()])),
+        msg: z.string(),
+        input: z.unknown(),
+        ctx: z.record(z.string(), z.unknown()).optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'ValidationError' })
+
+/** A request that does not have the shape its route declares. */
+export class ValidationFailure extends Error {
+  readonly detail: ValidationDetail[]
+
+  constructor(detail: ValidationDetail[]) {
+    super(detail.map((item) => `${item.loc.join('.')}: ${item.msg}`).join('; '))
+    this.detail = detail
+  }
+}
+
+/** Characters of an offending input that are echoed; whole bodies would make error replies as large as requests. */
+const INPUT_CHARS_MAX = 200
+
+/** Translates zod's issues for one part of a request (`body`, `query`, `path`). */
+export function validationFailure(part: string, error: z.ZodError, input: unknown): ValidationFailure {
+  const detail = error.issues.flatMap((issue) => detailsOf(issue, [part], input))
+  return new ValidationFailure(detail)
+}
+
+/** The body was not JSON. */
+export function jsonInvalid(error: SyntaxError): ValidationFailure {
+  const position = Number(/position (\d+)/.exec(error.message)?.[1] ?? 0)
+  return new ValidationFailure([
+    {
+      type: 'json_invalid',
+      loc: ['body', position],
+      msg: 'JSON decode error',
+      input: {},
+      ctx: { error: error.message.slice(0, INPUT_CHARS_MAX) },
+    },
+  ])
+}
+
+function detailsOf(issue: z.core.$ZodIssue, prefix: (string | number)[], root: unknown): ValidationDetail[] {
+  const loc = [...prefix, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
+  const input = valueAt(root, issue.path)
+  if (issue.code === 'invalid_union') {
+    const best = [...issue.errors].sort((a, b) => deepest(b) - deepest(a))[0]
+    if (best !== undefined && best.length > 0) {
+      return best.flatMap((inner) =>
+        detailsOf({ ...inner, path: [...issue.path, ...inner.path] }, prefix, root),
+      )
+    }
+  }
+  return [{ ...wording(issue, input), loc, input: summary(input) }]
+}
+
+function deepest(issues: readonly z.core.$ZodIssue[]): number {
+  return Math.max(0, ...issues.map((issue) => issue.path.length))
+}
+
+const TYPE_WORDS: Record<string, { type: string; msg: string }> = {
+  string: { type: 'string_type', msg: 'Input should be a valid string' },
+  number: { type: 'float_type', msg: 'Input should be a valid number' },
+  int: { type: 'int_type', msg: 'Input should be a valid integer' },
+  boolean: { type: 'bool_type', msg: 'Input should be a valid boolean' },
+  array: { type: 'list_type', msg: 'Input should be a valid list' },
+  object: { type: 'dict_type', msg: 'Input should be a valid dictionary' },
+  record: { type: 'dict_type', msg: 'Input should be a valid dictionary' },
+}
+
+/** Zod issue → the words of the services whose clients we serve. */
+function wording(issue: z.core.$ZodIssue, input: unknown): Omit<ValidationDetail, 'loc' | 'input'> {
+  if (input === undefined && issue.code !== 'unrecognized_keys')
+    return { type: 'missing', msg: 'Field required' }
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_WORDS[issue.expected] ?? { type: `${issue.expected}_type`, msg: issue.message }
+    case 'too_small':
+      return bound('greater', 'too_short', Number(issue.minimum), issue)
+    case 'too_big':
+      return bound('less', 'too_long', Number(issue.maximum), issue)
+    case 'invalid_value': {
+      const expected = issue.values.map((value) => `'${String(value)}'`).join(' or ')
+      return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
+    }
+    case 'invalid_format':
+      return issue.format === 'uuid'
+        ? { type: 'uuid_parsing', msg: 'Input should be a valid UUID' }
+        : { type: `${issue.format}_format`, msg: issue.message }
+    case 'custom': {
+      const type: unknown = issue.params?.['type']
+      return { type: typeof type === 'string' ? type : 'value_error', msg: issue.message }
+    }
+    default:
+      return { type: issue.code, msg: issue.message }
+  }
+}
+
+interface Bounded {
+  origin: string
+  inclusive?: boolean | undefined
+}
+
+function bound(
+  word: 'greater' | 'less',
+  lengthType: 'too_short' | 'too_long',
+  limit: number,
+  issue: Bounded,
+): Omit<ValidationDetail, 'loc' | 'input'> {
+  if (issue.origin === 'string') {
+    const type = `string_${lengthType}`
+    const most = lengthType === 'too_long' ? 'at most' : 'at least'
+    return { type, msg: `String should have ${most} ${limit} characters`, ctx: { limit } }
+  }
+  if (issue.origin === 'array' || issue.origin === 'set') {
+    const most = lengthType === 'too_long' ? 'at most' : 'at least'
+    return { type: lengthType, msg: `List should have ${most} ${limit} items`, ctx: { limit } }
+  }
+  const inclusive = issue.inclusive === true
+  const short = `${word === 'greater' ? 'g' : 'l'}${inclusive ? 'e' : 't'}`
+  return {
+    type: `${word}_than${inclusive ? '_equal' : ''}`,
+    msg: `Input should be ${word} than ${inclusive ? 'or equal to ' : ''}${limit}`,
+    ctx: { [short]: limit },
+  }
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<PropertyKey, unknown>)[step]
+  }
+  return value
+}
+
+function summary(input: unknown): unknown {
+  if (input === undefined) return null
+  const text = JSON.stringify(input) ?? 'null'
+  return text.length <= INPUT_CHARS_MAX ? input : `${text.slice(0, INPUT_CHARS_MAX)}…`
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { AnyJson, JsonObject, keepShapeOf } from './json-text-wire.ts'
+import { JsonText, memberText, parseKeeping, stringify } from './lossless-json.ts'
+
+const Start = z.object({ id: z.string(), inputs: JsonObject, output: AnyJson.nullish() })
+const Batch = z.object({
+  batch: z.array(
+    z.union([z.object({ req: z.object({ start: Start }) }), z.object({ rows: z.array(AnyJson) })]),
+  ),
+})
+
+describe('parseKeeping', () => {
+  it('keeps payloads as their own text, wherever the schema wants them', () => {
+    const inputs = '{"2": 1.0, "1": 12345678901234567890, "s": "a\\"}\\\\", "__proto__": [1e2]}'
+    const text = `{"batch": [ {"req":{"start":{"id":"a", "inputs" : ${inputs} ,"output":null}}}, {"rows":[1.0,{"z":[]}]} ]}`
+    const parsed = Batch.parse(parseKeeping(text, keepShapeOf(Batch)))
+    expect(stringify(parsed)).toBe(
+      `{"batch":[{"req":{"start":{"id":"a","inputs":${inputs},"output":null}}},{"rows":[1.0,{"z":[]}]}]}`,
+    )
+  })
+
+  it('refuses what is not JSON', () => {
+    expect(() => parseKeeping('{"inputs": {"a": tru}}', { inputs: 'text' })).toThrow(SyntaxError)
+  })
+
+  it('does not let a key change a prototype', () => {
+    const parsed = parseKeeping('{"__proto__":{"polluted":1},"inputs":{}}', { inputs: 'text' }) as object
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
+    expect('polluted' in parsed).toBe(false)
+  })
+})
+
+describe('memberText', () => {
+  it('finds members and elements as they were written', () => {
+    expect(memberText('{"a": [1.0, {"b": 2}], "c": 3}', 'a')).toBe('[1.0, {"b": 2}]')
+    expect(memberText('[1.0, {"b": 2}]', 1)).toBe('{"b": 2}')
+    expect(memberText('[1.0]', 1)).toBeUndefined()
+    expect(memberText('{}', 'a')).toBeUndefined()
+    expect(memberText('3', 'a')).toBeUndefined()
+  })
+})
+
+describe('stringify', () => {
+  it('leaves out undefined members and writes texts as they are', () => {
+    expect(stringify({ a: undefined, b: new JsonText('1.0'), c: [undefined, 'x'] })).toBe(
+      '{"b":1.0,"c":[null,"x"]}',
+    )
+  })
+})

@@ -1,0 +1,192 @@
+/**
+ * JSON that keeps what `JSON.parse` loses: `1.0` stays `1.0`, integers keep every digit, keys keep their order.
+ * Payloads travel through the server as the client's own text ({@link JsonText}); only the envelope is parsed.
+ */
+
+/** A JSON value kept as the text it arrived in. The text is valid JSON. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The value as plain JavaScript, with the losses of `JSON.parse`. */
+  value(): unknown {
+    return JSON.parse(this.text)
+  }
+
+  /** For responses go through {@link stringify}, which emits the text itself. */
+  toJSON(): unknown {
+    return this.value()
+  }
+}
+
+/** Which parts of a document stay text: `'text'` here, or children by key (`'*'` for every element of an array). */
+export type KeepShape = 'text' | { readonly [key: string]: KeepShape }
+
+/**
+ * Parses a document and keeps the parts that `keep` names as {@link JsonText}; `null` stays `null`.
+ * @throws SyntaxError when the text is not JSON.
+ */
+export function parseKeeping(text: string, keep: KeepShape | undefined): unknown {
+  const whole: unknown = JSON.parse(text)
+  if (keep === undefined) return whole
+  return take(text, skipSpace(text, 0), keep).value
+}
+
+/** Writes a value as JSON; every {@link JsonText} in it appears as its own text. */
+export function stringify(value: unknown): string {
+  if (value instanceof JsonText) return value.text
+  if (Array.isArray(value)) return `[${value.map((item) => stringify(item ?? null)).join(',')}]`
+  if (typeof value === 'object' && value !== null && !('toJSON' in value)) {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`)
+    return `{${members.join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}
+
+/** A number as it was written, for canonical forms that tell `1` from `1.0`. */
+export class JsonNumber {
+  readonly source: string
+
+  constructor(source: string) {
+    this.source = source
+  }
+}
+
+export type LosslessJson =
+  | string
+  | boolean
+  | null
+  | JsonNumber
+  | LosslessJson[]
+  | { [key: string]: LosslessJson }
+
+/** Parses a text into values whose numbers keep their source. Duplicate keys: the last wins. */
+export function parseLossless(text: string): LosslessJson {
+  // TypeScript's reviver type lacks the third argument (ECMAScript "JSON.parse source text access").
+  const reviver = (_key: string, value: unknown, context: { source?: string }): unknown =>
+    typeof value === 'number' ? new JsonNumber(context.source ?? String(value)) : value
+  return JSON.parse(text, reviver as (this: unknown, key: string, value: unknown) => unknown) as LosslessJson
+}
+
+/** The text of one member of an object text or one element of an array text; undefined when it is not there. */
+export function memberText(text: string, key: string | number): string | undefined {
+  let at = skipSpace(text, 0)
+  const opener = text[at]
+  if (typeof key === 'number' ? opener !== '[' : opener !== '{') return undefined
+  let found: string | undefined
+  let index = 0
+  for (at = skipSpace(text, at + 1); text[at] !== ']' && text[at] !== '}'; index++) {
+    let name: string | number = index
+    if (typeof key === 'string') {
+      const nameEnd = endOfString(text, at)
+      name = JSON.parse(text.slice(at, nameEnd)) as string
+      at = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    }
+    const end = endOfValue(text, at)
+    if (name === key) found = text.slice(at, end)
+    at = skipSpace(text, end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+  }
+  return found
+}
+
+interface Taken {
+  value: unknown
+  end: number
+}
+
+function take(text: string, at: number, keep: KeepShape | undefined): Taken {
+  if (keep === undefined || keep === 'text' || (text[at] !== '{' && text[at] !== '[')) {
+    const end = endOfValue(text, at)
+    const source = text.slice(at, end)
+    const value: unknown = keep === 'text' && source !== 'null' ? new JsonText(source) : JSON.parse(source)
+    return { value, end }
+  }
+  return text[at] === '{' ? takeObject(text, at, keep) : takeArray(text, at, keep['*'])
+}
+
+function takeObject(text: string, start: number, keep: { readonly [key: string]: KeepShape }): Taken {
+  const object: Record<string, unknown> = {}
+  let at = skipSpace(text, start + 1)
+  while (text[at] !== '}') {
+    const nameEnd = endOfString(text, at)
+    const name = JSON.parse(text.slice(at, nameEnd)) as string
+    at = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    const member = take(text, at, Object.hasOwn(keep, name) ? keep[name] : keep['*'])
+    // defineProperty, because a plain assignment to "__proto__" would change the prototype.
+    if (name === '__proto__') Object.defineProperty(object, name, { value: member.value, enumerable: true })
+    else object[name] = member.value
+    at = skipSpace(text, member.end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+  }
+  return { value: object, end: at + 1 }
+}
+
+function takeArray(text: string, start: number, keep: KeepShape | undefined): Taken {
+  const items: unknown[] = []
+  let at = skipSpace(text, start + 1)
+  while (text[at] !== ']') {
+    const item = take(text, at, keep)
+    items.push(item.value)
+    at = skipSpace(text, item.end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+  }
+  return { value: items, end: at + 1 }
+}
+
+// The scanners below rely on the text being valid JSON, which JSON.parse has checked.
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+function skipSpace(text: string, at: number): number {
+  let position = at
+  while (text.charCodeAt(position) <= 0x20) position++
+  return position
+}
+
+function endOfString(text: string, at: number): number {
+  let close = text.indexOf('"', at + 1)
+  while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
+  return close + 1
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+function endOfValue(text: string, at: number): number {
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return endOfString(text, at)
+  if (first !== 0x7b && first !== 0x5b) return endOfScalar(text, at)
+  let depth = 0
+  let position = at
+  do {
+    const code = text.charCodeAt(position)
+    if (code === QUOTE) {
+      position = endOfString(text, position)
+      continue
+    }
+    if (code === 0x7b || code === 0x5b) depth++
+    else if (code === 0x7d || code === 0x5d) depth--
+    position++
+  } while (depth > 0)
+  return position
+}
+
+function endOfScalar(text: string, at: number): number {
+  let position = at
+  while (position < text.length) {
+    const code = text.charCodeAt(position)
+    if (code <= 0x20 || code === 0x2c || code === 0x5d || code === 0x7d) break
+    position++
+  }
+  return position
+}

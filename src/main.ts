@@ -1,0 +1,40 @@
+import { routesOf } from './app.ts'
+import { readConfig } from './config.ts'
+import { messageOf } from './errors.ts'
+import { authenticateLocally } from './http/auth.ts'
+import { buildApp } from './http/build-app.ts'
+import { listen } from './http/listen.ts'
+import { createLog } from './log.ts'
+import { createServices } from './services.ts'
+import { openStores } from './stores/open-stores.ts'
+import { VERSION } from './version.ts'
+
+/** After a signal: requests drain and stores close within this, or the process ends hard. */
+const STOP_MS = 10_000
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const log = createLog(config)
+  const stopped = stopSignal()
+
+  await using stores = await openStores(config.dataFolder)
+  const services = createServices(stores, { version: VERSION, log })
+  const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log })
+  await using server = await listen(app, config)
+  log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
+
+  const signal = await stopped
+  log.info({ signal }, 'stopping')
+  setTimeout(() => process.exit(1), STOP_MS).unref()
+}
+
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve)
+  })
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import type { ControlTables } from './tables.ts'
+
+/** How long a statement waits for another process's lock, such as a backup's. */
+const BUSY_MS = 5_000
+
+/** Opens the embedded control database. A commit is on disk when its promise resolves. */
+export function openSqlite(folder: string): Kysely<ControlTables> & AsyncDisposable {
+  const database = new DatabaseSync(join(folder, 'control.sqlite'))
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+    PRAGMA busy_timeout = ${BUSY_MS}`)
+  const kysely = new Kysely<ControlTables>({ dialect: new SqliteDialect({ database: adapt(database) }) })
+  return Object.assign(kysely, { [Symbol.asyncDispose]: () => kysely.destroy() })
+}
+
+/** Kysely speaks better-sqlite3's interface; node:sqlite differs in how parameters and result columns are given. */
+function adapt(database: DatabaseSync): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+      }
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { drainPending, Session } from 'chdb'
+import { dependencyFailed } from '../../errors.ts'
+import { createGroupCommit } from './group-commit.ts'
+import type { Query, TraceDb } from './port.ts'
+
+/** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
+const READ_SESSIONS = 6
+
+/** A read that takes longer is a mistake; chDB cannot interrupt one that has not produced a row. */
+const READ_SECONDS_MAX = 60
+
+/** Keeps one query from taking the machine's memory. */
+const READ_BYTES_MAX = 4 * 1024 ** 3
+
+const CONNECTION_ARGS = [
+  '--date_time_input_format=best_effort',
+  '--date_time_output_format=iso',
+  '--output_format_json_quote_64bit_integers=0',
+  '--output_format_json_escape_forward_slashes=0',
+  `--max_execution_time=${READ_SECONDS_MAX}`,
+  `--max_memory_usage=${READ_BYTES_MAX}`,
+]
+
+/** Opens ClickHouse in this process, with its files below `folder`. One process may open a folder at a time. */
+export function openChdb(folder: string): TraceDb {
+  const path = join(folder, 'trace-db')
+  const open = (): Session => new Session(path, { connectionArgs: CONNECTION_ARGS })
+  const writer = open()
+  const readers = createPool(READ_SESSIONS, open)
+  const commits = new Map<string, ReturnType<typeof createGroupCommit>>()
+
+  function commitsOf(table: string): ReturnType<typeof createGroupCommit> {
+    let commit = commits.get(table)
+    if (commit === undefined) {
+      commit = createGroupCommit(async (lines) => {
+        await writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) })
+      })
+      commits.set(table, commit)
+    }
+    return commit
+  }
+
+  return {
+    async *query<Row>(query: Query, signal?: AbortSignal) {
+      const session = await readers.take()
+      try {
+        const options = { format: 'JSONEachRow', ...(signal && { signal }) }
+        for await (const chunk of session.queryStreamBind(query.sql, query.params, options)) {
+          for (const line of chunk.text().split('\n')) if (line !== '') yield JSON.parse(line) as Row
+        }
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw dependencyFailed('The trace database could not answer', error)
+      } finally {
+        readers.give(session)
+      }
+    },
+
+    async insert(table, rows) {
+      if (rows.length === 0) return
+      let lines = ''
+      for (const row of rows) lines += `${JSON.stringify(row)}\n`
+      await commitsOf(table).write(lines)
+    },
+
+    async command(query) {
+      await writer.queryBindAsync(query.sql, query.params, { format: 'Null' })
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...commits.values()].map((commit) => commit.drained()))
+      for (const session of [writer, ...readers.all()]) session.close()
+      await drainPending()
+    },
+  }
+}
+
+interface Pool {
+  take(): Promise<Session>
+  give(session: Session): void
+  all(): Session[]
+}
+
+function createPool(size: number, open: () => Session): Pool {
+  const opened: Session[] = []
+  const free: Session[] = []
+  const waiting: ((session: Session) => void)[] = []
+  return {
+    async take() {
+      const session = free.pop()
+      if (session !== undefined) return session
+      if (opened.length < size) {
+        const fresh = open()
+        opened.push(fresh)
+        return fresh
+      }
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    give(session) {
+      const next = waiting.shift()
+      if (next === undefined) free.push(session)
+      else next(session)
+    },
+    all: () => opened,
+  }
+}

@@ -1,0 +1,35 @@
+/** ClickHouse SQL with `{name:Type}` placeholders; values never enter the text. */
+export interface Query {
+  sql: string
+  params: Record<string, unknown>
+}
+
+/**
+ * Everything we ask of ClickHouse. Adapters: chdb.ts (in process).
+ * Date-times go in and come out as ISO 8601 with microseconds and `Z`.
+ */
+export interface TraceDb extends AsyncDisposable {
+  /** Streams rows. Ending the iteration early, or the signal, stops the query. @throws Error when the query fails. */
+  query<Row>(query: Query, signal?: AbortSignal): AsyncIterable<Row>
+  /**
+   * Inserts rows, durable and readable once this resolves. Calls that meet are committed together; a row the database
+   * refuses fails only the call it came with.
+   * @throws 503 when too much is already waiting; nothing of this call is stored then.
+   */
+  insert(table: string, rows: readonly object[]): Promise<void>
+  /** Runs a statement that returns nothing. */
+  command(query: Query): Promise<void>
+}
+
+/** Collects a small result. */
+export async function rowsOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const collected: Row[] = []
+  for await (const row of rows) collected.push(row)
+  return collected
+}
+
+/** The first row, for queries that return one at most. */
+export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | undefined> {
+  for await (const row of rows) return row
+  return undefined
+}

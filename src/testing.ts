@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { routesOf } from './app.ts'
+import { authenticateLocally } from './http/auth.ts'
+import { buildApp } from './http/build-app.ts'
+import type { Route } from './http/route.ts'
+import { newId } from './ids.ts'
+import { keepShapeOf } from './json-text-wire.ts'
+import { createLog } from './log.ts'
+import { parseKeeping } from './lossless-json.ts'
+import { createServices } from './services.ts'
+import { openStores, type Stores } from './stores/open-stores.ts'
+import { VERSION } from './version.ts'
+
+const KEY = 'Bearer test-key'
+
+export interface TestServer {
+  /** Sends a JSON body; the reply is checked against the route's own response schema. */
+  post(path: string, body: unknown): Promise<Response>
+  request(path: string, init?: RequestInit): Promise<Response>
+  stores: Stores
+  /** A project id nobody else uses. */
+  newProject(): string
+}
+
+/** The whole app over real embedded stores in a temporary folder, for one test file. */
+export function useTestServer(): TestServer {
+  const state: { app?: ReturnType<typeof buildApp>; routes: Route[]; stores?: Stores; folder?: string } = {
+    routes: [],
+  }
+
+  beforeAll(async () => {
+    const log = createLog({ logLevel: 'error', logFormat: 'json' })
+    state.folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
+    state.stores = await openStores(state.folder)
+    state.routes = routesOf(createServices(state.stores, { version: VERSION, log }))
+    state.app = buildApp(state.routes, { authenticate: authenticateLocally, log })
+  })
+
+  afterAll(async () => {
+    await state.stores?.[Symbol.asyncDispose]()
+    if (state.folder !== undefined) await rm(state.folder, { recursive: true, force: true })
+  })
+
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
+    if (state.app === undefined) throw new Error('The test server has not started')
+    const headers = { authorization: KEY, ...(init.headers as Record<string, string> | undefined) }
+    const response = await state.app.request(path, { ...init, headers })
+    if (response.status === 200) await checkReply(state.routes, init.method ?? 'GET', path, response.clone())
+    return response
+  }
+
+  return {
+    request,
+    post: (path, body) => request(path, { method: 'POST', body: JSON.stringify(body) }),
+    get stores() {
+      if (state.stores === undefined) throw new Error('The test server has not started')
+      return state.stores
+    },
+    newProject: () => `test/${newId()}`,
+  }
+}
+
+/** A reply must be exactly what its route declares: a field the schema does not know fails the test. */
+async function checkReply(routes: Route[], method: string, path: string, response: Response): Promise<void> {
+  const pathname = path.split('?')[0] ?? path
+  const declared = routes.find(
+    (candidate) => candidate.method === method && matches(candidate.path, pathname),
+  )
+  if (declared === undefined || declared.reply === 'raw') return
+  const text = await response.text()
+  const documents = declared.reply === 'jsonl' ? text.split('\n').filter((line) => line !== '') : [text]
+  for (const document of documents) {
+    const value = parseKeeping(document, keepShapeOf(declared.response))
+    expect(declared.response.parse(value)).toEqual(value)
+  }
+}
+
+function matches(paths: string | readonly string[], pathname: string): boolean {
+  const literals = typeof paths === 'string' ? [paths] : paths
+  return literals.some((literal) =>
+    new RegExp(`^(/traces)?${literal.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  )
+}

@@ -1,0 +1,86 @@
+import { invalidRequest } from '../../errors.ts'
+
+const EXTERNAL = 'weave:///'
+const INTERNAL = 'weave-trace-internal:///'
+
+/** A ref to a thing of a project: `weave:///entity/project/kind/name[:version][/edge/value]…`. */
+export interface RefUri {
+  /** `entity/project` */
+  projectId: string
+  kind: 'object' | 'op' | 'table' | 'call'
+  /** Object or op name; the digest of a table; the id of a call. */
+  name: string
+  /** Digest, `latest`, `v<N>` or alias; only objects and ops have one. */
+  version: string | undefined
+  /** Steps into the value. */
+  edges: { kind: 'attr' | 'key' | 'index' | 'id'; value: string }[]
+}
+
+/**
+ * The id under which a project appears inside internal refs. It is derived from the name, so that the digest of
+ * anything that contains a ref never changes.
+ */
+export function internalProjectId(projectId: string): string {
+  return Buffer.from(projectId, 'utf8').toString('base64')
+}
+
+/** Whether a string is a ref that clients exchange. */
+export function isRef(text: string): boolean {
+  return text.startsWith(EXTERNAL)
+}
+
+/**
+ * `weave:///e/p/tail` → `weave-trace-internal:///{internal project id}/tail`, the form that digests are taken of.
+ * @throws 400 for a ref without entity, project and tail.
+ */
+export function internalRef(ref: string): string {
+  const [entity, project, ...tail] = ref.slice(EXTERNAL.length).split('/')
+  if (!entity || !project || tail.length === 0) throw invalidRequest(`Invalid ref: ${ref}`)
+  return `${INTERNAL}${internalProjectId(`${entity}/${project}`)}/${tail.join('/')}`
+}
+
+/** Whether a string is the stored form, which clients have no reason to send. */
+export function isInternalRef(text: string): boolean {
+  return text.startsWith(INTERNAL)
+}
+
+/** @throws 400 when the text is not a ref. */
+export function parseRef(ref: string): RefUri {
+  const [entity, project, kind, named, ...path] = isRef(ref) ? ref.slice(EXTERNAL.length).split('/') : []
+  if (!entity || !project || !named || !isKind(kind)) throw invalidRequest(`Invalid ref: ${ref}`)
+  const separator = named.lastIndexOf(':')
+  const versioned = kind === 'object' || kind === 'op'
+  if (versioned && separator < 1) throw invalidRequest(`Invalid ref: ${ref}`)
+  return {
+    projectId: `${entity}/${project}`,
+    kind,
+    name: decode(versioned ? named.slice(0, separator) : named),
+    version: versioned ? named.slice(separator + 1) : undefined,
+    edges: edgesOf(path, ref),
+  }
+}
+
+function isKind(kind: string | undefined): kind is RefUri['kind'] {
+  return kind === 'object' || kind === 'op' || kind === 'table' || kind === 'call'
+}
+
+function edgesOf(path: string[], ref: string): RefUri['edges'] {
+  const edges: RefUri['edges'] = []
+  for (let at = 0; at < path.length; at += 2) {
+    const kind = path[at]
+    const value = path[at + 1]
+    if (value === undefined || (kind !== 'attr' && kind !== 'key' && kind !== 'index' && kind !== 'id')) {
+      throw invalidRequest(`Invalid ref: ${ref}`)
+    }
+    edges.push({ kind, value: decode(value) })
+  }
+  return edges
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,48 @@
+import { type Route, route } from '../../http/route.ts'
+import type { ServiceInfo } from './service.ts'
+import { HealthRes, ProjectsInfoReq, ProjectsInfoRes, ServerInfoRes, VersionRes } from './wire.ts'
+
+export function serviceInfoRoutes(service: ServiceInfo): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      operationId: 'health',
+      family: 'trace',
+      auth: 'open',
+      reply: 'json',
+      response: HealthRes,
+      handle: service.health,
+    }),
+    route({
+      method: 'GET',
+      path: '/version',
+      operationId: 'version',
+      family: 'trace',
+      auth: 'open',
+      reply: 'json',
+      response: VersionRes,
+      handle: service.version,
+    }),
+    route({
+      method: 'GET',
+      path: '/server_info',
+      operationId: 'server_info',
+      family: 'trace',
+      auth: 'open',
+      reply: 'json',
+      response: ServerInfoRes,
+      handle: service.serverInfo,
+    }),
+    route({
+      method: 'POST',
+      path: '/service/projects_info',
+      operationId: 'projects_info',
+      family: 'trace',
+      body: ProjectsInfoReq,
+      reply: 'json',
+      response: ProjectsInfoRes,
+      handle: service.projectsInfo,
+    }),
+  ]
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+describe('GET /server_info', () => {
+  it.each(['/server_info', '/traces/server_info'])('200 at %s without a key', async (path) => {
+    const response = await server.request(path, { headers: { authorization: '' } })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ min_required_weave_python_version: '0.0.0' })
+  })
+})
+
+describe('POST /service/projects_info', () => {
+  it('401 without a key', async () => {
+    const response = await server.request('/service/projects_info', {
+      method: 'POST',
+      headers: { authorization: '' },
+      body: '{',
+    })
+    expect(response.status).toBe(401)
+  })
+
+  it('422 with a detail array for a body of another shape', async () => {
+    const response = await server.post('/service/projects_info', { project_ids: 'a/b' })
+    expect(response.status).toBe(422)
+    expect(await response.json()).toEqual({
+      detail: [
+        {
+          type: 'list_type',
+          loc: ['body', 'project_ids'],
+          msg: 'Input should be a valid list',
+          input: 'a/b',
+        },
+      ],
+    })
+  })
+
+  it('422 for a body that is not JSON', async () => {
+    const response = await server.request('/service/projects_info', { method: 'POST', body: '{' })
+    expect(response.status).toBe(422)
+    expect(await response.json()).toMatchObject({ detail: [{ type: 'json_invalid' }] })
+  })
+})

@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import { type Projects, parseProjectId } from '../../accounts/projects.ts'
+import { internalProjectId } from '../refs/ref-uri.ts'
+import type { ProjectsInfoReq, ProjectsInfoRes } from './wire.ts'
+
+export type ServiceInfo = ReturnType<typeof createServiceInfo>
+
+/** What clients ask about the server itself. */
+export function createServiceInfo({ projects, version }: { projects: Projects; version: string }) {
+  return {
+    health: () => ({ status: 'ok' as const }),
+    version: () => ({ version }),
+    serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),
+
+    /** Wire: unknown projects are left out. */
+    async projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
+      const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))
+      return req.project_ids
+        .filter((_, index) => known[index])
+        .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) }))
+    },
+  }
+}

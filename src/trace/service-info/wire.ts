@@ -1,0 +1,17 @@
+import { z } from 'zod'
+
+export const HealthRes = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+
+export const VersionRes = z.object({ version: z.string() }).meta({ id: 'Version' })
+
+/** Wire: the Python client refuses to start without this, and compares both versions as PEP 440. */
+export const ServerInfoRes = z
+  .object({ min_required_weave_python_version: z.string(), trace_server_version: z.string() })
+  .meta({ id: 'ServerInfo' })
+
+export const ProjectsInfoReq = z.object({ project_ids: z.array(z.string()).max(1000) })
+export type ProjectsInfoReq = z.output<typeof ProjectsInfoReq>
+
+export const ProjectsInfoRes = z.array(
+  z.object({ external_project_id: z.string(), internal_project_id: z.string() }).meta({ id: 'ProjectInfo' }),
+)

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'tests/tidy.test.ts'],
+    // chDB holds one data folder a process, so every test file gets a process of its own.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+  },
+})
