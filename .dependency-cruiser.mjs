@@ -10,7 +10,7 @@ export default {
     {
       name: 'rules-know-no-http',
       severity: 'error',
-      from: { path: '/(service|queries)\\.ts$' },
+      from: { path: '^src/(trace|training|inference|accounts)/', pathNot: '(/routes|\\.test)\\.ts$' },
       to: { path: '^src/http/', pathNot: '^src/http/(caller|route)\\.ts$' },
     },
     {

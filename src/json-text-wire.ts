@@ -16,11 +16,13 @@ export const JsonObject = z
 
 /** Which parts of a body its schema wants as text; undefined when none. */
 export function keepShapeOf(schema: z.ZodType): KeepShape | undefined {
-  const document = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input', reused: 'inline' })
-  return shapeOf(document as JsonSchemaNode)
+  const document = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) as JsonSchemaNode
+  return shapeOf(document, { definitions: document.$defs ?? {}, within: [] })
 }
 
 interface JsonSchemaNode {
+  $ref?: string
+  $defs?: Record<string, JsonSchemaNode>
   [MARK]?: boolean
   properties?: Record<string, JsonSchemaNode>
   additionalProperties?: JsonSchemaNode | boolean
@@ -30,22 +32,45 @@ interface JsonSchemaNode {
   allOf?: JsonSchemaNode[]
 }
 
-function shapeOf(node: JsonSchemaNode): KeepShape | undefined {
+interface Scope {
+  definitions: Record<string, JsonSchemaNode>
+  /** References being followed; a recursive schema ends where it meets itself. */
+  within: readonly string[]
+}
+
+function shapeOf(node: JsonSchemaNode, scope: Scope): KeepShape | undefined {
   if (node[MARK]) return 'text'
+  if (node.$ref !== undefined) return shapeOfRef(node.$ref, scope)
   const shape: Record<string, KeepShape> = {}
-  for (const [key, child] of Object.entries(node.properties ?? {})) add(shape, key, shapeOf(child))
-  if (node.items) add(shape, '*', shapeOf(node.items))
-  if (typeof node.additionalProperties === 'object') add(shape, '*', shapeOf(node.additionalProperties))
+  for (const [key, child] of Object.entries(node.properties ?? {})) add(shape, key, shapeOf(child, scope))
+  if (node.items) add(shape, '*', shapeOf(node.items, scope))
+  if (typeof node.additionalProperties === 'object')
+    add(shape, '*', shapeOf(node.additionalProperties, scope))
   for (const option of [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])]) {
-    const inner = shapeOf(option)
+    const inner = shapeOf(option, scope)
     if (inner === 'text') return 'text'
     for (const [key, child] of Object.entries(inner ?? {})) add(shape, key, child)
   }
   return Object.keys(shape).length > 0 ? shape : undefined
 }
 
+function shapeOfRef(ref: string, { definitions, within }: Scope): KeepShape | undefined {
+  const name = ref.replace('#/$defs/', '')
+  const definition = definitions[name]
+  if (definition === undefined || within.includes(name)) return undefined
+  return shapeOf(definition, { definitions, within: [...within, name] })
+}
+
 function add(shape: Record<string, KeepShape>, key: string, child: KeepShape | undefined): void {
   if (child === undefined) return
-  const present = shape[key]
-  shape[key] = typeof present === 'object' && typeof child === 'object' ? { ...present, ...child } : child
+  shape[key] = merged(shape[key], child)
+}
+
+/** Where the options of a union differ, what any of them wants as text stays text. */
+function merged(present: KeepShape | undefined, child: KeepShape): KeepShape {
+  if (present === undefined || present === 'text' || child === 'text')
+    return present === 'text' ? present : child
+  const union: Record<string, KeepShape> = { ...present }
+  for (const [key, inner] of Object.entries(child)) union[key] = merged(union[key], inner)
+  return union
 }

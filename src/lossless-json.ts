@@ -95,6 +95,23 @@ export function memberText(text: string, key: string | number): string | undefin
   return found
 }
 
+/** An object's text with one member replaced, added at the end, or left out (`undefined`). */
+export function withMember(text: string, key: string, member: string | undefined): string {
+  const members: string[] = []
+  let at = skipSpace(text, skipSpace(text, 0) + 1)
+  while (text[at] !== '}') {
+    const nameEnd = endOfString(text, at)
+    const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    const end = endOfValue(text, valueStart)
+    const name = text.slice(at, nameEnd)
+    if (JSON.parse(name) !== key) members.push(`${name}:${text.slice(valueStart, end)}`)
+    at = skipSpace(text, end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+  }
+  if (member !== undefined) members.push(`${JSON.stringify(key)}:${member}`)
+  return `{${members.join(',')}}`
+}
+
 interface Taken {
   value: unknown
   end: number

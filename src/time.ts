@@ -7,3 +7,26 @@ export function nowIso(): string {
 }
 
 let lastMicros = 0
+
+const ISO_PATTERN =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/**
+ * Any ISO 8601 date or date-time as UTC with microseconds; undefined when it is none.
+ * Wire: a text without offset counts as UTC, a bare date as midnight.
+ */
+export function isoMicros(text: string): string | undefined {
+  const [, date, clock = '00:00:00', fraction = '', offset = 'Z'] = ISO_PATTERN.exec(text.trim()) ?? []
+  if (date === undefined) return undefined
+  const zone =
+    offset.length === 5 && offset !== 'Z' ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase()
+  const millis = Date.parse(`${date}T${clock.length === 5 ? `${clock}:00` : clock}${zone}`)
+  if (Number.isNaN(millis)) return undefined
+  const micros = fraction.slice(0, 6).padEnd(6, '0')
+  return new Date(millis).toISOString().replace('.000Z', `.${micros}Z`)
+}
+
+/** Microseconds since 1970 of a text as {@link isoMicros} writes it. */
+export function microsOf(iso: string): number {
+  return Date.parse(`${iso.slice(0, 19)}Z`) * 1000 + Number(iso.slice(20, 26))
+}

@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import { invalidRequest, notImplemented } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { callId } from './parts.ts'
+import * as queries from './queries.ts'
+import { callOf } from './shape.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: a list in a filter is limited to this. */
+const FILTER_LIST_MAX = 1000
+
+/** Rows fetched at once while a list streams: bounds memory whatever the size of payloads and lists. */
+const ROWS_PER_FETCH = 500
+
+const OLDEST_FIRST = [
+  { field: 'started_at', direction: 'asc' as const },
+  { field: 'id', direction: 'asc' as const },
+]
+
+/** Every way calls are read. */
+export function createCallReading({ traces }: { traces: TraceDb }) {
+  return {
+    /** Wire: 200 with null for an unknown call. */
+    async read(req: wire.CallReadReq, context: CallContext) {
+      const list = listCalls({ ...req, filter: { call_ids: [callId(req.id)] } }, context.signal)
+      return { call: (await firstOf(list)) ?? null }
+    },
+
+    async streamQuery(req: wire.CallsStreamQueryReq, { signal }: CallContext) {
+      return listCalls(req, signal)
+    },
+
+    async queryStats(
+      req: wire.CallsQueryStatsReq,
+      { signal }: CallContext,
+    ): Promise<z.input<typeof wire.CallsQueryStatsRes>> {
+      checkSelection(req)
+      if (req.limit != null && req.limit < 1) throw invalidRequest('limit must be at least 1')
+      const storageSize = req.include_total_storage_size ? 'with' : 'without'
+      // One row past the limit tells whether there are more.
+      const limit = req.limit == null ? undefined : req.limit + 1
+      const query = queries.countCalls(req, { limit, storageSize })
+      const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
+      const count = row?.count ?? 0
+      return {
+        count: req.limit == null ? count : Math.min(count, req.limit),
+        total_storage_size_bytes: storageSize === 'with' ? (row?.bytes ?? 0) : null,
+        has_more: req.limit == null ? null : count > req.limit,
+      }
+    },
+  }
+
+  function listCalls(
+    req: wire.CallsStreamQueryReq,
+    signal: AbortSignal,
+  ): AsyncGenerator<z.input<typeof wire.Call>> {
+    checkSelection(req)
+    if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
+    if (req.offset != null && req.offset < 0) throw invalidRequest('offset must not be negative')
+    const page = { sort_by: sortOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
+    return streamCalls(traces, { req, ids: queries.selectIds(req, page), signal })
+  }
+}
+
+/** First the ids in order, then their rows some hundred at a time: a list of any length needs bounded memory. */
+async function* streamCalls(
+  traces: TraceDb,
+  work: { req: wire.CallsStreamQueryReq; ids: ReturnType<typeof queries.selectIds>; signal: AbortSignal },
+): AsyncGenerator<z.input<typeof wire.Call>> {
+  const { req, signal } = work
+  const columns = {
+    payloads: payloadsOf(req),
+    storageSize: req.include_storage_size ? ('with' as const) : ('without' as const),
+  }
+  for await (const ids of chunksOf(traces.query<{ id: string }>(work.ids, signal))) {
+    const query = queries.selectRows(req.project_id, ids, columns)
+    const rows = new Map<string, queries.CallRow>()
+    for await (const row of traces.query<queries.CallRow>(query, signal)) rows.set(row.id, row)
+    const sizes = req.include_total_storage_size
+      ? await traceSizes(traces, req.project_id, [...rows.values()])
+      : undefined
+    for (const id of ids) {
+      const row = rows.get(id)
+      if (row !== undefined) yield callOf(row, { usernames: req.include_usernames === true, sizes })
+    }
+  }
+}
+
+async function traceSizes(
+  traces: TraceDb,
+  projectId: string,
+  rows: readonly queries.CallRow[],
+): Promise<Map<string, number>> {
+  const roots = rows.filter((row) => row.parent_id === null).map((row) => row.trace_id)
+  const query = queries.selectTraceSizes(projectId, roots)
+  const sizes = await rowsOf(traces.query<{ trace_id: string; bytes: number }>(query))
+  return new Map(sizes.map((size) => [size.trace_id, size.bytes]))
+}
+
+async function* chunksOf(rows: AsyncIterable<{ id: string }>): AsyncGenerator<string[]> {
+  let chunk: string[] = []
+  for await (const row of rows) {
+    chunk.push(row.id)
+    if (chunk.length === ROWS_PER_FETCH) {
+      yield chunk
+      chunk = []
+    }
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+const PAYLOADS: readonly queries.PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
+
+/** Wire: `inputs.a` asks for all of `inputs`. */
+function payloadsOf(req: wire.CallsStreamQueryReq): readonly queries.PayloadColumn[] {
+  if (req.columns == null || req.columns.length === 0) return PAYLOADS
+  const roots = new Set(req.columns.map((column) => column.split('.')[0]))
+  return PAYLOADS.filter((payload) => roots.has(payload))
+}
+
+/** Wire: an order without `id` gets it appended, ascending only after an ascending start time. */
+function sortOf(req: wire.CallsStreamQueryReq): readonly { field: string; direction: 'asc' | 'desc' }[] {
+  const last = req.sort_by?.at(-1)
+  if (req.sort_by == null || last === undefined) return OLDEST_FIRST
+  if (req.sort_by.some((key) => key.field === 'id')) return req.sort_by
+  return [...req.sort_by, { field: 'id', direction: last.field === 'started_at' ? last.direction : 'desc' }]
+}
+
+function checkSelection(req: Pick<wire.CallsStreamQueryReq, 'filter' | 'expand_columns'>): void {
+  for (const [name, values] of Object.entries(req.filter ?? {})) {
+    if (Array.isArray(values) && values.length > FILTER_LIST_MAX) {
+      throw invalidRequest(`filter.${name} has more than ${FILTER_LIST_MAX} entries`)
+    }
+  }
+  if (req.expand_columns?.length) throw notImplemented('expand_columns is not supported yet')
+}

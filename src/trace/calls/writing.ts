@@ -1,0 +1,114 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
+import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: calls deleted at once are limited to this. */
+const DELETE_MAX = 1000
+
+/** Wire: descendants are looked for among this many calls of the traces concerned. */
+const DESCENDANTS_MAX = 10_000
+
+/** Every way a call is written: whole, in parts, renamed, deleted. All of them may be repeated without harm. */
+export function createCallWriting(deps: { traces: TraceDb; projects: Projects }) {
+  const { traces, projects } = deps
+
+  async function write(parts: readonly CallPart[]): Promise<void> {
+    for (const projectId of new Set(parts.map((part) => part.project_id)))
+      await projects.ensureById(projectId)
+    await traces.insert('calls', joinParts(parts))
+  }
+
+  async function start(
+    call: wire.CallStart,
+    context: CallContext,
+  ): Promise<{ id: string; trace_id: string }> {
+    const part = startPart(call, context.caller.user)
+    await write([part])
+    return { id: part.id, trace_id: part.trace_id }
+  }
+
+  return {
+    start: (req: wire.CallStartReq, context: CallContext) => start(req.start, context),
+
+    startV2: (req: wire.CallStartV2Req & wire.ProjectPath, context: CallContext) =>
+      start({ ...req.start, project_id: projectOf(req) }, context),
+
+    async end(req: wire.CallEndReq) {
+      await write([endPart(req.end)])
+      return {}
+    },
+
+    async endV2(req: wire.CallEndV2Req & wire.ProjectPath) {
+      await write([endPart({ ...req.end, project_id: projectOf(req) })])
+      return {}
+    },
+
+    async upsertBatch(req: wire.CallUpsertBatchReq, { caller }: CallContext) {
+      const parts = req.batch.map((item) =>
+        item.mode === 'start' ? startPart(item.req.start, caller.user) : endPart(item.req.end),
+      )
+      await write(parts)
+      return {
+        res: req.batch.map((item, index) => {
+          const part = parts[index]
+          return item.mode === 'start' && part ? { id: part.id, trace_id: String(part.trace_id) } : {}
+        }),
+      }
+    },
+
+    async complete(req: wire.CallsCompleteReq & wire.ProjectPath, { caller }: CallContext) {
+      const project_id = projectOf(req)
+      await write(
+        req.batch.flatMap((call) => [
+          startPart({ ...call, project_id }, caller.user),
+          endPart({ ...call, project_id }),
+        ]),
+      )
+      return {}
+    },
+
+    /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
+    async update(req: wire.CallUpdateReq) {
+      if (req.display_name == null) throw invalidRequest('One of [display_name] is required for call update')
+      checkDisplayName(req.display_name)
+      await write([{ project_id: req.project_id, id: callId(req.call_id), display_name: req.display_name }])
+      return {}
+    },
+
+    /** Wire: the count is of the given ids and their descendants, known or not. */
+    async delete(req: wire.CallsDeleteReq) {
+      if (req.call_ids.length > DELETE_MAX)
+        throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
+      const given = req.call_ids.map(callId)
+      if (given.length === 0) return { num_deleted: 0 }
+      const family = await rowsOf(
+        traces.query<FamilyMember>(queries.selectFamilies(req.project_id, given, DESCENDANTS_MAX)),
+      )
+      const ids = withDescendants(given, family)
+      const deleted_at = nowIso()
+      await write([...ids].map((id) => ({ project_id: req.project_id, id, deleted_at })))
+      return { num_deleted: ids.size }
+    },
+  }
+}
+
+interface FamilyMember {
+  id: string
+  parent_id: string | null
+}
+
+function withDescendants(roots: readonly string[], family: readonly FamilyMember[]): Set<string> {
+  const children = Map.groupBy(family, (member) => member.parent_id)
+  const found = new Set(roots)
+  for (const id of found) for (const child of children.get(id) ?? []) found.add(child.id)
+  return found
+}
+
+function projectOf({ entity, project }: wire.ProjectPath): string {
+  return `${entity}/${project}`
+}

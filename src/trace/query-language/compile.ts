@@ -1,0 +1,174 @@
+import { invalidRequest } from '../../errors.ts'
+import { isoMicros } from '../../time.ts'
+import type { Params } from './params.ts'
+import type { ConvertTarget, Operand, Operation, Query, SortBy } from './wire.ts'
+
+/** What a field is made of; `json` is the text of a JSON leaf, NULL where it is missing or null. */
+export type FieldKind = 'text' | 'number' | 'datetime' | 'json'
+
+export interface FieldExpression {
+  sql: string
+  kind: FieldKind
+}
+
+/** Finds a field of a resource by its path. @throws 403 or 400 for a field that does not exist there. */
+export type FieldResolver = (path: string, params: Params) => FieldExpression
+
+/** SQL that is 1 where the query holds and 0 elsewhere, never NULL. @throws 400 for comparisons without meaning. */
+export function compileQuery(query: Query, fields: FieldResolver, params: Params): string {
+  return condition(query.$expr, { fields, params })
+}
+
+/** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
+export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): string {
+  return sortBy
+    .map(({ field, direction }) => {
+      const { sql, kind } = fields(field, params)
+      if (kind !== 'json') return `${sql} ${direction}`
+      return `isNull(${sql}) asc, toFloat64OrNull(${sql}) ${direction}, ${sql} ${direction}`
+    })
+    .join(', ')
+}
+
+interface Scope {
+  fields: FieldResolver
+  params: Params
+}
+
+interface Literal {
+  literal: string | number | boolean | null
+}
+
+type Compiled = FieldExpression | Literal
+
+const COMPARISONS = { $eq: '=', $gt: '>', $lt: '<', $gte: '>=', $lte: '<=' } as const
+
+function condition(operation: Operand, scope: Scope): string {
+  if ('$and' in operation) return combined(operation.$and, 'AND', scope)
+  if ('$or' in operation) return combined(operation.$or, 'OR', scope)
+  if ('$not' in operation) return `(NOT ${condition(operation.$not[0], scope)})`
+  if ('$in' in operation) return membership(operation.$in[0], operation.$in[1], scope)
+  if ('$contains' in operation) return containment(operation.$contains, scope)
+  const comparison = comparisonOf(operation)
+  if (comparison !== undefined) {
+    const [left, right] = comparison.operands.map((operand) => compileOperand(operand, scope))
+    if (left !== undefined && right !== undefined)
+      return compare(left, comparison.operator, right, scope.params)
+  }
+  return truth(compileOperand(operation, scope), scope.params)
+}
+
+function comparisonOf(operation: Operand): { operator: string; operands: readonly Operand[] } | undefined {
+  for (const [name, operator] of Object.entries(COMPARISONS)) {
+    const operands: unknown = Reflect.get(operation, name)
+    if (operands !== undefined) return { operator, operands: operands as readonly Operand[] }
+  }
+  return undefined
+}
+
+function combined(operands: readonly Operand[], word: 'AND' | 'OR', scope: Scope): string {
+  if (operands.length === 0) throw invalidRequest(`Empty ${word} operation`)
+  return `(${operands.map((operand) => condition(operand, scope)).join(` ${word} `)})`
+}
+
+function compileOperand(operand: Operand, scope: Scope): Compiled {
+  if ('$literal' in operand) return { literal: operand.$literal }
+  if ('$getField' in operand) return scope.fields(operand.$getField, scope.params)
+  if ('$convert' in operand)
+    return convert(compileOperand(operand.$convert.input, scope), operand.$convert.to, scope)
+  return { sql: condition(operand as Operation, scope), kind: 'number' }
+}
+
+function convert(value: Compiled, target: ConvertTarget, { params }: Scope): FieldExpression {
+  const text = asText(value, params)
+  switch (target) {
+    case 'double':
+      return { sql: `toFloat64OrNull(${text})`, kind: 'number' }
+    case 'int':
+      return { sql: `toInt64OrNull(${text})`, kind: 'number' }
+    case 'bool':
+      return {
+        sql: `multiIf(${text} IN ('1', 'true'), 1, ${text} IN ('0', 'false'), 0, NULL)`,
+        kind: 'number',
+      }
+    case 'exists':
+      return { sql: `isNotNull(${text})`, kind: 'number' }
+    case 'string':
+      return { sql: text, kind: 'text' }
+  }
+}
+
+function truth(value: Compiled, params: Params): string {
+  if ('literal' in value) return value.literal ? '1' : '0'
+  if (value.kind === 'number') return `(ifNull(${value.sql}, 0) != 0)`
+  return `(ifNull(${asText(value, params)}, '') NOT IN ('', 'false', '0'))`
+}
+
+/** Both sides become comparable; a comparison with a missing value is false. */
+function compare(left: Compiled, operator: string, right: Compiled, params: Params): string {
+  if (isNullLiteral(left) || isNullLiteral(right)) {
+    const other = isNullLiteral(left) ? right : left
+    if (operator !== '=') return '0'
+    return 'literal' in other ? (other.literal === null ? '1' : '0') : `isNull(${other.sql})`
+  }
+  const kinds = [kindOf(left), kindOf(right)]
+  const as = kinds.includes('datetime') ? asDatetime : kinds.includes('number') ? asNumber : asText
+  return `ifNull(${as(left, params)} ${operator} ${as(right, params)}, 0)`
+}
+
+function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
+  const value = compileOperand(needle, scope)
+  const compiled = options.map((option) => compileOperand(option, scope))
+  const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')
+  if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
+    const list = strings.map((option) => ('literal' in option ? option.literal : null))
+    return `ifNull(${asText(value, scope.params)} IN ${scope.params.bind(list, 'Array(String)')}, 0)`
+  }
+  return `(${compiled.map((option) => compare(value, '=', option, scope.params)).join(' OR ')})`
+}
+
+function containment(
+  spec: { input: Operand; substr: Operand; case_insensitive?: boolean | null | undefined },
+  scope: Scope,
+): string {
+  const input = asText(compileOperand(spec.input, scope), scope.params)
+  const substr = asText(compileOperand(spec.substr, scope), scope.params)
+  const find = spec.case_insensitive ? 'positionCaseInsensitiveUTF8' : 'position'
+  return `ifNull(${find}(${input}, ${substr}) > 0, 0)`
+}
+
+function isNullLiteral(value: Compiled): boolean {
+  return 'literal' in value && value.literal === null
+}
+
+function kindOf(value: Compiled): FieldKind {
+  if (!('literal' in value)) return value.kind
+  return typeof value.literal === 'number' ? 'number' : 'text'
+}
+
+function asText(value: Compiled, params: Params): string {
+  if ('literal' in value)
+    return value.literal === null ? 'NULL' : params.bind(String(value.literal), 'String')
+  return value.kind === 'number' || value.kind === 'datetime' ? `toString(${value.sql})` : value.sql
+}
+
+function asNumber(value: Compiled, params: Params): string {
+  if ('literal' in value) {
+    const number = typeof value.literal === 'string' ? Number(value.literal || 'NaN') : Number(value.literal)
+    return Number.isNaN(number) ? 'NULL' : params.bind(number, 'Float64')
+  }
+  return value.kind === 'number' ? value.sql : `toFloat64OrNull(${value.sql})`
+}
+
+/** Wire: a number is Unix seconds, a text an ISO date or date-time in UTC. */
+function asDatetime(value: Compiled, params: Params): string {
+  if (!('literal' in value)) {
+    return value.kind === 'number' ? `toDateTime64(${value.sql}, 6, 'UTC')` : value.sql
+  }
+  const iso =
+    typeof value.literal === 'number'
+      ? new Date(value.literal * 1000).toISOString()
+      : isoMicros(String(value.literal))
+  if (iso === undefined) throw invalidRequest(`Not a date-time: ${String(value.literal).slice(0, 100)}`)
+  return `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
+}

@@ -1,0 +1,38 @@
+import { notAllowed } from '../../errors.ts'
+import type { Params } from './params.ts'
+
+/** Steps of a path into JSON; deeper ones are refused, since each step costs a function call in the database. */
+const STEPS_MAX = 32
+
+/** Splits `a.b\.c.0` into `a`, `b.c`, `0`. @throws 403 for an empty step or too many. */
+export function splitPath(path: string): string[] {
+  const steps = path.split(/(?<!\\)\./).map((step) => step.replaceAll('\\.', '.'))
+  if (steps.length > STEPS_MAX || steps.some((step) => step === ''))
+    throw notAllowed(`Field ${path} is not allowed`)
+  return steps
+}
+
+/**
+ * SQL for the leaf at `steps` below a column of JSON text: a string's own text, the JSON text of anything else,
+ * NULL for a missing leaf or JSON null. A step of digits is an index where an array stands.
+ */
+export function jsonLeaf(column: string, steps: readonly string[], params: Params): string {
+  let container = `ifNull(${column}, 'null')`
+  let keys: string[] = []
+  const descend = (): string =>
+    keys.length === 0 ? container : `JSONExtractRaw(${[container, ...keys].join(', ')})`
+  for (const step of steps) {
+    if (!/^\d+$/.test(step)) {
+      keys.push(params.bind(step, 'String'))
+      continue
+    }
+    const parent = descend()
+    const key = params.bind(step, 'String')
+    const index = params.bind(Number(step) + 1, 'UInt32')
+    container = `if(JSONType(${parent}) = 'Array', JSONExtractRaw(${parent}, ${index}), JSONExtractRaw(${parent}, ${key}))`
+    keys = []
+  }
+  const path = [container, ...keys].join(', ')
+  const text = `if(JSONType(${path}) = 'String', JSONExtractString(${path}), ${descend()})`
+  return `if(JSONType(${path}) = 'Null', NULL, ${text})`
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+
+/** The query language of the trace API: a Mongo-like expression tree. */
+
+export type Operand =
+  | { $literal: string | number | boolean | null }
+  | { $getField: string }
+  | { $convert: { input: Operand; to: ConvertTarget } }
+  | Operation
+
+export type ConvertTarget = 'double' | 'string' | 'int' | 'bool' | 'exists'
+
+export type Operation =
+  | { $and: Operand[] }
+  | { $or: Operand[] }
+  | { $not: [Operand] }
+  | { $eq: [Operand, Operand] }
+  | { $gt: [Operand, Operand] }
+  | { $lt: [Operand, Operand] }
+  | { $gte: [Operand, Operand] }
+  | { $lte: [Operand, Operand] }
+  | { $in: [Operand, Operand[]] }
+  | { $contains: { input: Operand; substr: Operand; case_insensitive?: boolean | null | undefined } }
+
+const Operand: z.ZodType<Operand> = z
+  .lazy(() =>
+    z.union([
+      z.strictObject({ $literal: z.union([z.string(), z.number(), z.boolean(), z.null()]) }),
+      z.strictObject({ $getField: z.string() }),
+      z.strictObject({
+        $convert: z.object({ input: Operand, to: z.enum(['double', 'string', 'int', 'bool', 'exists']) }),
+      }),
+      Operation,
+    ]),
+  )
+  .meta({ id: 'Operand' })
+
+const Pair = z.tuple([Operand, Operand])
+
+const Operation: z.ZodType<Operation> = z
+  .lazy(() =>
+    z.union([
+      z.strictObject({ $and: z.array(Operand) }),
+      z.strictObject({ $or: z.array(Operand) }),
+      z.strictObject({ $not: z.tuple([Operand]) }),
+      z.strictObject({ $eq: Pair }),
+      z.strictObject({ $gt: Pair }),
+      z.strictObject({ $lt: Pair }),
+      z.strictObject({ $gte: Pair }),
+      z.strictObject({ $lte: Pair }),
+      z.strictObject({ $in: z.tuple([Operand, z.array(Operand)]) }),
+      z.strictObject({
+        $contains: z.object({ input: Operand, substr: Operand, case_insensitive: z.boolean().nullish() }),
+      }),
+    ]),
+  )
+  .meta({ id: 'Operation' })
+
+export const Query = z.object({ $expr: Operation }).meta({ id: 'Query' })
+export type Query = z.output<typeof Query>
+
+export const SortBy = z
+  .object({ field: z.string(), direction: z.enum(['asc', 'desc']) })
+  .meta({ id: 'SortBy' })
+export type SortBy = z.output<typeof SortBy>
