@@ -56,7 +56,8 @@ function handlerOf(declaration: Route, { authenticate, log }: AppOptions): Handl
     log[level](
       {
         request_id: requestId,
-        operation: declaration.operationId,
+        method: request.method,
+        path: new URL(request.url).pathname,
         status: response.status,
         ms: Math.round(performance.now() - started),
       },

@@ -1,0 +1,44 @@
+const BAR_WIDTH = 24
+const FRAME_MS = 200
+
+/**
+ * One line that says what is done, how much of it and for how long: redrawn on a terminal, and printed at the start
+ * and the end elsewhere.
+ */
+export function showProgress(what) {
+  const { stderr } = process
+  const started = Date.now()
+  const state = { index: 0, steps: 1, total: 0, count: 0, detail: '' }
+  const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`
+
+  function draw() {
+    const share = state.total > 0 ? Math.min(state.count / state.total, 1) : 0
+    const filled = Math.round(share * BAR_WIDTH)
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`
+    const amount = state.total > 0 ? `${Math.min(state.count, state.total)}/${state.total}` : ''
+    const line = `${what} ${bar} step ${state.index}/${state.steps} ${amount} ${seconds()} ${state.detail}`
+    stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns ?? 100) - 1)}`)
+  }
+
+  const timer = stderr.isTTY ? setInterval(draw, FRAME_MS) : undefined
+  if (!stderr.isTTY) stderr.write(`${what}: installing …\n`)
+
+  function end(word) {
+    clearInterval(timer)
+    stderr.write(`${stderr.isTTY ? '\r\x1b[K' : ''}${what}: ${word} after ${seconds()}\n`)
+  }
+
+  return {
+    step(index, steps, total) {
+      Object.assign(state, { index, steps, total, count: 0, detail: '' })
+    },
+    advance() {
+      state.count++
+    },
+    show(detail) {
+      state.detail = detail
+    },
+    done: () => end('ready'),
+    failed: () => end('failed'),
+  }
+}

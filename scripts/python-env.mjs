@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * Where a Python environment lives: a change of its requirements is another environment, and all clones of one user
+ * share what they have in common.
+ */
+export function pythonEnvFolder(cacheFolder, name, requirementFiles) {
+  const hash = createHash('sha256')
+  for (const file of requirementFiles) hash.update(readFileSync(file))
+  return join(cacheFolder, 'python', `${name}-${hash.digest('hex').slice(0, 16)}`)
+}
+
+/** Written last, so that an installation that was interrupted is not taken for an environment. */
+export const COMPLETE_MARKER = 'heddle-complete'
+
+/** The interpreter of a finished environment; undefined when there is none. */
+export function pythonOf(envFolder) {
+  return existsSync(join(envFolder, COMPLETE_MARKER)) ? join(envFolder, 'bin', 'python') : undefined
+}
+
+/** The engine's requirement files for this machine: `gpu` where an NVIDIA driver is present, else `cpu`. */
+export function engineRequirementFiles(repositoryFolder, searchPath) {
+  return [join(repositoryFolder, 'engine', `requirements-${acceleratorOf(searchPath)}.txt`)]
+}
+
+/** `gpu` where an NVIDIA driver is present, else `cpu`. `searchPath` is the PATH variable. */
+export function acceleratorOf(searchPath) {
+  if (existsSync('/dev/nvidiactl')) return 'gpu'
+  const folders = searchPath.split(delimiter).filter((folder) => folder !== '')
+  return folders.some((folder) => existsSync(join(folder, 'nvidia-smi'))) ? 'gpu' : 'cpu'
+}

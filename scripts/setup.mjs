@@ -1,0 +1,256 @@
+/**
+ * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
+ * is installed; without work to do it only compares hashes.
+ *
+ *   node scripts/setup.mjs [packages] [engine] [clients] [tools]     (all of them when none is named)
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { showProgress } from './progress.mjs'
+import {
+  acceleratorOf,
+  COMPLETE_MARKER,
+  engineRequirementFiles,
+  pythonEnvFolder,
+  pythonOf,
+} from './python-env.mjs'
+
+export const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
+
+/** PyTorch is named alone first: with it in place, no later package fetches another build. */
+const TORCH = 'torch==2.13.0'
+
+const PYTHON_MIN = [3, 11]
+const PYTHON_NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
+
+/** Where Python environments live; all clones of one user share them. */
+export function cacheFolder() {
+  const { HEDDLE_CACHE, XDG_CACHE_HOME } = process.env
+  return resolve(HEDDLE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'))
+}
+
+/** The Python environments by name: the files that define each, and the pip calls that fill it. */
+function environments() {
+  const engineFiles = engineRequirementFiles(ROOT, process.env.PATH ?? '')
+  const clientFiles = [join(ROOT, 'demo/requirements.txt')]
+  const toolFiles = [join(ROOT, 'engine/requirements-dev.txt')]
+  const onCpu = acceleratorOf(process.env.PATH ?? '') === 'cpu'
+  return {
+    engine: {
+      what: onCpu ? 'engine for the CPU (vLLM, PyTorch)' : 'engine for NVIDIA GPUs (vLLM, PyTorch)',
+      files: engineFiles,
+      installs: onCpu ? [[TORCH], ['--no-deps', '-r', engineFiles[0]]] : [['-r', engineFiles[0]]],
+    },
+    clients: {
+      what: 'clients (weave, openpipe-art, openai)',
+      files: clientFiles,
+      installs: [['--no-deps', '-r', clientFiles[0]]],
+    },
+    tools: {
+      what: 'Python checkers (ruff, pyright, pytest)',
+      files: toolFiles,
+      installs: [['--no-deps', '-r', toolFiles[0]]],
+    },
+  }
+}
+
+/** The folder of an environment, made or not. */
+export function environmentFolder(name) {
+  return pythonEnvFolder(cacheFolder(), name, environments()[name].files)
+}
+
+/** Installs npm packages when the lock file has changed since they were installed. */
+export async function ensurePackages() {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'))
+  const stamp = join(ROOT, 'node_modules', '.heddle-lock')
+  const wanted = createHash('sha256').update(lock).digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  const total = Object.keys(JSON.parse(lock.toString('utf8')).packages).length - 1
+  await runSteps(`npm packages`, [
+    {
+      command: ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=http'],
+      total,
+      // npm names each package file it gets, from the network or its cache.
+      counts: /http (fetch|cache) .*\.tgz/,
+      shows: /\/([^/]+)\.tgz/,
+    },
+  ])
+  writeFileSync(stamp, wanted)
+}
+
+/** Makes one Python environment unless it is there. Interrupted, it goes on from pip's own cache. */
+export async function ensurePython(name) {
+  const { what, files, installs } = environments()[name]
+  const folder = pythonEnvFolder(cacheFolder(), name, files)
+  if (pythonOf(folder) !== undefined) return
+  const python = findPython()
+  const release = await lockFolder(folder)
+  try {
+    if (pythonOf(folder) !== undefined) return
+    mkdirSync(join(folder, '..'), { recursive: true })
+    const pip = [
+      join(folder, 'bin', 'python'),
+      '-m',
+      'pip',
+      '--disable-pip-version-check',
+      '--no-input',
+      'install',
+    ]
+    await runSteps(what, [
+      { command: [python, '-m', 'venv', '--clear', folder], total: 0 },
+      ...installs.map((requirements) => ({
+        command: [...pip, '--progress-bar=off', ...requirements],
+        total: requirementCount(requirements),
+        counts: /^(Collecting|Requirement already satisfied:) /,
+        shows: /^(?:Collecting|Downloading|Installing collected packages:) ?([^\s,]*)/,
+      })),
+    ])
+    writeFileSync(
+      join(folder, COMPLETE_MARKER),
+      `${files.map((file) => readFileSync(file, 'utf8')).join('\n')}`,
+    )
+  } finally {
+    release()
+  }
+}
+
+/** Whether an environment is finished. */
+export function isReady(name) {
+  return pythonOf(environmentFolder(name)) !== undefined
+}
+
+/** An interpreter new enough. @throws Error that says what to install. */
+export function findPython() {
+  for (const name of PYTHON_NAMES) {
+    const probe = spawnSync(name, ['-c', 'import sys, venv; print(*sys.version_info[:2])'], {
+      encoding: 'utf8',
+    })
+    const [major, minor] = (probe.stdout ?? '').trim().split(' ').map(Number)
+    if (probe.status === 0 && (major > PYTHON_MIN[0] || (major === PYTHON_MIN[0] && minor >= PYTHON_MIN[1])))
+      return name
+  }
+  throw new Error(
+    `Python ${PYTHON_MIN.join('.')} or newer with the venv module was not found. Install it (Debian: apt install python3 python3-venv) and run the same command again.`,
+  )
+}
+
+function requirementCount(requirements) {
+  const file = requirements.at(-1)
+  if (!existsSync(file)) return 0
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Za-z0-9]/.test(line)).length
+}
+
+/** Only one process at a time fills a folder; a lock whose process is gone does not count. */
+async function lockFolder(folder) {
+  const lock = `${folder}.lock`
+  mkdirSync(join(folder, '..'), { recursive: true })
+  for (let told = false; ; told = true) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      return () => rmSync(lock, { force: true })
+    } catch {
+      const holder = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0)
+      if (!isAlive(holder)) rmSync(lock, { force: true })
+      else if (!told) process.stderr.write(`Waiting for process ${holder}, which is making ${folder}\n`)
+      await new Promise((wake) => setTimeout(wake, 500))
+    }
+  }
+}
+
+function isAlive(pid) {
+  if (!pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function runSteps(what, steps) {
+  const progress = showProgress(what)
+  try {
+    for (const [index, step] of steps.entries()) {
+      progress.step(index + 1, steps.length, step.total)
+      await runStep(step, progress)
+    }
+    progress.done()
+  } catch (error) {
+    progress.failed()
+    throw error
+  }
+}
+
+/** Lines of output kept to explain a failure. */
+const TAIL_LINES = 30
+
+function runStep({ command: [program, ...args], counts, shows }, progress) {
+  return new Promise((fulfil, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    const tail = []
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        if (!/http (fetch|cache)/.test(line)) tail.push(line)
+        if (tail.length > TAIL_LINES) tail.shift()
+        if (counts?.test(line)) progress.advance()
+        const shown = shows?.exec(line)?.[1]
+        if (shown) progress.show(shown)
+      })
+    }
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) return fulfil()
+      const reason = signal ? `was ended by ${signal}` : `ended with status ${code}`
+      const hint = /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|NewConnectionError|Temporary failure|ENETUNREACH/.test(
+        tail.join('\n'),
+      )
+        ? '\nThe package registry could not be reached: check the network or the proxy settings, then run the same command again.'
+        : ''
+      reject(new Error(`${[program, ...args].join(' ')} ${reason}:\n  ${tail.join('\n  ')}${hint}`))
+    })
+  })
+}
+
+const PARTS = {
+  packages: ensurePackages,
+  engine: () => ensurePython('engine'),
+  clients: () => ensurePython('clients'),
+  tools: () => ensurePython('tools'),
+}
+
+/** Brings the named parts, in the order given. */
+export async function setUp(names) {
+  for (const name of names) await PARTS[name]()
+}
+
+const HELP = `Usage: node scripts/setup.mjs [PART …]
+
+Installs what a fresh clone lacks; without a PART, all of them:
+  packages   npm packages, Node 24 among them
+  engine     Python environment of the inference and training engine
+  clients    Python environment with the clients that the demo and the tests run
+  tools      Python environment with the checkers
+
+Python environments live in ${cacheFolder()} (HEDDLE_CACHE moves it).
+`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const names = process.argv.slice(2)
+  const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
+  if (unknown.length > 0) {
+    process.stdout.write(HELP)
+    process.exitCode = names.includes('--help') ? 0 : 2
+  } else {
+    await setUp(names.length > 0 ? names : Object.keys(PARTS)).catch((error) => {
+      process.stderr.write(`\n${error.message}\n`)
+      process.exitCode = 1
+    })
+  }
+}

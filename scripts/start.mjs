@@ -1,0 +1,24 @@
+/**
+ * `npm start`: the server at once, and the engine behind it. What is missing of the engine's environment is installed
+ * while the server already answers; it notices when the environment is there.
+ */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { ensurePackages, ensurePython, isReady, ROOT } from './setup.mjs'
+
+await ensurePackages()
+const server = spawn(
+  join(ROOT, 'node_modules/.bin/node'),
+  [join(ROOT, 'src/main.ts'), ...process.argv.slice(2)],
+  {
+    stdio: 'inherit',
+  },
+)
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => server.kill(signal))
+server.once('close', (code) => process.exit(code ?? 1))
+
+if (!process.env.HEDDLE_ENGINE_PYTHON && !isReady('engine')) {
+  await ensurePython('engine').catch((error) => {
+    process.stderr.write(`The trace half runs; the engine could not be installed. ${error.message}\n`)
+  })
+}

@@ -1,0 +1,174 @@
+/**
+ * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
+ *
+ *   node scripts/test.mjs [fast | check | unit | wire | engine]     (all layers when none is named)
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { pythonOf } from './python-env.mjs'
+import { environmentFolder, ROOT, setUp } from './setup.mjs'
+
+const BIN = join(ROOT, 'node_modules/.bin')
+const reports = mkdtempSync(join(tmpdir(), 'heddle-reports-'))
+
+/** Checks count as one test each. */
+const TYPESCRIPT_CHECKS = {
+  biome: ['biome', 'ci', '.'],
+  tsc: ['tsc', '-p', '.'],
+  'tsc scripts': ['tsc', '-p', 'scripts'],
+  'import rules': ['depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
+  knip: ['knip'],
+  'generated files': ['node', 'scripts/gen.ts', '--check'],
+}
+
+const LAYERS = {
+  check: { needs: ['packages', 'engine', 'clients', 'tools'], run: runChecks },
+  unit: { needs: ['packages'], run: () => runVitest('unit', 'vitest.config.ts') },
+  wire: { needs: ['packages', 'engine', 'clients'], run: () => runVitest('wire', 'vitest.wire.config.ts') },
+  engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest([]) },
+}
+
+async function main() {
+  const [name] = process.argv.slice(2)
+  if (name !== undefined && name !== 'fast' && !Object.hasOwn(LAYERS, name)) {
+    process.stdout.write(`Usage: npm test, or npm run test:fast | test:wire | test:engine | check\n`)
+    process.exitCode = name === '--help' ? 0 : 2
+    return
+  }
+  const chosen = name === 'fast' ? ['unit'] : name === undefined ? Object.keys(LAYERS) : [name]
+  await setUp(unique(chosen.flatMap((layer) => LAYERS[layer].needs)))
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  for (const layer of chosen) {
+    process.stdout.write(`\n── ${layer}\n`)
+    const counts = await LAYERS[layer].run()
+    for (const key of Object.keys(total)) total[key] += counts[key] ?? 0
+  }
+  rmSync(reports, { recursive: true, force: true })
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
+  process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`)
+  process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
+}
+
+async function runChecks() {
+  const counts = { passed: 0, failed: 0 }
+  const tools = join(environmentFolder('tools'), 'bin')
+  const checks = Object.entries({
+    ...TYPESCRIPT_CHECKS,
+    ruff: [join(tools, 'ruff'), 'check', 'engine', 'demo', 'tests'],
+    'ruff format': [join(tools, 'ruff'), 'format', '--check', 'engine', 'demo', 'tests'],
+    'pyright engine': [
+      join(tools, 'pyright'),
+      '-p',
+      'engine',
+      '--pythonpath',
+      pythonOf(environmentFolder('engine')),
+    ],
+    'pyright demo': [
+      join(tools, 'pyright'),
+      '-p',
+      'demo',
+      '--pythonpath',
+      pythonOf(environmentFolder('clients')),
+    ],
+  })
+  for (const [name, command] of checks) {
+    const ok = (await run(command)) === 0
+    process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`)
+    counts[ok ? 'passed' : 'failed']++
+  }
+  return counts
+}
+
+async function runVitest(layer, config) {
+  const file = join(reports, `${layer}.json`)
+  const status = await run([
+    'vitest',
+    'run',
+    '--config',
+    config,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+  ])
+  const report = readReport(file)
+  if (report === undefined) return { failed: 1 }
+  const failed = report.numFailedTests + report.testResults.filter(brokenFile).length
+  return {
+    passed: report.numPassedTests,
+    failed: failed === 0 && status !== 0 ? 1 : failed,
+    skipped: report.numPendingTests + report.numTodoTests,
+  }
+}
+
+/** A file that could not even be collected has no failed test of its own. */
+function brokenFile(result) {
+  return result.status === 'failed' && result.assertionResults.every((test) => test.status !== 'failed')
+}
+
+function readReport(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Runs on the engine's interpreter, with the checkers' packages beside it. */
+async function runPytest(args) {
+  const file = join(reports, 'engine.xml')
+  const python = pythonOf(environmentFolder('engine'))
+  const tools = environmentFolder('tools')
+  const status = await run([python, '-m', 'pytest', 'engine', `--junitxml=${file}`, ...args], {
+    PYTHONPATH: [join(ROOT, 'engine/src'), sitePackagesOf(tools)].join(delimiter),
+  })
+  const counts = /tests="(\d+)"/.exec(readText(file))
+  const count = (name) =>
+    Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(readText(file))?.[1] ?? 0)
+  if (counts === null) return { failed: 1 }
+  const failed = count('failures') + count('errors')
+  const skipped = count('skipped')
+  return {
+    passed: count('tests') - failed - skipped,
+    failed: failed === 0 && status !== 0 ? 1 : failed,
+    skipped,
+  }
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function sitePackagesOf(envFolder) {
+  const version = /python3\.\d+/.exec(
+    readText(join(envFolder, 'pyvenv.cfg')).replaceAll('version = ', 'python'),
+  )?.[0]
+  return join(envFolder, 'lib', version ?? 'python3', 'site-packages')
+}
+
+function run([program, ...args], env = {}) {
+  const path = [BIN, process.env.PATH].join(delimiter)
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: path, ...env },
+  })
+  return new Promise((fulfil, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => fulfil(code ?? 1))
+  })
+}
+
+function unique(names) {
+  return [...new Set(names)]
+}
+
+await main().catch((error) => {
+  process.stderr.write(`\n${error.message}\n`)
+  process.exitCode = 1
+})
