@@ -19,7 +19,7 @@ async function main(): Promise<void> {
 
   await using stores = await openStores(config.dataFolder)
   const services = createServices(stores, { version: VERSION, log })
-  const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log })
+  const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
 

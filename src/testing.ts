@@ -36,7 +36,7 @@ export function useTestServer(): TestServer {
     state.folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
     state.stores = await openStores(state.folder)
     state.routes = routesOf(createServices(state.stores, { version: VERSION, log }))
-    state.app = buildApp(state.routes, { authenticate: authenticateLocally, log })
+    state.app = buildApp(state.routes, { authenticate: authenticateLocally, log, version: VERSION })
   })
 
   afterAll(async () => {

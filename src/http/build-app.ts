@@ -7,6 +7,7 @@ import { type KeepShape, stringify } from '../lossless-json.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
 import { errorReply } from './error-reply.ts'
+import { openApiDocument } from './openapi.ts'
 import { BODY_BYTES_MAX, readJson, readMultipart } from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
@@ -14,6 +15,7 @@ import { validationFailure } from './validation-error.ts'
 
 export interface AppOptions {
   authenticate: Authenticate
+  version: string
   log: Log
 }
 
@@ -28,6 +30,8 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
       )
     }
   }
+  const description = openApiDocument(routes, options.version)
+  app.get('/openapi.json', (c) => c.json(description))
   app.notFound((c) => c.json({ detail: 'Not Found' }, 404))
   return app
 }

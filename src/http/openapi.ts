@@ -31,6 +31,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 const MEDIA_TYPES = { json: 'application/json', jsonl: 'application/jsonl', raw: '*/*' } as const
 
 function operationOf(declaration: Route, schemas: Json): Json {
+  const body = declaration.streamedBody ?? declaration.body
   const reply = { schema: schemaOf(declaration.response, 'output', schemas) }
   return {
     operationId: declaration.operationId,
@@ -40,7 +41,7 @@ function operationOf(declaration: Route, schemas: Json): Json {
       ...parametersOf(declaration.pathParams, 'path', schemas),
       ...parametersOf(declaration.query, 'query', schemas),
     ],
-    ...(declaration.body && { requestBody: requestBodyOf(declaration, declaration.body, schemas) }),
+    ...(body && { requestBody: requestBodyOf(declaration, body, schemas) }),
     responses: {
       200: { description: 'Success', content: { [MEDIA_TYPES[declaration.reply]]: reply } },
       422: { description: 'The request does not have the declared shape' },

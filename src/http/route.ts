@@ -51,6 +51,8 @@ export interface RouteDeclaration<
   body?: Body
   /** How the body is read. `stream` hands over the unread bytes as `input.stream`. */
   bodyKind?: 'json' | 'multipart' | 'stream'
+  /** What a streamed body holds, for the API description; it is checked by whoever reads the stream. */
+  streamedBody?: z.ZodType
   /** Bytes; the server's default limit where absent. */
   bodyBytesMax?: number
   reply: Kind

@@ -1,0 +1,62 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import type { Blobs } from './port.ts'
+
+/** What every adapter of the blob store must do. */
+export function blobsContract(open: () => Promise<Blobs>): void {
+  describe('blobs', () => {
+    let blobs: Blobs
+    beforeAll(async () => {
+      blobs = await open()
+    })
+    afterAll(() => blobs[Symbol.asyncDispose]())
+
+    it('gets what was put, from memory, a stream or a file', async () => {
+      const file = join(tmpdir(), newId())
+      await writeFile(file, 'from a file')
+      await blobs.put('a/bytes', Buffer.from([0, 255]))
+      await blobs.put('a/stream', Readable.from([Buffer.from('from '), Buffer.from('a stream')]))
+      await blobs.putFile('a/file', file)
+      expect(await blobs.get('a/bytes')).toEqual(Buffer.from([0, 255]))
+      expect(String(await blobs.get('a/stream'))).toBe('from a stream')
+      expect(String(await blobs.get('a/file'))).toBe('from a file')
+      expect(await blobs.localPath('a/file')).toEqual(expect.any(String))
+    })
+
+    it('takes the same key twice and knows nothing of unknown keys', async () => {
+      await blobs.put('twice', Buffer.from('same'))
+      await blobs.put('twice', Buffer.from('same'))
+      expect(String(await blobs.get('twice'))).toBe('same')
+      expect(await blobs.get('unknown')).toBeUndefined()
+      expect(await blobs.localPath('unknown')).toBeUndefined()
+    })
+
+    it('deletes, also what is not there', async () => {
+      await blobs.put('doomed', Buffer.from('x'))
+      await blobs.delete('doomed')
+      await blobs.delete('doomed')
+      expect(await blobs.get('doomed')).toBeUndefined()
+    })
+
+    it('keeps nothing of a put that failed', async () => {
+      const broken = new Readable({
+        read() {
+          this.destroy(new Error('client gone'))
+        },
+      })
+      await expect(blobs.put('broken', broken)).rejects.toThrow('client gone')
+      expect(await blobs.get('broken')).toBeUndefined()
+    })
+
+    it.each(['../outside', '/etc/passwd', 'a/../../b', '', 'a//b', '.hidden'])(
+      'refuses the key %j',
+      async (key) => {
+        await expect(blobs.get(key)).rejects.toThrow('Bad blob key')
+      },
+    )
+  })
+}

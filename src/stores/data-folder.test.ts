@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { openDataFolder } from './data-folder.ts'
+
+const run = promisify(execFile)
+
+/** Opens the folder in another process, which prints what happened. */
+async function openElsewhere(folder: string): Promise<string> {
+  const module = join(import.meta.dirname, 'data-folder.ts')
+  const program = `import { openDataFolder } from ${JSON.stringify(module)}
+    try { openDataFolder(${JSON.stringify(folder)}); console.log('opened') } catch (error) { console.log(error.message) }`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
+  return stdout.trim()
+}
+
+describe('openDataFolder', () => {
+  it('is refused to a second process, which hears who holds it, and free again after disposal', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
+    {
+      using _held = openDataFolder(folder)
+      const message = await openElsewhere(folder)
+      expect(message).toContain('in use by another Heddle')
+      expect(message).toContain(`process ${process.pid}`)
+    }
+    expect(await openElsewhere(folder)).toBe('opened')
+  })
+
+  it('is free after its holder was killed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
+    const module = join(import.meta.dirname, 'data-folder.ts')
+    const program = `import { openDataFolder } from ${JSON.stringify(module)}
+      openDataFolder(${JSON.stringify(folder)}); process.kill(process.pid, 'SIGKILL')`
+    await run(process.execPath, ['--input-type=module', '--eval', program]).catch(() => undefined)
+    expect(await openElsewhere(folder)).toBe('opened')
+  })
+})

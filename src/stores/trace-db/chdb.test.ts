@@ -1,0 +1,7 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openChdb } from './chdb.ts'
+import { traceDbContract } from './trace-db.contract.ts'
+
+traceDbContract(async () => openChdb(await mkdtemp(join(tmpdir(), 'heddle-chdb-'))))

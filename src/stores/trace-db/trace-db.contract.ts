@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstOf, rowsOf, type TraceDb } from './port.ts'
+
+/** What every adapter of the trace database must do. */
+export function traceDbContract(open: () => Promise<TraceDb>): void {
+  describe('trace db', () => {
+    let db: TraceDb
+
+    beforeAll(async () => {
+      db = await open()
+      await db.command({
+        sql: `CREATE TABLE contract (project String, id UInt64, at DateTime64(6, 'UTC'), note Nullable(String))
+          ENGINE = ReplacingMergeTree ORDER BY (project, id) SETTINGS fsync_after_insert = 1`,
+        params: {},
+      })
+    })
+    afterAll(() => db[Symbol.asyncDispose]())
+
+    const read = (project: string, suffix = '') =>
+      db.query<{ id: number; at: string; note: string | null }>({
+        sql: `SELECT id, at, note FROM contract FINAL WHERE project = {project:String} ORDER BY id ${suffix}`,
+        params: { project },
+      })
+    const row = (project: string, id: number, note: string | null = null) => ({
+      project,
+      id,
+      note,
+      at: '2026-01-02T03:04:05.678901Z',
+    })
+
+    it('reads what an insert has acknowledged, with times in ISO 8601', async () => {
+      await db.insert('contract', [row('reads', 1, 'ü\n"\\')])
+      expect(await rowsOf(read('reads'))).toEqual([
+        { id: 1, at: '2026-01-02T03:04:05.678901Z', note: 'ü\n"\\' },
+      ])
+    })
+
+    it('takes hundreds of writers at once', async () => {
+      await Promise.all(Array.from({ length: 300 }, (_, id) => db.insert('contract', [row('many', id)])))
+      expect(await rowsOf(read('many'))).toHaveLength(300)
+    })
+
+    it('fails only the writer whose row is refused', async () => {
+      const results = await Promise.allSettled([
+        db.insert('contract', [row('mixed', 1)]),
+        db.insert('contract', [row('mixed', 2)]),
+        db.insert('contract', [{ ...row('mixed', 3), at: 'no time' }]),
+        db.insert('contract', [row('mixed', 4)]),
+      ])
+      expect(results.map((result) => result.status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ])
+      expect((await rowsOf(read('mixed'))).map((found) => found.id)).toEqual([1, 2, 4])
+    })
+
+    it('binds values, so that none of them is SQL', async () => {
+      const value = `'; DROP TABLE contract; -- {x:String} \\`
+      const query = {
+        sql: 'SELECT {value:String} AS value, {list:Array(String)} AS list',
+        params: { value, list: [value] },
+      }
+      expect(await firstOf(db.query(query))).toEqual({ value, list: [value] })
+    })
+
+    it('streams: the first rows arrive while others are still made, and an early end stops the query', async () => {
+      const endless = db.query<{ number: number }>({
+        sql: 'SELECT number, sleepEachRow(0.001) FROM numbers(100000000) SETTINGS max_block_size = 10',
+        params: {},
+      })
+      expect(await firstOf(endless)).toMatchObject({ number: 0 })
+      expect(await rowsOf(read('reads'))).toHaveLength(1)
+    })
+
+    it('answers more questions at once than it has sessions', async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => rowsOf(read('reads'))))
+      expect(answers.flat()).toHaveLength(20)
+    })
+
+    it('rejects a query that cannot run', async () => {
+      await expect(firstOf(db.query({ sql: 'SELECT nonsense', params: {} }))).rejects.toThrow()
+    })
+  })
+}

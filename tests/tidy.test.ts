@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const LINES_MAX = 400
+const GENERATED = ['engine/src/engine/contract.py']
+
+/** The rules of the house that no linter has. */
+describe('tidy', () => {
+  const sources = ['src', 'scripts', 'tests', 'demo', 'migrations', 'engine', 'web'].flatMap(filesBelow)
+
+  it(`no source file is longer than ${LINES_MAX} lines`, () => {
+    const long = sources.filter((file) => !GENERATED.includes(file) && linesOf(file).length > LINES_MAX)
+    expect(long).toEqual([])
+  })
+
+  it('only config.ts reads the environment', () => {
+    const readers = sources.filter((file) => file.startsWith('src/') && /process\.env\b/.test(textOf(file)))
+    expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual(['src/config.ts'])
+  })
+
+  it('every method and path is declared once', () => {
+    const declared = sources.filter((file) => file.endsWith('/routes.ts')).flatMap(declarationsOf)
+    expect(declared.filter((route, index) => declared.indexOf(route) !== index)).toEqual([])
+  })
+
+  it('every routes.ts has a wire.ts and a test beside it', () => {
+    const folders = sources
+      .filter((file) => file.endsWith('/routes.ts'))
+      .map((file) => file.replace('/routes.ts', ''))
+    const incomplete = folders.filter((folder) => {
+      const names = sources
+        .filter((file) => file.startsWith(`${folder}/`))
+        .map((file) => relative(folder, file))
+      return !names.includes('wire.ts') || !names.some((name) => name.endsWith('.test.ts'))
+    })
+    expect(incomplete).toEqual([])
+  })
+
+  it('no file has leftover marks or a barrel', () => {
+    const marked = sources.filter(
+      (file) => /\b(FIXME|XXX|HACK)\b/.test(textOf(file)) && !file.endsWith('tidy.test.ts'),
+    )
+    const barrels = sources.filter((file) => /(^|\/)index\.ts$/.test(file))
+    expect([...marked, ...barrels]).toEqual([])
+  })
+})
+
+function filesBelow(folder: string): string[] {
+  try {
+    return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(ts|tsx|mjs|py|sql)$/.test(entry.name))
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+      .filter((file) => !/node_modules|\.venv|__pycache__/.test(file))
+  } catch {
+    return []
+  }
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}
+
+function linesOf(file: string): string[] {
+  return textOf(file).split('\n')
+}
+
+function declarationsOf(file: string): string[] {
+  const routes = textOf(file).matchAll(/method: '(\w+)',\s*path: (\[[^\]]*\]|'[^']*')/g)
+  return [...routes].flatMap(([, method, paths = '']) =>
+    [...paths.matchAll(/'([^']+)'/g)].map(([, path]) => `${method} ${path}`),
+  )
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pythonOf } from '../../scripts/python-env.mjs'
+import { environmentFolder } from '../../scripts/setup.mjs'
+
+/** The interpreter of one of the environments that set-up makes. @throws Error that says how to make it. */
+export function pythonIn(name: 'engine' | 'clients'): string {
+  const python = pythonOf(environmentFolder(name))
+  if (python === undefined || !existsSync(python)) throw new Error(`Run: npm run setup ${name}`)
+  return python
+}
+
+/** A folder beside this file with the programs that play the clients. */
+export function clientProgram(name: string): string {
+  return join(import.meta.dirname, 'clients', name)
+}

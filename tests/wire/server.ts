@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** As long as the secret part that W&B clients ask for. */
+export const KEY = `local-${'0'.repeat(40)}`
+
+/** One request as the server logged it. */
+export interface LoggedRequest {
+  method: string
+  path: string
+  status: number
+}
+
+/** A Heddle of its own, in a process of its own, that can be killed and started again on the same data. */
+export interface WireServer extends AsyncDisposable {
+  readonly url: string
+  readonly folder: string
+  /** Every request since the last call of this. */
+  takeRequests(): LoggedRequest[]
+  /** The log lines so far, for messages of failing tests. */
+  log(): string
+  signal(name: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
+  start(): Promise<void>
+}
+
+/** Starts `src/main.ts` on a free port with a temporary data folder. */
+export async function startServer(env: Record<string, string> = {}): Promise<WireServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
+  const state = {
+    child: undefined as ChildProcess | undefined,
+    url: '',
+    port: '0',
+    lines: [] as string[],
+    seen: 0,
+  }
+
+  async function start(): Promise<void> {
+    const child = spawn(join(ROOT, 'node_modules/.bin/node'), [join(ROOT, 'src/main.ts')], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        HEDDLE_DATA: join(folder, 'data'),
+        HEDDLE_PORT: state.port,
+        HEDDLE_LOG: 'debug',
+        HEDDLE_LOG_FORMAT: 'json',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    state.child = child
+    createInterface({ input: child.stderr }).on('line', (line) => state.lines.push(line))
+    const output = createInterface({ input: child.stdout })
+    const listening = new Promise<string>((fulfil, reject) => {
+      output.on('line', (line) => {
+        state.lines.push(line)
+        const url = /"url":"([^"]+)"/.exec(line)?.[1]
+        if (url !== undefined && line.includes('Heddle is listening')) fulfil(url)
+      })
+      child.once('close', () => reject(new Error(`The server ended:\n${state.lines.join('\n')}`)))
+    })
+    state.url = await listening
+    // A restart must be found where its clients left it.
+    state.port = new URL(state.url).port
+  }
+
+  await start()
+  return {
+    folder,
+    get url() {
+      return state.url
+    },
+    takeRequests() {
+      const fresh = state.lines.slice(state.seen)
+      state.seen = state.lines.length
+      return fresh.flatMap(requestOf)
+    },
+    log: () => state.lines.join('\n'),
+    start,
+    async signal(name) {
+      const started = performance.now()
+      state.child?.kill(name)
+      const [code] = (await once(state.child ?? process, 'close')) as [number | null]
+      return { code, ms: performance.now() - started }
+    },
+    async [Symbol.asyncDispose]() {
+      if (state.child?.exitCode === null && state.child.signalCode === null) {
+        state.child.kill('SIGTERM')
+        await once(state.child, 'close')
+      }
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function requestOf(line: string): LoggedRequest[] {
+  if (!line.includes('"msg":"request"')) return []
+  const { method, path, status } = JSON.parse(line) as LoggedRequest
+  return [{ method, path, status }]
+}
+
+/** Runs a client program; its standard output is one JSON document. @throws Error with its output when it fails. */
+export async function runClient(
+  command: readonly string[],
+  env: Record<string, string>,
+): Promise<Record<string, unknown>> {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (chunk) => {
+    output += String(chunk)
+  })
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  const last = output.trim().split('\n').at(-1) ?? ''
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with status ${code}\n${output}\n${errors}`)
+  return JSON.parse(last) as Record<string, unknown>
+}
