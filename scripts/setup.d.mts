@@ -1,0 +1,1 @@
+export function environmentFolder(name: 'engine' | 'clients' | 'tools'): string
