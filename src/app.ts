@@ -1,16 +1,39 @@
 import type { Route } from './http/route.ts'
+import { chatCompletionsRoutes } from './inference/chat-completions/routes.ts'
+import type { ChatCompletions } from './inference/chat-completions/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
 import type { Calls } from './trace/calls/service.ts'
 import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
+import { checkpointsRoutes } from './training/checkpoints/routes.ts'
+import type { Checkpoints } from './training/checkpoints/service.ts'
+import { healthRoutes } from './training/health/routes.ts'
+import type { Health } from './training/health/service.ts'
+import { jobsRoutes } from './training/jobs/routes.ts'
+import type { Jobs } from './training/jobs/service.ts'
+import { modelsRoutes } from './training/models/routes.ts'
+import type { Models } from './training/models/service.ts'
 
 /** Every service that answers requests. */
 export interface Services {
   calls: Calls
   serviceInfo: ServiceInfo
+  models: Models
+  checkpoints: Checkpoints
+  jobs: Jobs
+  trainingHealth: Health
+  chatCompletions: ChatCompletions
 }
 
 /** The API at a glance: one line a resource. */
 export function routesOf(services: Services): Route[] {
-  return [...callsRoutes(services.calls), ...serviceInfoRoutes(services.serviceInfo)]
+  return [
+    ...callsRoutes(services.calls),
+    ...serviceInfoRoutes(services.serviceInfo),
+    ...modelsRoutes(services.models),
+    ...checkpointsRoutes(services.checkpoints, services.models),
+    ...jobsRoutes(services.jobs),
+    ...healthRoutes(services.trainingHealth),
+    ...chatCompletionsRoutes(services.chatCompletions),
+  ]
 }

@@ -37,6 +37,8 @@ export interface Config {
   /** Seconds without progress after which an engine or a training job counts as hanging. */
   stallSeconds: number
   cpuCount: number
+  /** What child processes inherit. */
+  environment: NodeJS.ProcessEnv
 }
 
 /**
@@ -69,5 +71,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     enginePython: values.HEDDLE_ENGINE_PYTHON,
     stallSeconds: values.HEDDLE_STALL_SECONDS,
     cpuCount: availableParallelism(),
+    environment: env,
   }
 }

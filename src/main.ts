@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { routesOf } from './app.ts'
 import { readConfig } from './config.ts'
 import { messageOf } from './errors.ts'
@@ -6,6 +7,7 @@ import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { createServices } from './services.ts'
+import { openLocalCompute } from './stores/compute/local.ts'
 import { openStores } from './stores/open-stores.ts'
 import { VERSION } from './version.ts'
 
@@ -18,7 +20,10 @@ async function main(): Promise<void> {
   const stopped = stopSignal()
 
   await using stores = await openStores(config.dataFolder)
-  const services = createServices(stores, { version: VERSION, log })
+  await using compute = openLocalCompute(config, log)
+  const engine = { compute, baseModel: config.baseModel, folder: join(config.dataFolder, 'engine') }
+  const services = createServices(stores, { version: VERSION, log, engine })
+  await using _training = await services.startTraining()
   const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')

@@ -1,16 +1,23 @@
 import { createProjects } from './accounts/projects.ts'
-import type { Services } from './app.ts'
+import { createChatServices } from './inference/create.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './stores/open-stores.ts'
 import { createCalls } from './trace/calls/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
+import { createTraining, type EngineOptions } from './training/create.ts'
 
 /** Wires every service to the stores; `main.ts` and tests share it. */
-export function createServices(stores: Stores, options: { version: string; log: Log }): Services {
+export function createServices(
+  stores: Stores,
+  options: { version: string; log: Log; engine: EngineOptions },
+) {
   const { control, traces } = stores
   const projects = createProjects({ control })
+  const training = createTraining({ stores, projects, log: options.log, engine: options.engine })
   return {
     calls: createCalls({ traces, projects }),
     serviceInfo: createServiceInfo({ projects, version: options.version }),
+    ...training,
+    ...createChatServices(training, options.engine),
   }
 }

@@ -11,6 +11,7 @@ import { keepShapeOf } from './json-text-wire.ts'
 import { createLog } from './log.ts'
 import { parseKeeping } from './lossless-json.ts'
 import { createServices } from './services.ts'
+import type { Compute } from './stores/compute/port.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
 import { VERSION } from './version.ts'
 
@@ -25,9 +26,23 @@ export interface TestServer {
   newProject(): string
 }
 
+export interface TestServerOptions {
+  /** What computes; nothing does where absent, as on a machine without the engine. */
+  compute?: (folder: string) => Compute
+}
+
+/** The base model of servers under test. */
+export const TEST_BASE_MODEL = 'test/base'
+
 /** The whole app over real embedded stores in a temporary folder, for one test file. */
-export function useTestServer(): TestServer {
-  const state: { app?: ReturnType<typeof buildApp>; routes: Route[]; stores?: Stores; folder?: string } = {
+export function useTestServer(options: TestServerOptions = {}): TestServer {
+  const state: {
+    app?: ReturnType<typeof buildApp>
+    routes: Route[]
+    stores?: Stores
+    folder?: string
+    background?: AsyncDisposableStack
+  } = {
     routes: [],
   }
 
@@ -35,11 +50,18 @@ export function useTestServer(): TestServer {
     const log = createLog({ logLevel: 'error', logFormat: 'json' })
     state.folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
     state.stores = await openStores(state.folder)
-    state.routes = routesOf(createServices(state.stores, { version: VERSION, log }))
+    const background = new AsyncDisposableStack()
+    state.background = background
+    const compute = background.use((options.compute ?? noCompute)(state.folder))
+    const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(state.folder, 'engine') }
+    const services = createServices(state.stores, { version: VERSION, log, engine })
+    state.routes = routesOf(services)
+    background.use(await services.startTraining())
     state.app = buildApp(state.routes, { authenticate: authenticateLocally, log, version: VERSION })
   })
 
   afterAll(async () => {
+    await state.background?.disposeAsync()
     await state.stores?.[Symbol.asyncDispose]()
     if (state.folder !== undefined) await rm(state.folder, { recursive: true, force: true })
   })
@@ -60,6 +82,21 @@ export function useTestServer(): TestServer {
       return state.stores
     },
     newProject: () => `test/${newId()}`,
+  }
+}
+
+function noCompute(): Compute {
+  const unavailable = 'The engine is not installed; "npm run setup" installs it'
+  const refuse = (): never => {
+    throw new Error(unavailable)
+  }
+  return {
+    unavailable,
+    accelerator: 'cpu',
+    trainer: refuse,
+    inference: refuse,
+    statuses: () => [],
+    async [Symbol.asyncDispose]() {},
   }
 }
 

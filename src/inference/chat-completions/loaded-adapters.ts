@@ -1,0 +1,83 @@
+import { dependencyFailed } from '../../errors.ts'
+import type { InferenceProcess } from '../../stores/compute/port.ts'
+import type { CheckpointFiles, StoredFiles } from '../../training/checkpoints/files.ts'
+import { readText } from './engine-reply.ts'
+
+/** Adapters that one server lists at a time; the engine itself keeps fewer in memory and reads others from disk. */
+const LISTED_MAX = 64
+
+/** Loading reads a few MB; longer than this it hangs. */
+const LOAD_MS_MAX = 60_000
+
+interface Loaded {
+  name: string
+  ready: Promise<void>
+  users: number
+}
+
+/** An adapter that stays loaded until it is released. */
+export interface AdapterUse {
+  /** What the engine calls it. */
+  name: string
+  release(): void
+}
+
+export type LoadedAdapters = ReturnType<typeof createLoadedAdapters>
+
+/** Loads adapters into inference servers on demand, each under the digest of its content, and never twice. */
+export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
+  // Keyed by process: what was loaded into a process ends with it. The least recently used comes first.
+  const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
+
+  async function load(process: InferenceProcess, name: string, adapter: StoredFiles): Promise<void> {
+    const lora_path = await files.adapterFolder(adapter)
+    const reply = await process.post(
+      '/v1/load_lora_adapter',
+      JSON.stringify({ lora_name: name, lora_path }),
+      AbortSignal.timeout(LOAD_MS_MAX),
+    )
+    const text = await readText(reply)
+    if (reply.status !== 200) throw dependencyFailed('The adapter could not be loaded', new Error(text))
+  }
+
+  async function unloadLeastUsed(process: InferenceProcess, loaded: Map<string, Loaded>): Promise<void> {
+    for (const [digest, { name, users }] of loaded) {
+      if (loaded.size <= LISTED_MAX) return
+      if (users > 0) continue
+      loaded.delete(digest)
+      const body = JSON.stringify({ lora_name: name })
+      await readText(await process.post('/v1/unload_lora_adapter', body, AbortSignal.timeout(LOAD_MS_MAX)))
+    }
+  }
+
+  return {
+    /** @throws 503 when the engine does not take the adapter. */
+    async use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
+      const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
+      loadedByProcess.set(process, loaded)
+      const digest = adapter.adapter_digest
+      const entry = loaded.get(digest) ?? {
+        name: digest,
+        ready: load(process, digest, adapter),
+        users: 0,
+      }
+      loaded.delete(digest)
+      loaded.set(digest, entry)
+      entry.users++
+      try {
+        await entry.ready
+        await unloadLeastUsed(process, loaded)
+      } catch (error) {
+        entry.users--
+        if (loaded.get(digest) === entry) loaded.delete(digest)
+        throw error
+      }
+      return {
+        name: entry.name,
+        release() {
+          entry.users--
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { unavailable } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import type { InferenceProcess } from '../../stores/compute/port.ts'
+import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
+import { engineError, readText, renamed } from './engine-reply.ts'
+import { engineRequest } from './engine-request.ts'
+import { relayEvents } from './event-stream.ts'
+import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
+import type { ServedModels, Target } from './served-models.ts'
+import type { ChatCompletionReq } from './wire.ts'
+
+/** A request waits this long for an engine that is starting: about four starts of the small model on two cores. */
+const HOLD_MS_MAX = 120_000
+
+/** Requests that are being answered or wait for it; further ones are told to come back. */
+const IN_FLIGHT_MAX = 2_048
+
+export type ChatCompletions = ReturnType<typeof createChatCompletions>
+
+export interface ChatCompletionsDeps {
+  served: ServedModels
+  loaded: LoadedAdapters
+  baseModels: BaseModels
+}
+
+/** The OpenAI-shaped door in front of the inference engine. */
+export function createChatCompletions({ served, loaded, baseModels }: ChatCompletionsDeps) {
+  let inFlight = 0
+
+  /** The process and the adapter in it that answer for a target; undefined stands for the bare base model. */
+  async function engage(target: Target, signal: AbortSignal) {
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(HOLD_MS_MAX)])
+    try {
+      const process = await baseModels.inference(target.baseModel).ready(waiting)
+      const adapter = target.adapter ?? (await adapterOfBase(target.baseModel, waiting))
+      return { process, use: adapter && (await loaded.use(process, adapter)) }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw waiting.aborted ? stillStarting(target.baseModel) : error
+    }
+  }
+
+  /**
+   * On a CPU the engine answers a base request that shares a batch with an adapter's with that adapter's weights.
+   * An adapter that changes nothing has no such trouble.
+   */
+  async function adapterOfBase(baseModel: string, signal: AbortSignal) {
+    return baseModels.accelerator === 'cpu' ? baseModels.initialAdapter(baseModel, signal) : undefined
+  }
+
+  return {
+    list: (_input: object, { caller }: CallContext) => served.list(caller),
+
+    /** @throws 404 for an unknown model, 503 without an engine, 400 for what the engine refuses. */
+    async create(req: ChatCompletionReq, context: CallContext): Promise<RawReply> {
+      baseModels.assertAvailable()
+      if (inFlight >= IN_FLIGHT_MAX) throw unavailable('Too many completions are being made', 2)
+      inFlight++
+      const client = new AbortController()
+      const signal = AbortSignal.any([context.signal, client.signal])
+      let use: AdapterUse | undefined
+      let open = true
+      function finish(): void {
+        if (!open) return
+        open = false
+        inFlight--
+        use?.release()
+        client.abort()
+      }
+      try {
+        const target = await served.resolve(req.model, context.caller)
+        const engaged = await engage(target, signal)
+        use = engaged.use
+        const body = engineRequest(req, {
+          model: use?.name ?? target.baseModel,
+          isTrained: target.adapter !== undefined,
+        })
+        const model = req.model ?? target.baseModel
+        return await complete(engaged.process, body, { model, signal, finish })
+      } catch (error) {
+        finish()
+        throw error
+      }
+    },
+  }
+}
+
+async function complete(
+  process: InferenceProcess,
+  body: Record<string, unknown>,
+  options: { model: string; signal: AbortSignal; finish: () => void },
+): Promise<RawReply> {
+  const { model, signal, finish } = options
+  const reply = await process.post('/v1/chat/completions', JSON.stringify(body), signal)
+  if (reply.status !== 200) throw engineError(reply.status, await readText(reply))
+  if (body['stream'] === true) {
+    const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+    return { headers, body: relayEvents(reply.body, { model, onEnd: finish }) }
+  }
+  const text = await readText(reply)
+  finish()
+  return { headers: { 'content-type': 'application/json' }, body: renamed(text, model) }
+}

@@ -1,0 +1,158 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createWriteStream, existsSync, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { messageOf } from '../../errors.ts'
+
+/** Output lines kept for error messages and status pages. */
+const LINES_KEPT = 40
+
+/** Characters kept of one line: a stack trace line fits, a dumped tensor does not. */
+const LINE_CHARS_MAX = 500
+
+/** A log file above this starts anew; one older file is kept, so a child uses twice this on disk at most. */
+const LOG_BYTES_MAX = 8 * 1024 * 1024
+
+/** A child that was asked to end gets this long before it is killed; the server's whole stop must fit 10 s. */
+const TERM_MS = 2_000
+
+/** A program with its whole environment. */
+export interface ChildSpec {
+  command: string
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  cwd: string
+  /** Its stderr goes here (and its stdout, where nobody reads that), bounded. */
+  logPath: string
+  /** `lines`: stdout carries messages, one a line, for `onLine`. */
+  stdout: 'lines' | 'log'
+}
+
+/** A running process that leads a group of its own, so that whatever it starts ends with it. */
+export interface Child {
+  pid: number
+  /** Writes to its stdin; silently dropped once it has ended. */
+  write(text: string): void
+  /** Hands over every further line of stdout; returns how to stop that. */
+  onLine(listener: (line: string) => void): () => void
+  lastLines(): string[]
+  /** Resolves with how it ended. */
+  exited: Promise<string>
+  /** Ends the group: at once, or after a polite request. */
+  kill(how: 'at-once' | 'politely'): Promise<void>
+}
+
+/** Starts a program. A program that cannot be started shows in `exited`. */
+export function startChild(spec: ChildSpec): Child {
+  const output = createOutput(spec.logPath)
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.cwd,
+    env: spec.env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const listeners = new Set<(line: string) => void>()
+  eachLine(child.stderr, output.add)
+  eachLine(child.stdout, (line) => {
+    if (spec.stdout === 'log') output.add(line)
+    else for (const listener of listeners) listener(line)
+  })
+  // A pipe whose reader has died answers EPIPE; `exited` tells that story.
+  child.stdin.on('error', () => {})
+
+  const exited = exitOf(child).then((reason) => {
+    output.add(`— ended: ${reason}`)
+    output.close()
+    killGroup(child.pid, 'SIGKILL')
+    return reason
+  })
+
+  return {
+    pid: child.pid ?? 0,
+    write(text) {
+      if (child.exitCode === null && child.signalCode === null) child.stdin.write(text)
+    },
+    onLine(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    lastLines: output.lastLines,
+    exited,
+    async kill(how) {
+      if (how === 'politely') {
+        child.stdin.end()
+        killGroup(child.pid, 'SIGTERM')
+        const timer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), TERM_MS)
+        await exited
+        clearTimeout(timer)
+      } else {
+        killGroup(child.pid, 'SIGKILL')
+        await exited
+      }
+    },
+  }
+}
+
+function exitOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${messageOf(error)})`))
+    // 'close' rather than 'exit': the last words on stderr have been read by then. A grandchild may hold the pipes
+    // open for ever, so 'exit' ends the group first.
+    child.once('exit', () => killGroup(child.pid, 'SIGKILL'))
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? `exit code ${code}` : `killed by ${signal}`),
+    )
+  })
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // ESRCH: the group is already gone.
+  }
+}
+
+function eachLine(stream: Readable, listener: (line: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', listener)
+}
+
+interface Output {
+  add(line: string): void
+  lastLines(): string[]
+  close(): void
+}
+
+/** Keeps the newest lines in memory and all of a bounded amount in a file. */
+function createOutput(path: string): Output {
+  mkdirSync(dirname(path), { recursive: true })
+  const lines: string[] = []
+  let bytes = existsSync(path) ? statSync(path).size : 0
+  let file: WriteStream = createWriteStream(path, { flags: 'a' })
+  // The log is a help, not a promise: a full disk must not end the child.
+  file.on('error', () => {})
+
+  function rotate(): void {
+    file.end()
+    renameSync(path, `${path}.1`)
+    file = createWriteStream(path, { flags: 'a' })
+    file.on('error', () => {})
+    bytes = 0
+  }
+
+  return {
+    add(raw) {
+      const line = raw.length > LINE_CHARS_MAX ? `${raw.slice(0, LINE_CHARS_MAX)}…` : raw
+      lines.push(line)
+      if (lines.length > LINES_KEPT) lines.shift()
+      const text = `${new Date().toISOString()} ${line}\n`
+      bytes += text.length
+      if (bytes > LOG_BYTES_MAX && existsSync(path)) rotate()
+      file.write(text)
+    },
+    lastLines: () => [...lines],
+    close: () => file.end(),
+  }
+}

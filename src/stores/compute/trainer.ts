@@ -1,0 +1,111 @@
+import type { Log } from '../../log.ts'
+import type { Child, ChildSpec } from './child.ts'
+import { PartLost, type Trainer } from './port.ts'
+import { type Life, supervise } from './supervisor.ts'
+
+export interface TrainerOptions {
+  name: string
+  log: Log
+  spec: ChildSpec
+  /** A busy worker that says nothing for this long hangs. */
+  stallMs: number
+}
+
+/** A trainer worker as a child process that speaks JSON lines; its first line says that it is ready. */
+export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposable {
+  const supervisor = supervise<Child>({
+    name: options.name,
+    log: options.log,
+    spec: async () => options.spec,
+    untilReady: firstLine,
+  })
+  let busy: Life<Child> | undefined
+
+  return {
+    status: supervisor.status,
+    [Symbol.asyncDispose]: supervisor[Symbol.asyncDispose],
+
+    send(message) {
+      busy?.child.write(`${JSON.stringify(message)}\n`)
+    },
+
+    async *run(request, signal) {
+      const life = await supervisor.ready(signal)
+      if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
+      busy = life
+      const inbox = createInbox(life, { stallMs: options.stallMs, signal })
+      try {
+        life.child.write(`${JSON.stringify(request)}\n`)
+        for (;;) yield await inbox.next()
+      } finally {
+        inbox.close()
+        busy = undefined
+      }
+    },
+  }
+}
+
+/** Resolves with the child at its first line. */
+function firstLine(child: Child, ended: AbortSignal): Promise<Child> {
+  return new Promise((resolve, reject) => {
+    const stop = child.onLine(() => {
+      stop()
+      resolve(child)
+    })
+    ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+  })
+}
+
+interface Inbox {
+  next(): Promise<unknown>
+  close(): void
+}
+
+/** Messages of one life, in order; watches for silence. */
+function createInbox(life: Life<Child>, options: { stallMs: number; signal: AbortSignal }): Inbox {
+  const { stallMs, signal } = options
+  const lines: string[] = []
+  let wake: (() => void) | undefined
+  const wakeUp = (): void => wake?.()
+
+  const watch = (): NodeJS.Timeout =>
+    setTimeout(() => life.replace(`it hung: no progress for ${stallMs / 1000} s`), stallMs)
+  let watchdog = watch()
+
+  const stopListening = life.child.onLine((line) => {
+    clearTimeout(watchdog)
+    watchdog = watch()
+    lines.push(line)
+    wakeUp()
+  })
+  life.ended.addEventListener('abort', wakeUp, { once: true })
+  signal.addEventListener('abort', wakeUp, { once: true })
+
+  return {
+    async next() {
+      for (;;) {
+        signal.throwIfAborted()
+        const line = lines.shift()
+        if (line !== undefined) return parse(line)
+        if (life.ended.aborted) throw life.ended.reason
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    close() {
+      stopListening()
+      clearTimeout(watchdog)
+      life.ended.removeEventListener('abort', wakeUp)
+      signal.removeEventListener('abort', wakeUp)
+    },
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch (error) {
+    throw new PartLost('The trainer wrote a line that is not JSON', { cause: error })
+  }
+}

@@ -1,0 +1,28 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Health } from './service.ts'
+import { HealthRes, SystemCheckRes } from './wire.ts'
+
+export function healthRoutes(health: Health): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/health',
+      operationId: 'training_health',
+      family: 'training',
+      auth: 'open',
+      reply: 'json',
+      response: HealthRes,
+      handle: health.health,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/system-check',
+      operationId: 'system_check',
+      family: 'training',
+      auth: 'open',
+      reply: 'raw',
+      response: SystemCheckRes,
+      handle: health.systemCheck,
+    }),
+  ]
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import { messageOf } from '../../errors.ts'
+import type { Compute } from '../../stores/compute/port.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { SystemCheckRes } from './wire.ts'
+
+export type Health = ReturnType<typeof createHealth>
+
+type Report = z.output<typeof SystemCheckRes>
+
+/** Whether the training half can work. */
+export function createHealth({ control, compute }: { control: ControlDb; compute: Compute }) {
+  return {
+    health: () => ({ status: 'ok' as const }),
+
+    async systemCheck() {
+      const report: Report = {
+        api: true,
+        database: await check(() => sql`select 1`.execute(control)),
+        // The server's own work: a loop that answers is a loop that runs.
+        cpu_queue: await check(async () => {}),
+        gpu_queue: await check(async () => {
+          if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
+          const failed = compute.statuses().find((part) => part.state === 'failed')
+          if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)
+        }),
+      }
+      const healthy = report.database.success && report.cpu_queue.success && report.gpu_queue.success
+      return {
+        status: healthy ? 200 : 503,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(report),
+      }
+    },
+  }
+}
+
+async function check(work: () => Promise<unknown>): Promise<Report['database']> {
+  const started = performance.now()
+  const errors: string[] = []
+  await work().catch((error: unknown) => errors.push(messageOf(error)))
+  return { success: errors.length === 0, duration: (performance.now() - started) / 1000, errors }
+}

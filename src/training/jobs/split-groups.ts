@@ -1,0 +1,141 @@
+import { tooLarge } from '../../errors.ts'
+
+/** The body without its groups: ids and a few numbers. */
+const HEAD_BYTES_MAX = 1024 * 1024
+
+/** One group is held in memory while it is checked. */
+const GROUP_BYTES_MAX = 128 * 1024 * 1024
+
+const KEY = 'trajectory_groups'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+
+/** Takes a JSON body apart as it arrives. */
+export interface GroupSplitter {
+  /** The texts of the groups that end in this chunk; none contains a line break. */
+  push(chunk: Uint8Array): string[]
+  /** The rest of the body, with an empty list in place of the groups. */
+  head(): string
+}
+
+/**
+ * Cuts `{"trajectory_groups": [...], ...}` into its groups without parsing it as a whole: only strings and brackets
+ * are followed, at ten times the speed of a streaming parser, and each group keeps the client's own text. Whatever
+ * is not JSON shows when the pieces are parsed.
+ * @throws SyntaxError where the pieces cannot be told apart; 413 for a piece over its limit.
+ */
+export function createGroupSplitter(): GroupSplitter {
+  const head = createBuffer(HEAD_BYTES_MAX, 'What a job says beside its trajectory groups')
+  const group = createBuffer(GROUP_BYTES_MAX, 'A trajectory group')
+  let depth = 0
+  let inString = false
+  let escaped = false
+  let inGroups = false
+  let groupsSeen = 0
+  let string = ''
+  let key = ''
+
+  function walkString(byte: number): void {
+    if (escaped) escaped = false
+    else if (byte === BACKSLASH) escaped = true
+    else if (byte === QUOTE) inString = false
+    else if (!inGroups && string.length < KEY.length + 1) string += String.fromCharCode(byte)
+  }
+
+  function walkHead(byte: number): void {
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--
+    else if (depth === 1 && byte === COLON) key = string
+    else if (depth === 1 && byte === COMMA) key = ''
+  }
+
+  function walkGroup(byte: number): void {
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+    if (byte !== CLOSE_OBJECT && byte !== CLOSE_ARRAY) return
+    if (depth === 2) throw new SyntaxError(`Unexpected "}" in ${KEY}`)
+    depth--
+  }
+
+  function endGroup(groups: string[], end: 'comma' | 'bracket'): void {
+    const text = group.take()
+    // `[]` has no group; `[1,]` has an empty one, which is not JSON.
+    if (end === 'bracket' && groupsSeen === 0 && text.trim() === '') return
+    groupsSeen++
+    groups.push(text)
+  }
+
+  return {
+    push(chunk) {
+      const groups: string[] = []
+      let from = 0
+      const flush = (to: number): void => {
+        const sink = inGroups ? group : head
+        sink.add(chunk.subarray(from, to))
+        from = to
+      }
+      for (let at = 0; at < chunk.length; at++) {
+        const byte = chunk[at] ?? 0
+        if (inString) walkString(byte)
+        else if (byte === QUOTE) {
+          inString = true
+          string = ''
+        } else if (!inGroups) {
+          walkHead(byte)
+          if (depth !== 2 || byte !== OPEN_ARRAY || key !== KEY) continue
+          flush(at + 1)
+          inGroups = true
+        } else if (depth === 2 && byte === COMMA) {
+          flush(at)
+          from = at + 1
+          endGroup(groups, 'comma')
+        } else if (depth === 2 && byte === CLOSE_ARRAY) {
+          flush(at)
+          endGroup(groups, 'bracket')
+          inGroups = false
+          depth = 1
+        } else {
+          if (byte === LINE_FEED || byte === CARRIAGE_RETURN) chunk[at] = SPACE
+          walkGroup(byte)
+        }
+      }
+      flush(chunk.length)
+      return groups
+    },
+    head: () => head.take(),
+  }
+}
+
+interface GrowingBuffer {
+  add(bytes: Uint8Array): void
+  /** Its text; it is empty afterwards. */
+  take(): string
+}
+
+function createBuffer(bytesMax: number, what: string): GrowingBuffer {
+  let chunks: Uint8Array[] = []
+  let size = 0
+  return {
+    add(bytes) {
+      if (bytes.byteLength === 0) return
+      size += bytes.byteLength
+      if (size > bytesMax) throw tooLarge(`${what} is larger than ${bytesMax} bytes`)
+      chunks.push(bytes)
+    },
+    take() {
+      const text = Buffer.concat(chunks, size).toString('utf8')
+      chunks = []
+      size = 0
+      return text
+    },
+  }
+}

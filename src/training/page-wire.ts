@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/** Query of a cursor-paged list. Wire: `after` is the id of the last item seen, and is sent again and again. */
+export const PageQuery = z.object({
+  after: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+})
+export type PageQuery = z.output<typeof PageQuery>
+
+/** Wire: clients read `data` and `has_more` only; without `has_more` they would ask once more. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    has_more: z.boolean(),
+    first_id: z.string(),
+    last_id: z.string(),
+  })
+}
+
+/** Makes a page from one item more than asked for, which tells whether there are more. */
+export function toPage<Item extends { id: string }>(items: Item[], limit: number) {
+  const data = items.slice(0, limit)
+  return {
+    object: 'list' as const,
+    data,
+    has_more: items.length > limit,
+    first_id: data[0]?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
+  }
+}

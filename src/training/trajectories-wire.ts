@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/** One sampled token. Wire: `token` is `token_id:N` or the token's text. */
+const TokenLogprob = z
+  .looseObject({ token: z.string(), logprob: z.number().nullable() })
+  .meta({ id: 'TrajectoryToken' })
+
+/** What a model answered. Wire: told from a plain message by its keys. */
+const Choice = z
+  .looseObject({
+    finish_reason: z.string().nullable(),
+    message: z.looseObject({ role: z.string() }),
+    logprobs: z.looseObject({ content: z.array(TokenLogprob).nullish() }).nullish(),
+  })
+  .meta({ id: 'TrajectoryChoice' })
+
+const PlainMessage = z.looseObject({ role: z.string() }).meta({ id: 'TrajectoryMessage' })
+
+const MessagesAndChoices = z.array(z.union([Choice, PlainMessage]))
+const Tools = z.array(z.looseObject({})).nullish()
+
+const History = z
+  .looseObject({ messages_and_choices: MessagesAndChoices, tools: Tools })
+  .meta({ id: 'TrajectoryHistory' })
+
+const Trajectory = z
+  .looseObject({
+    messages_and_choices: MessagesAndChoices,
+    reward: z.number(),
+    tools: Tools,
+    additional_histories: z.array(History).nullish(),
+    initial_policy_version: z.int().nullish(),
+    final_policy_version: z.int().nullish(),
+    metrics: z.record(z.string(), z.union([z.number(), z.boolean()])).nullish(),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
+    logs: z.array(z.unknown()).nullish(),
+  })
+  .meta({ id: 'Trajectory' })
+
+/** Attempts at one task, to be compared with each other. Wire: unknown keys are kept and mean nothing. */
+export const TrajectoryGroup = z
+  .looseObject({ trajectories: z.array(Trajectory) })
+  .meta({ id: 'TrajectoryGroup' })
