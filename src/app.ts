@@ -1,8 +1,12 @@
+import { graphqlRoutes } from './accounts/graphql/routes.ts'
+import type { Graphql } from './accounts/graphql/service.ts'
 import type { Route } from './http/route.ts'
 import { chatCompletionsRoutes } from './inference/chat-completions/routes.ts'
 import type { ChatCompletions } from './inference/chat-completions/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
 import type { Calls } from './trace/calls/service.ts'
+import { filesRoutes } from './trace/files/routes.ts'
+import type { Files } from './trace/files/service.ts'
 import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
 import { checkpointsRoutes } from './training/checkpoints/routes.ts'
@@ -17,6 +21,8 @@ import type { Models } from './training/models/service.ts'
 /** Every service that answers requests. */
 export interface Services {
   calls: Calls
+  files: Files
+  graphql: Graphql
   serviceInfo: ServiceInfo
   models: Models
   checkpoints: Checkpoints
@@ -29,6 +35,8 @@ export interface Services {
 export function routesOf(services: Services): Route[] {
   return [
     ...callsRoutes(services.calls),
+    ...filesRoutes(services.files),
+    ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
     ...modelsRoutes(services.models),
     ...checkpointsRoutes(services.checkpoints, services.models),

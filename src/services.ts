@@ -1,8 +1,10 @@
+import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects } from './accounts/projects.ts'
 import { createChatServices } from './inference/create.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './stores/open-stores.ts'
 import { createCalls } from './trace/calls/service.ts'
+import { createFiles } from './trace/files/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
 import { createTraining, type EngineOptions } from './training/create.ts'
 
@@ -11,11 +13,13 @@ export function createServices(
   stores: Stores,
   options: { version: string; log: Log; engine: EngineOptions },
 ) {
-  const { control, traces } = stores
+  const { blobs, control, traces } = stores
   const projects = createProjects({ control })
   const training = createTraining({ stores, projects, log: options.log, engine: options.engine })
   return {
     calls: createCalls({ traces, projects }),
+    files: createFiles({ traces, blobs, projects }),
+    graphql: createGraphql({ projects }),
     serviceInfo: createServiceInfo({ projects, version: options.version }),
     ...training,
     ...createChatServices(training, options.engine),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { invalidRequest } from '../errors.ts'
+import { conflict, invalidRequest } from '../errors.ts'
 import { JsonNumber, type LosslessJson, parseLossless } from '../lossless-json.ts'
 import { internalRef, isInternalRef, isRef } from './refs/ref-uri.ts'
 
@@ -79,4 +79,15 @@ function pythonFloat(value: number): string {
   }
   const text = String(value)
   return text.includes('.') ? text : `${text}.0`
+}
+
+/** Wire: a client that computed a digest says so, and must hear when it differs. @throws 409 when it does. */
+export function checkExpectedDigest(
+  expected: string | null | undefined,
+  digest: string,
+  label = 'content',
+): void {
+  if (expected != null && expected !== digest) {
+    throw conflict(`Client ${label} digest ${expected} != server digest ${digest}`)
+  }
 }

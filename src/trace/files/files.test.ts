@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { useTestServer } from '../../testing.ts'
+import { bytesDigest } from '../digest.ts'
+
+const server = useTestServer()
+
+function create(
+  project_id: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = {},
+): Promise<Response> {
+  const form = new FormData()
+  form.set('project_id', project_id)
+  form.set('file', new Blob([bytes]), 'obj.py')
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  return server.request('/file/create', { method: 'POST', body: form })
+}
+
+const BYTES = new Uint8Array([0, 255, 13, 10, 45, 45])
+
+describe('POST /file/create', () => {
+  it('200 with the digest, as often as it is sent', async () => {
+    const project = server.newProject()
+    for (let times = 0; times < 2; times++) {
+      const response = await create(project, BYTES)
+      expect(await response.json()).toEqual({ digest: bytesDigest(BYTES) })
+    }
+    const stats = await server.post('/files/query_stats', { project_id: project })
+    expect(await stats.json()).toEqual({ total_size_bytes: BYTES.byteLength })
+  })
+
+  it('409 for another digest than expected, and nothing is stored', async () => {
+    const project = server.newProject()
+    expect((await create(project, BYTES, { expected_digest: 'other' })).status).toBe(409)
+    const content = await server.post('/file/content', { project_id: project, digest: bytesDigest(BYTES) })
+    expect(content.status).toBe(404)
+  })
+
+  it('422 without a file, and for what is no form', async () => {
+    const form = new FormData()
+    form.set('project_id', server.newProject())
+    expect((await server.request('/file/create', { method: 'POST', body: form })).status).toBe(422)
+    expect((await server.post('/file/create', {})).status).toBe(422)
+  })
+})
+
+describe('POST /file/content', () => {
+  it('200 with the bytes as they were sent, the empty file too', async () => {
+    const project = server.newProject()
+    for (const bytes of [BYTES, new Uint8Array()]) {
+      await create(project, bytes)
+      const response = await server.post('/file/content', { project_id: project, digest: bytesDigest(bytes) })
+      expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+    }
+  })
+
+  it("404 for another project's file and for a path", async () => {
+    await create(server.newProject(), BYTES)
+    for (const digest of [bytesDigest(BYTES), '../../control.sqlite']) {
+      const response = await server.post('/file/content', { project_id: server.newProject(), digest })
+      expect(response.status).toBe(404)
+      expect(await response.json()).toEqual({ reason: `File ${digest} not found` })
+    }
+  })
+})
+
+describe('POST /files/query_stats', () => {
+  it('200 with 0 for a project without files', async () => {
+    const response = await server.post('/files/query_stats', { project_id: server.newProject() })
+    expect(await response.json()).toEqual({ total_size_bytes: 0 })
+  })
+})

@@ -1,0 +1,16 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+
+/** Whether a project has a file. */
+export function selectFile(projectId: string, digest: string): Query {
+  return {
+    sql: 'SELECT name FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
+    params: { project_id: projectId, digest },
+  }
+}
+
+export function sumSizes(projectId: string): Query {
+  return {
+    sql: 'SELECT sum(size_bytes) AS bytes FROM files FINAL WHERE project_id = {project_id:String}',
+    params: { project_id: projectId },
+  }
+}
