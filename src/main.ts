@@ -24,6 +24,7 @@ async function main(): Promise<void> {
   const engine = { compute, baseModel: config.baseModel, folder: join(config.dataFolder, 'engine') }
   const services = createServices(stores, { version: VERSION, log, engine })
   await using _training = await services.startTraining()
+  void services.warmUpChat()
   const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')

@@ -13,5 +13,10 @@ export function createChatServices(training: Training, engine: EngineOptions) {
     defaultBaseModel: engine.baseModel,
   })
   const loaded = createLoadedAdapters({ files: checkpointFiles })
-  return { chatCompletions: createChatCompletions({ served, loaded, baseModels }) }
+  const chatCompletions = createChatCompletions({ served, loaded, baseModels })
+  return {
+    chatCompletions,
+    /** Nobody waits for this; what goes wrong shows with the first request. */
+    warmUpChat: () => chatCompletions.warmUp(engine.baseModel).catch(() => {}),
+  }
 }

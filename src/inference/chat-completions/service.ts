@@ -50,6 +50,18 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
   }
 
   return {
+    /** Makes a first token, which takes seconds with a first adapter, before anybody waits for it. */
+    async warmUp(baseModel: string): Promise<void> {
+      if (!baseModels.isAvailable()) return
+      const { process, use } = await engage({ baseModel, adapter: undefined }, new AbortController().signal)
+      const model = use?.name ?? baseModel
+      const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
+      await readText(
+        await process.post('/v1/chat/completions', JSON.stringify(body), new AbortController().signal),
+      )
+      use?.release()
+    },
+
     list: (_input: object, { caller }: CallContext) => served.list(caller),
 
     /** @throws 404 for an unknown model, 503 without an engine, 400 for what the engine refuses. */

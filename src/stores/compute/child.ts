@@ -37,6 +37,8 @@ export interface Child {
   /** Hands over every further line of stdout; returns how to stop that. */
   onLine(listener: (line: string) => void): () => void
   lastLines(): string[]
+  /** Milliseconds since it last wrote anything. */
+  silentMs(): number
   /** Resolves with how it ended. */
   exited: Promise<string>
   /** Ends the group: at once, or after a polite request. */
@@ -52,6 +54,12 @@ export function startChild(spec: ChildSpec): Child {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  let lastWriteAt = performance.now()
+  const heard = (): void => {
+    lastWriteAt = performance.now()
+  }
+  child.stdout.on('data', heard)
+  child.stderr.on('data', heard)
   const listeners = new Set<(line: string) => void>()
   eachLine(child.stderr, output.add)
   eachLine(child.stdout, (line) => {
@@ -78,6 +86,7 @@ export function startChild(spec: ChildSpec): Child {
       return () => listeners.delete(listener)
     },
     lastLines: output.lastLines,
+    silentMs: () => performance.now() - lastWriteAt,
     exited,
     async kill(how) {
       if (how === 'politely') {

@@ -13,12 +13,17 @@ const BACKOFF_MS_MAX = 60_000
 /** After this many starts in a row that went wrong, whoever waits is told so instead of waiting on. */
 const FAILED_STARTS_MAX = 3
 
-/** Loading a large base model, or fetching it first, may take this long; a start that takes longer hangs. */
-const START_MS_MAX = 15 * 60_000
+/** Fetching and loading a large base model may take this long; a start that takes longer hangs. */
+const START_MS_MAX = 60 * 60_000
+
+/** How often a starting child is looked at. */
+const START_WATCH_MS = 1_000
 
 export interface SupervisorOptions<Ready> {
   name: string
   log: Log
+  /** A starting child that writes nothing for this long hangs: engines tell what they are doing. */
+  startSilenceMs: number
   /** Called for every start, because a port may have to be chosen anew. */
   spec: () => Promise<ChildSpec>
   /** Resolves once the child can work; what it returns is handed to those who wait. */
@@ -148,7 +153,14 @@ async function liveOnce<Ready>(options: SupervisorOptions<Ready>, hooks: LifeHoo
   const stop = (): void => void child.kill('politely')
   if (hooks.disposed.aborted) stop()
   else hooks.disposed.addEventListener('abort', stop, { once: true })
-  const startTimer = setTimeout(() => replace(`not ready within ${START_MS_MAX / 1000} s`), START_MS_MAX)
+  const startedAt = performance.now()
+  const startTimer = setInterval(() => {
+    if (child.silentMs() > options.startSilenceMs) {
+      replace(`its start hung: it wrote nothing for ${options.startSilenceMs / 1000} s`)
+    } else if (performance.now() - startedAt > START_MS_MAX) {
+      replace(`not ready within ${START_MS_MAX / 1000} s`)
+    }
+  }, START_WATCH_MS)
   try {
     const ready = await options.untilReady(child, ended.signal)
     log.info({ part: name, pid: child.pid }, 'engine part ready')
@@ -156,15 +168,18 @@ async function liveOnce<Ready>(options: SupervisorOptions<Ready>, hooks: LifeHoo
   } catch (error) {
     if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
   } finally {
-    clearTimeout(startTimer)
+    clearInterval(startTimer)
   }
   const reason = await gone
   hooks.disposed.removeEventListener('abort', stop)
   return reason
 }
 
+/** Our own mark at the end of a log, and progress bars. */
+const NO_WORDS = /^— ended|\d+%\|/
+
 /** The end of the output is where programs say what went wrong. */
 function lastWords(lines: string[]): string {
-  const words = lines.filter((line) => line.trim() !== '' && !line.startsWith('— ended')).at(-1)
+  const words = lines.filter((line) => line.trim() !== '' && !NO_WORDS.test(line)).at(-1)
   return words === undefined ? '' : `; its last words: ${words.trim()}`
 }

@@ -39,8 +39,10 @@ export async function runJob(
       const message = WorkerMessage.parse(raw)
       // A worker may still be finishing a job that was cancelled.
       if (!('job_id' in message) || message.job_id !== job.id) continue
-      if (message.kind === 'job_progress') options.onProgress(message)
-      else if (message.kind === 'checkpoint_saved') return await succeed(deps, job, message)
+      if (message.kind === 'job_progress') {
+        const { phase, done, total } = message
+        options.onProgress({ phase, done, total })
+      } else if (message.kind === 'checkpoint_saved') return await succeed(deps, job, message)
       else await recordEvent(events, message)
     }
     throw new Error('The worker ended the job without a result')

@@ -1,0 +1,148 @@
+# Generated from src/training/jobs/contract-wire.ts by "npm run gen"; do not edit.
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+
+class LoraSpec(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    rank: int
+    alpha: int
+    target_modules: list[str]
+    seed: int
+
+
+class CreateAdapter(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["create_adapter"]
+    request_id: str
+    output_dir: str
+    lora: LoraSpec
+
+
+class RlConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    learning_rate: float
+    advantage_balance: float
+    scale_rewards: bool
+    ppo: bool
+    epsilon: float | None
+    epsilon_high: float | None
+    importance_sampling_level: Literal["token", "sequence", "average", "geometric_average"]
+    max_negative_advantage_importance_sampling_weight: float | None
+    mask_prob_ratio: bool
+    kimi_k2_tau: float | None
+    precalculate_logprobs: bool
+    packed_sequence_length: int
+    seed: int
+
+
+class RlJob(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["rl_job"]
+    job_id: str
+    checkpoint_dir: str
+    output_dir: str
+    trajectory_groups_path: str
+    config: RlConfig
+
+
+class CancelJob(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["cancel_job"]
+    job_id: str
+
+
+class WorkerRequest(RootModel[CreateAdapter | RlJob | CancelJob]):
+    root: Annotated[CreateAdapter | RlJob | CancelJob, Field(discriminator="kind")]
+
+
+class WorkerReady(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["worker_ready"]
+    base_model: str
+    device: str
+    dtype: str
+
+
+class AdapterCreated(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["adapter_created"]
+    request_id: str
+    directory: str
+
+
+class RequestFailed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["request_failed"]
+    request_id: str
+    error_message: str
+
+
+class JobProgress(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["job_progress"]
+    job_id: str
+    sequence: int
+    phase: Literal["loading", "tokenizing", "training", "saving"]
+    done: int
+    total: int
+
+
+class TrainingStarted(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["training_started"]
+    job_id: str
+    sequence: int
+    num_sequences: int
+
+
+class GradientStep(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["gradient_step"]
+    job_id: str
+    sequence: int
+    metrics: dict[str, float]
+
+
+class CheckpointSaved(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["checkpoint_saved"]
+    job_id: str
+    sequence: int
+    directory: str
+    metrics: dict[str, float]
+
+
+class JobFailed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["job_failed"]
+    job_id: str
+    sequence: int
+    error_message: str
+
+
+class JobCancelled(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["job_cancelled"]
+    job_id: str
+    sequence: int
+
+
+WorkerMessageKinds = (
+    WorkerReady
+    | AdapterCreated
+    | RequestFailed
+    | JobProgress
+    | TrainingStarted
+    | GradientStep
+    | CheckpointSaved
+    | JobFailed
+    | JobCancelled
+)
+
+
+class WorkerMessage(RootModel[WorkerMessageKinds]):
+    root: Annotated[WorkerMessageKinds, Field(discriminator="kind")]

@@ -1,0 +1,48 @@
+/**
+ * Writes what follows from the wire schemas: `contract/openapi.json`, `contract/job.schema.json` and the engine's
+ * `contract.py`. With `--check` nothing is written, and a stale file ends it with status 1.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { z } from 'zod'
+import { routesOf, type Services } from '../src/app.ts'
+import { openApiDocument } from '../src/http/openapi.ts'
+import { WorkerMessage, WorkerRequest } from '../src/training/jobs/contract-wire.ts'
+import { VERSION } from '../src/version.ts'
+import { pythonContract } from './python-contract.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+async function main(): Promise<void> {
+  const stale: string[] = []
+  for (const [path, text] of Object.entries(generated())) {
+    const present = await readFile(path, 'utf8').catch(() => undefined)
+    if (present === text) continue
+    if (process.argv.includes('--check')) stale.push(relative(ROOT, path))
+    else await writeFile(path, text)
+  }
+  if (stale.length === 0) return
+  process.stderr.write(`Out of date, run "npm run gen": ${stale.join(', ')}\n`)
+  process.exitCode = 1
+}
+
+function generated(): Record<string, string> {
+  const contract = z.toJSONSchema(z.union([WorkerRequest, WorkerMessage]), { io: 'output' })
+  return {
+    [join(ROOT, 'contract/openapi.json')]: json(openApiDocument(routesOf(noServices()), VERSION)),
+    [join(ROOT, 'contract/job.schema.json')]: json({ title: 'Messages of a trainer worker', ...contract }),
+    [join(ROOT, 'engine/src/engine/contract.py')]: pythonContract(contract),
+  }
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** Routes are described, not called, so every service is one thing that has any member and does nothing. */
+function noServices(): Services {
+  const anything: unknown = new Proxy(() => anything, { get: () => anything })
+  return anything as Services
+}
+
+await main()
