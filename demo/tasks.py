@@ -3,7 +3,7 @@
 import json
 import random
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Preference:
 
     name = "preference"
     goal = 'prefer "maybe" over "no" over "yes"'
-    rewards = {"maybe": 1.0, "no": 0.75, "yes": 0.5}
+    rewards: ClassVar = {"maybe": 1.0, "no": 0.75, "yes": 0.5}
 
     def draw(self, rng: random.Random, count: int) -> list[Scenario]:
         words = [rng.sample(["yes", "no", "maybe"], 3) for _ in range(count)]

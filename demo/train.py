@@ -25,6 +25,7 @@ from openai import AsyncOpenAI
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+
 from tasks import TASKS, Scenario, Task
 
 PROJECT = "demo"
@@ -226,7 +227,9 @@ def report(rows: list[Row], settings: Settings, seconds: float) -> bool:
     """Prints before → after. True when the held-out reward rose."""
     rewards = [row.held_out_reward for row in rows if row.held_out_reward is not None]
     before, after = rewards[0], rewards[-1]
-    console.print(f"\nheld-out reward  {before:.3f} {curve(rewards)} {after:.3f}   {settings.steps} steps in {seconds:.0f} s")
+    console.print(
+        f"\nheld-out reward  {before:.3f} {curve(rewards)} {after:.3f}   {settings.steps} steps in {seconds:.0f} s"
+    )
     return after > before
 
 

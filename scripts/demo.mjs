@@ -46,7 +46,7 @@ async function demo() {
   const server = await startServer(await freePort(Number(values.port)), values['base-model'])
   let status = 1
   try {
-    await engineReady(server)
+    await engineReady(server, values['base-model'])
     status = await train(server.url, values)
     showAddresses(server)
     if (!values.exit) {
@@ -98,30 +98,38 @@ async function startServer(port, baseModel) {
   return server
 }
 
-/** Waits for the API, then for the engine behind it. @throws Error with the cause when either fails. */
-async function engineReady(server) {
+/** Waits for the API, then for a first answer of the engine behind it. @throws Error with the cause when either fails. */
+async function engineReady(server, baseModel) {
   const progress = showProgress('Starting vLLM and the trainer')
   const deadline = Date.now() + ENGINE_WAIT_MS
-  for (;;) {
-    if (server.failure) throw new Error(server.failure)
-    const check = await fetch(`${server.url}/v1/system-check`).catch(() => undefined)
-    if (check?.ok) return progress.done()
-    const state = await check?.json().catch(() => undefined)
-    progress.show(summaryOf(state))
-    if (Date.now() > deadline) {
-      progress.failed()
-      throw new Error(
-        `The engine did not start within ${ENGINE_WAIT_MS / 1000} s: ${summaryOf(state)} (${server.logFile})`,
-      )
-    }
+  let reason = 'the server does not answer'
+  while (Date.now() < deadline && !server.failure) {
+    const answer = await firstAnswer(server.url, baseModel)
+    if (answer.ok) return progress.done()
+    reason = answer.reason
+    progress.show(reason)
     await new Promise((wake) => setTimeout(wake, 300))
   }
+  progress.failed()
+  throw new Error(
+    server.failure ??
+      `The engine did not start within ${ENGINE_WAIT_MS / 1000} s: ${reason} (${server.logFile})`,
+  )
 }
 
-function summaryOf(state) {
-  if (state === undefined) return 'waiting for the server'
-  const failing = Object.entries(state).filter(([, part]) => part?.success === false)
-  return failing.map(([name, part]) => `${name}: ${part.errors?.join(', ') ?? 'starting'}`).join('; ')
+/** The server holds a chat request while the engine starts. */
+async function firstAnswer(url, model) {
+  try {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }),
+    })
+    if (response.ok) return { ok: true }
+    return { ok: false, reason: (await response.json()).detail ?? `status ${response.status}` }
+  } catch {
+    return { ok: false, reason: 'waiting for the server' }
+  }
 }
 
 function train(url, values) {

@@ -52,7 +52,7 @@ function environments() {
       installs: [['--no-deps', '-r', clientFiles[0]]],
     },
     tools: {
-      what: 'Python checkers (ruff, pyright, pytest)',
+      what: 'Python checkers (ruff, pytest)',
       files: toolFiles,
       installs: [['--no-deps', '-r', toolFiles[0]]],
     },

@@ -17,7 +17,6 @@ const reports = mkdtempSync(join(tmpdir(), 'heddle-reports-'))
 const TYPESCRIPT_CHECKS = {
   biome: ['biome', 'ci', '.'],
   tsc: ['tsc', '-p', '.'],
-  'tsc scripts': ['tsc', '-p', 'scripts'],
   'import rules': ['depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
   knip: ['knip'],
   'generated files': ['node', 'scripts/gen.ts', '--check'],

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,8 @@ export interface LoggedRequest {
 export interface WireServer extends AsyncDisposable {
   readonly url: string
   readonly folder: string
+  /** Processes that the server started, or that those did, whose command line contains `word`. */
+  processes(word: string): number[]
   /** Every request since the last call of this. */
   takeRequests(): LoggedRequest[]
   /** The log lines so far, for messages of failing tests. */
@@ -72,6 +74,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Wir
   await start()
   return {
     folder,
+    processes: (word) => descendants(state.child?.pid ?? 0, word),
     get url() {
       return state.url
     },
@@ -96,6 +99,19 @@ export async function startServer(env: Record<string, string> = {}): Promise<Wir
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+function descendants(root: number, word: string): number[] {
+  const listing = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  const all = listing.split('\n').flatMap((line) => {
+    const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }]
+  })
+  const found = new Set([root])
+  for (const ancestor of found) {
+    for (const { pid, parent } of all) if (parent === ancestor) found.add(pid)
+  }
+  return all.filter(({ pid, args }) => found.has(pid) && args.includes(word)).map(({ pid }) => pid)
 }
 
 function requestOf(line: string): LoggedRequest[] {

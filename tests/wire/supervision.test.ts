@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 
-const STALL_SECONDS = 8
+const STALL_SECONDS = 15
 
 let server: WireServer
 
@@ -111,17 +110,8 @@ async function chat(model: string): Promise<string> {
   return choice?.message.content ?? ''
 }
 
-/** Processes of this test's server whose command line contains `word`. */
-function processes(word: string): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')
-  const port = new URL(server.url).port
-  return lines
-    .filter((line) => line.includes(word) && !line.includes(`:${port}`))
-    .map((line) => Number.parseInt(line, 10))
-}
-
 function signalAll(word: string, signal: NodeJS.Signals): void {
-  const found = processes(word)
+  const found = server.processes(word)
   expect(found.length).toBeGreaterThan(0)
   for (const pid of found) process.kill(pid, signal)
 }
@@ -183,7 +173,7 @@ describe('kill -9 of the server in the middle of a job', () => {
     await firstStep(job)
     const queued = await startJob(model.id, 2)
     const seen = await eventsOf(job)
-    const children = [...processes('engine.main'), ...processes('vllm.entrypoints')]
+    const children = [...server.processes('engine.main'), ...server.processes('vllm.entrypoints')]
 
     await server.signal('SIGKILL')
     await until(async () => (children.every((pid) => !isAlive(pid)) ? true : undefined))

@@ -15,27 +15,48 @@ QUESTIONS = [f"What is {x} + {y}?" for x, y in ((3, 4), (12, 30), (25, 17), (8, 
 ROLLOUTS = 6
 
 
-async def rollout(model: art.TrainableModel, client: AsyncOpenAI, question: str) -> art.Trajectory:
+async def rollout(
+    model: art.TrainableModel, client: AsyncOpenAI, question: str
+) -> art.Trajectory:
     messages: art.Messages = [{"role": "user", "content": question}]
     completion = await client.chat.completions.create(
-        model=model.get_inference_name(), messages=messages, max_tokens=24, logprobs=True, temperature=1.0
+        model=model.get_inference_name(),
+        messages=messages,
+        max_tokens=24,
+        logprobs=True,
+        temperature=1.0,
     )
     choice = completion.choices[0]
-    return art.Trajectory(messages_and_choices=[*messages, choice], reward=float(len(choice.message.content or "")))
+    return art.Trajectory(
+        messages_and_choices=[*messages, choice],
+        reward=float(len(choice.message.content or "")),
+    )
 
 
-async def train(backend: ServerlessBackend, model: art.TrainableModel, client: AsyncOpenAI) -> dict[str, object]:
+async def train(
+    backend: ServerlessBackend, model: art.TrainableModel, client: AsyncOpenAI
+) -> dict[str, object]:
     groups = [
-        art.TrajectoryGroup(await asyncio.gather(*(rollout(model, client, question) for _ in range(ROLLOUTS))))
+        art.TrajectoryGroup(
+            await asyncio.gather(
+                *(rollout(model, client, question) for _ in range(ROLLOUTS))
+            )
+        )
         for question in QUESTIONS
     ]
     result = await backend.train(model, groups, learning_rate=1e-3)
-    return {"step": result.step, "artifact": result.artifact_name, "metrics": result.metrics}
+    return {
+        "step": result.step,
+        "artifact": result.artifact_name,
+        "metrics": result.metrics,
+    }
 
 
 async def status_of(client: AsyncOpenAI, name: str) -> int:
     try:
-        await client.chat.completions.create(model=name, messages=[{"role": "user", "content": "hi"}], max_tokens=1)
+        await client.chat.completions.create(
+            model=name, messages=[{"role": "user", "content": "hi"}], max_tokens=1
+        )
         return 200
     except APIStatusError as error:
         return error.status_code
@@ -53,24 +74,37 @@ async def stream(client: AsyncOpenAI, name: str) -> dict[str, object]:
             stream_options={"include_usage": True},
         )
     ]
-    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    text = "".join(
+        chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices
+    )
     usage = chunks[-1].usage
-    return {"text": text, "models": sorted({chunk.model for chunk in chunks}), "usage": bool(usage and usage.total_tokens)}
+    return {
+        "text": text,
+        "models": sorted({chunk.model for chunk in chunks}),
+        "usage": bool(usage and usage.total_tokens),
+    }
 
 
 async def whole(client: AsyncOpenAI, name: str) -> str:
     completion = await client.chat.completions.create(
-        model=name, messages=[{"role": "user", "content": "What is 2 + 2?"}], max_tokens=12, temperature=0
+        model=name,
+        messages=[{"role": "user", "content": "What is 2 + 2?"}],
+        max_tokens=12,
+        temperature=0,
     )
     return completion.choices[0].message.content or ""
 
 
 async def main() -> None:
     backend = ServerlessBackend(api_key=sys.argv[2], base_url=f"{sys.argv[1]}/v1")
-    model = art.TrainableModel(name=sys.argv[3], project="wire", base_model="heddle/loom-tiny")
+    model = art.TrainableModel(
+        name=sys.argv[3], project="wire", base_model="heddle/loom-tiny"
+    )
     await model.register(backend)
     client = model.openai_client()
-    again = art.TrainableModel(name=sys.argv[3], project="wire", base_model="heddle/loom-tiny")
+    again = art.TrainableModel(
+        name=sys.argv[3], project="wire", base_model="heddle/loom-tiny"
+    )
     await again.register(backend)
     name = model.get_inference_name()
     seen: dict[str, object] = {
@@ -82,12 +116,18 @@ async def main() -> None:
         "trained": [await train(backend, model, client) for _ in range(2)],
         "stream": await stream(client, f"{name}:step2"),
         "newest": await whole(client, name),
-        "steps": {step: await status_of(client, f"{name}:step{step}") for step in (0, 1, 2, 3)},
+        "steps": {
+            step: await status_of(client, f"{name}:step{step}") for step in (0, 1, 2, 3)
+        },
         "unknown": await status_of(client, "wandb-artifact:///local/wire/nobody"),
     }
     await backend._delete_checkpoint_files(model, [2])
-    seen["after_delete"] = {step: await status_of(client, f"{name}:step{step}") for step in (0, 1, 2)}
-    untrainable = await backend.train(model, [art.TrajectoryGroup([await rollout(model, client, QUESTIONS[0])])])
+    seen["after_delete"] = {
+        step: await status_of(client, f"{name}:step{step}") for step in (0, 1, 2)
+    }
+    untrainable = await backend.train(
+        model, [art.TrajectoryGroup([await rollout(model, client, QUESTIONS[0])])]
+    )
     seen["untrainable_step"] = untrainable.step
     await backend.delete(model)
     seen["after_model_delete"] = await status_of(client, name)

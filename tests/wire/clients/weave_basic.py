@@ -44,10 +44,16 @@ def calls(client: weave.WeaveClient) -> dict[str, object]:
     client.flush()
     every = list(client.get_calls())
     roots = list(client.get_calls(filter={"trace_roots_only": True}))
-    expression = {"$expr": {"$eq": [{"$getField": "attributes.env"}, {"$literal": "test"}]}}
+    expression = {
+        "$expr": {"$eq": [{"$getField": "attributes.env"}, {"$literal": "test"}]}
+    }
     marked = list(client.get_calls(query=expression))
     errors = [shown.exception for shown in every if shown.exception]
-    newest = list(client.get_calls(sort_by=[{"field": "started_at", "direction": "desc"}], limit=2))
+    newest = list(
+        client.get_calls(
+            sort_by=[{"field": "started_at", "direction": "desc"}], limit=2
+        )
+    )
     read = client.get_call(call.id)
     read.set_display_name("renamed")
     client.flush()
@@ -79,16 +85,24 @@ def objects() -> dict[str, object]:
         "versions_differ": first.uri() != second.uri(),
         "same_again": first.uri() == again.uri(),
         "latest": weave.ref("settings:latest").get()["nested"]["x"][2],
-        "op_source": "return a + b" in str(weave.ref(add.ref.uri()).get().get_captured_code()),  # pyright: ignore
+        "op_source": "return a + b"
+        in str(weave.ref(add.ref.uri()).get().get_captured_code()),  # pyright: ignore
     }
 
 
 def evaluation(client: weave.WeaveClient) -> dict[str, object]:
     dataset = weave.ref("questions").get()
-    summary = asyncio.run(weave.Evaluation(dataset=dataset, scorers=[right]).evaluate(model))
+    summary = asyncio.run(
+        weave.Evaluation(dataset=dataset, scorers=[right]).evaluate(model)
+    )
     client.flush()
-    evaluations = [shown for shown in client.get_calls() if "Evaluation.evaluate" in shown.op_name]
-    return {"summary": summary["right"], "statuses": [shown.summary["weave"]["status"] for shown in evaluations]}
+    evaluations = [
+        shown for shown in client.get_calls() if "Evaluation.evaluate" in shown.op_name
+    ]
+    return {
+        "summary": summary["right"],
+        "statuses": [shown.summary["weave"]["status"] for shown in evaluations],
+    }
 
 
 def feedback(client: weave.WeaveClient) -> dict[str, object]:
@@ -98,12 +112,19 @@ def feedback(client: weave.WeaveClient) -> dict[str, object]:
     call.feedback.add("reward", {"reward": 0.5})
     client.flush()
     found = list(client.get_call(call.id).feedback)
-    return {"types": [item.feedback_type for item in found], "payloads": [item.payload for item in found]}
+    return {
+        "types": [item.feedback_type for item in found],
+        "payloads": [item.payload for item in found],
+    }
 
 
 def main() -> None:
     client = weave.init("wire/python")
-    seen = {"calls": calls(client), "objects": objects(), "evaluation": evaluation(client)}
+    seen = {
+        "calls": calls(client),
+        "objects": objects(),
+        "evaluation": evaluation(client),
+    }
     seen["feedback"] = feedback(client)
     doomed = next(iter(client.get_calls(filter={"trace_roots_only": True})))
     before = len(client.get_calls())
