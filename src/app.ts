@@ -5,10 +5,18 @@ import { chatCompletionsRoutes } from './inference/chat-completions/routes.ts'
 import type { ChatCompletions } from './inference/chat-completions/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
 import type { Calls } from './trace/calls/service.ts'
+import { feedbackRoutes } from './trace/feedback/routes.ts'
+import type { Feedback } from './trace/feedback/service.ts'
 import { filesRoutes } from './trace/files/routes.ts'
 import type { Files } from './trace/files/service.ts'
+import { objectsRoutes } from './trace/objects/routes.ts'
+import type { Objects } from './trace/objects/service.ts'
+import { refsRoutes } from './trace/refs/routes.ts'
+import type { Refs } from './trace/refs/service.ts'
 import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
+import { tablesRoutes } from './trace/tables/routes.ts'
+import type { Tables } from './trace/tables/service.ts'
 import { checkpointsRoutes } from './training/checkpoints/routes.ts'
 import type { Checkpoints } from './training/checkpoints/service.ts'
 import { healthRoutes } from './training/health/routes.ts'
@@ -22,6 +30,10 @@ import type { Models } from './training/models/service.ts'
 export interface Services {
   calls: Calls
   files: Files
+  tables: Tables
+  refs: Refs
+  objects: Objects
+  feedback: Feedback
   graphql: Graphql
   serviceInfo: ServiceInfo
   models: Models
@@ -36,6 +48,10 @@ export function routesOf(services: Services): Route[] {
   return [
     ...callsRoutes(services.calls),
     ...filesRoutes(services.files),
+    ...tablesRoutes(services.tables),
+    ...refsRoutes(services.refs),
+    ...objectsRoutes(services.objects),
+    ...feedbackRoutes(services.feedback),
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
     ...modelsRoutes(services.models),

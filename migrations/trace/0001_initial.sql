@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS objects
     kind SimpleAggregateFunction(anyLast, String),
     base_object_class SimpleAggregateFunction(anyLast, Nullable(String)),
     leaf_object_class SimpleAggregateFunction(anyLast, Nullable(String)),
-    val SimpleAggregateFunction(anyLast, String),
+    val SimpleAggregateFunction(anyLast, Nullable(String)),
     wb_user_id SimpleAggregateFunction(anyLast, Nullable(String)),
     created_at SimpleAggregateFunction(min, DateTime64(6, 'UTC')),
     published_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')),

@@ -14,9 +14,15 @@ export function bytesDigest(bytes: Uint8Array | string): string {
   return digest.replaceAll('-', 'X').replaceAll('_', 'Y')
 }
 
-/** The digest of a JSON value given as text. @throws 400 for malformed or internal refs in it. */
+/** The digest of a JSON value given as text. @throws 400 for malformed or internal refs in it, or too deep nesting. */
 export function jsonDigest(text: string): string {
-  return bytesDigest(canonicalJson(parseLossless(text)))
+  try {
+    return bytesDigest(canonicalJson(parseLossless(text)))
+  } catch (error) {
+    // The walk is recursive: some thousand levels exhaust the stack, which V8 reports as a RangeError.
+    if (error instanceof RangeError) throw invalidRequest('The value is nested too deeply')
+    throw error
+  }
 }
 
 /** 64 hex digits over the row digests in order; the digest of an empty table is that of no bytes. */

@@ -1,0 +1,301 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import { useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+interface Fields {
+  [field: string]: unknown
+}
+
+function note(project_id: string, fields: Fields = {}): Fields {
+  const weave_ref = `weave:///${project_id}/call/${newId()}`
+  return { project_id, weave_ref, feedback_type: 'wandb.note.1', payload: { note: 'good' }, ...fields }
+}
+
+async function create(body: Fields): Promise<Fields> {
+  const response = await server.post('/feedback/create', body)
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text) as Fields
+}
+
+async function query(
+  project_id: string,
+  fields: Fields = {},
+): Promise<{ result: Fields[]; total_count: number }> {
+  const response = await server.post('/feedback/query', { project_id, ...fields })
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text) as { result: Fields[]; total_count: number }
+}
+
+const equals = (field: string, literal: unknown) => ({
+  $expr: { $eq: [{ $getField: field }, { $literal: literal }] },
+})
+
+describe('POST /feedback/create', () => {
+  it('200 with the id of the client, the user of the key, and unknown fields passed over', async () => {
+    const project = server.newProject()
+    const id = newId()
+    const sent = note(project, {
+      id,
+      creator: 'someone else',
+      wb_user_id: 'x',
+      scorer_tags: [],
+      span_trace_id: '',
+    })
+    const expected = { id, created_at: expect.any(String), wb_user_id: 'local', payload: { note: 'good' } }
+    expect(await create(sent)).toEqual(expected)
+    expect(await create(sent)).toEqual(expected)
+    const { result, total_count } = await query(project)
+    expect(total_count).toBe(1)
+    expect(result).toEqual([
+      {
+        ...expected,
+        project_id: project,
+        weave_ref: sent['weave_ref'],
+        creator: 'local',
+        feedback_type: 'wandb.note.1',
+        annotation_ref: null,
+        runnable_ref: null,
+        call_ref: null,
+        trigger_ref: null,
+        queue_id: null,
+      },
+    ])
+  })
+
+  it('200 and numbers stay as they were sent', async () => {
+    const project = server.newProject()
+    const payload = '{"b":1.0,"a":12345678901234567890,"e":1e400}'
+    const body = JSON.stringify(note(project, { feedback_type: 'reward', payload: 0 }))
+    const init = { method: 'POST', body: body.replace('"payload":0', `"payload":${payload}`) }
+    expect(await (await server.request('/feedback/create', init)).text()).toContain(payload)
+    const found = await server.post('/feedback/query', {
+      project_id: project,
+      fields: ['payload', 'payload.e'],
+    })
+    expect(await found.text()).toBe(`{"result":[{"payload":${payload},"payload.e":1e400}],"total_count":1}`)
+  })
+
+  it.each([
+    ['👍', ':thumbs_up:', '👍', ':thumbs_up:'],
+    ['👍🏾', ':thumbs_up_medium-dark_skin_tone:', '👍', ':thumbs_up:'],
+    ['❤', ':red_heart:', '❤', ':red_heart:'],
+    ['❤️', ':red_heart:', '❤️', ':red_heart:'],
+    ['🇫🇷', ':France:', '🇫🇷', ':France:'],
+    ['👩🏽‍🦰', ':woman_medium_skin_tone_red_hair:', '👩‍🦰', ':woman_red_hair:'],
+    ['🫱🏿‍🫲🏻', ':handshake_dark_skin_tone_light_skin_tone:', '🫱‍🫲', ':handshake:'],
+    ['👌', ':OK_hand:', '👌', ':OK_hand:'],
+  ])('200 with the names of the reaction %s', async (emoji, alias, detoned, detoned_alias) => {
+    const feedback = note(server.newProject(), { feedback_type: 'wandb.reaction.1', payload: { emoji } })
+    expect(await create(feedback)).toMatchObject({ payload: { emoji, alias, detoned, detoned_alias } })
+  })
+
+  it.each<[string, Fields]>([
+    ['two emojis', { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍👍' } }],
+    ['a tone on what has none', { feedback_type: 'wandb.reaction.1', payload: { emoji: '😀🏽' } }],
+    ['a letter as emoji', { feedback_type: 'wandb.reaction.1', payload: { emoji: 'a' } }],
+    ['no emoji', { feedback_type: 'wandb.reaction.1', payload: {} }],
+    ['an empty note', { payload: { note: '' } }],
+    ['a long note', { payload: { note: 'x'.repeat(1025) } }],
+    ['a note that is no text', { payload: { note: 1 } }],
+    ['a large payload', { feedback_type: 'any', payload: { x: 'x'.repeat(1024 * 1024) } }],
+    ['a runnable without its ref', { feedback_type: 'wandb.runnable.s', payload: { output: 1 } }],
+    ['an op without call', runnable('op', { call_ref: null })],
+    ['a runnable of another name', runnable('object', { feedback_type: 'wandb.runnable.other' })],
+    ['a runnable without output', runnable('object', { payload: {} })],
+    ['an annotation without its ref', { feedback_type: 'wandb.annotation.s', payload: { value: 1 } }],
+    ['refs that do not belong to the type', { runnable_ref: 'weave:///a/b/op/s:1' }],
+    ['an unknown queue', { queue_id: newId() }],
+    ['a malformed ref', { weave_ref: 'weave:///a' }],
+    ['an internal ref', { weave_ref: 'weave-trace-internal:///x/call/y' }],
+    [
+      'an internal ref in the payload',
+      { feedback_type: 'any', payload: { x: 'weave-trace-internal:///x/y' } },
+    ],
+    ['a project that is none', { project_id: 'p' }],
+    ['an empty id', { id: '' }],
+  ])('400 for %s', async (_name, fields) => {
+    const project = server.newProject()
+    const response = await server.post('/feedback/create', note(project, fields))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ reason: expect.any(String) })
+    expect((await query(project)).total_count).toBe(0)
+  })
+
+  it('422 for missing and wrong fields', async () => {
+    const response = await server.post('/feedback/create', { project_id: 1, payload: [] })
+    expect(response.status).toBe(422)
+    const { detail } = (await response.json()) as { detail: { loc: string[]; type: string }[] }
+    expect(detail.map((item) => [item.loc.at(-1), item.type])).toEqual([
+      ['project_id', 'string_type'],
+      ['weave_ref', 'missing'],
+      ['feedback_type', 'missing'],
+      ['payload', 'dict_type'],
+    ])
+  })
+
+  it('200 for runnables: objects, and ops with the call that ran them', async () => {
+    for (const kind of ['op', 'object'] as const) await create(note(server.newProject(), runnable(kind, {})))
+  })
+
+  it('annotations must fit the schema of their spec', async () => {
+    const project = server.newProject()
+    const field_schema = { type: 'integer', minimum: 1, maximum: 5 }
+    const val = {
+      _type: 'AnnotationSpec',
+      _class_name: 'AnnotationSpec',
+      _bases: ['AnnotationSpec', 'BaseObject', 'BaseModel'],
+      name: 'Stars',
+      field_schema,
+    }
+    const made = await server.post('/obj/create', { obj: { project_id: project, object_id: 'stars', val } })
+    const { digest } = (await made.json()) as { digest: string }
+    const annotation = (value: unknown, fields: Fields = {}) =>
+      note(project, {
+        feedback_type: 'wandb.annotation.stars',
+        annotation_ref: `weave:///${project}/object/stars:${digest}`,
+        payload: { value },
+        ...fields,
+      })
+    await create(annotation(5))
+    const bad = [
+      annotation(6),
+      annotation('5'),
+      annotation(5, { payload: {} }),
+      annotation(5, { feedback_type: 'wandb.annotation.other' }),
+      annotation(5, { annotation_ref: `weave:///${project}/op/stars:${digest}` }),
+      annotation(5, { annotation_ref: `weave:///other/project/object/stars:${digest}` }),
+    ]
+    for (const feedback of bad) expect((await server.post('/feedback/create', feedback)).status).toBe(400)
+    const unknown = annotation(5, { annotation_ref: `weave:///${project}/object/stars:${'x'.repeat(43)}` })
+    expect((await server.post('/feedback/create', unknown)).status).toBe(404)
+  })
+})
+
+function runnable(kind: 'op' | 'object', fields: Fields): Fields {
+  return {
+    feedback_type: 'wandb.runnable.score',
+    payload: { output: null },
+    runnable_ref: `weave:///a/b/${kind}/score:abc`,
+    call_ref: `weave:///a/b/call/${newId()}`,
+    ...fields,
+  }
+}
+
+describe('POST /feedback/batch/create', () => {
+  it('200 in order, and nothing of a batch with one bad item', async () => {
+    const project = server.newProject()
+    const ids = [newId(), newId()]
+    const batch = ids.map((id) => note(project, { id }))
+    const response = await server.post('/feedback/batch/create', { batch })
+    expect(await response.json()).toMatchObject({ res: ids.map((id) => ({ id })) })
+    const bad = [note(project), note(project, { payload: {} })]
+    expect((await server.post('/feedback/batch/create', { batch: bad })).status).toBe(400)
+    expect((await query(project)).total_count).toBe(2)
+  })
+
+  it('413 for more than 1000', async () => {
+    const batch = Array.from({ length: 1001 }, () => note(server.newProject()))
+    expect((await server.post('/feedback/batch/create', { batch })).status).toBe(413)
+  })
+})
+
+describe('POST /feedback/query', () => {
+  async function seeded(): Promise<string> {
+    const project = server.newProject()
+    const batch = [3, 10, null].map((n) =>
+      note(project, { feedback_type: `type.${n}`, payload: { n, list: [{ x: n }] } }),
+    )
+    await server.post('/feedback/batch/create', { batch })
+    return project
+  }
+
+  it('200 with exactly the fields that were asked for', async () => {
+    const project = await seeded()
+    const { result, total_count } = await query(project, {
+      fields: ['feedback_type', 'payload.n', 'payload.list.0.x', 'payload.none'],
+      limit: 2,
+      offset: 1,
+    })
+    expect(total_count).toBe(3)
+    expect(result).toEqual([
+      { feedback_type: 'type.10', 'payload.n': 10, 'payload.list.0.x': 10, 'payload.none': null },
+      { feedback_type: 'type.null', 'payload.n': null, 'payload.list.0.x': null, 'payload.none': null },
+    ])
+  })
+
+  it('200 filtered and sorted by payload', async () => {
+    const project = await seeded()
+    const types = async (fields: Fields) =>
+      (await query(project, { fields: ['feedback_type'], ...fields })).result.map(
+        (row) => row['feedback_type'],
+      )
+    expect(await types({ query: equals('payload.n', 10) })).toEqual(['type.10'])
+    expect(await types({ query: equals('weave_ref', `' OR 1=1 --`) })).toEqual([])
+    expect(await types({ sort_by: [{ field: 'payload.n', direction: 'desc' }] })).toEqual([
+      'type.10',
+      'type.3',
+      'type.null',
+    ])
+    expect(await types({ limit: 0 })).toEqual([])
+  })
+
+  it('200 without rows of other projects', async () => {
+    await seeded()
+    expect(await query(server.newProject())).toEqual({ result: [], total_count: 0 })
+  })
+
+  it.each([
+    [{ fields: ['nope'] }],
+    [{ fields: ['payload; DROP TABLE feedback'] }],
+    [{ fields: ['payload..a'] }],
+    [{ sort_by: [{ field: 'id; DROP TABLE feedback', direction: 'asc' }] }],
+    [{ query: equals('constructor', 1) }],
+    [{ limit: -1 }],
+  ])('400 for %j', async (fields) => {
+    const response = await server.post('/feedback/query', { project_id: server.newProject(), ...fields })
+    expect(response.status).toBe(400)
+  })
+})
+
+describe('POST /feedback/purge', () => {
+  it('200 and only the named rows of this project are gone, as often as it is sent', async () => {
+    const [project, other] = [server.newProject(), server.newProject()]
+    const ids = [newId(), newId(), newId()]
+    for (const id of ids) await create(note(project, { id }))
+    await create(note(other, { id: ids[0] }))
+    const [first, second] = ids.map((id) => equals('id', id).$expr)
+    for (const query of [{ $expr: first }, { $expr: { $or: [first, second] } }, { $expr: first }]) {
+      const response = await server.post('/feedback/purge', { project_id: project, query })
+      expect(await response.json()).toEqual({})
+    }
+    expect((await query(project)).result.map((row) => row['id'])).toEqual([ids[2]])
+    expect((await query(other)).total_count).toBe(1)
+  })
+
+  it.each([
+    equals('feedback_type', 'x'),
+    { $expr: { $or: [] } },
+    { $expr: { $not: [equals('id', 'x').$expr] } },
+  ])('400 for %j', async (query) => {
+    const response = await server.post('/feedback/purge', { project_id: server.newProject(), query })
+    expect(response.status).toBe(400)
+  })
+})
+
+describe('POST /feedback/replace', () => {
+  it('200 with a new row in place of the old', async () => {
+    const project = server.newProject()
+    const old = await create(note(project))
+    const response = await server.post('/feedback/replace', {
+      ...note(project, { payload: { note: 'better' } }),
+      feedback_id: old['id'],
+    })
+    const { id } = (await response.json()) as { id: string }
+    expect(id).not.toBe(old['id'])
+    expect((await query(project)).result).toMatchObject([{ id, payload: { note: 'better' } }])
+  })
+})

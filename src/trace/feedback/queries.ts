@@ -1,0 +1,52 @@
+import type { Query as Sql } from '../../stores/trace-db/port.ts'
+import { compileQuery, compileSort } from '../query-language/compile.ts'
+import { createParams, type Params } from '../query-language/params.ts'
+import type { Query, SortBy } from '../query-language/wire.ts'
+import { columnOf, feedbackField } from './fields.ts'
+
+/** Which feedback of a project is meant. */
+export interface Selection {
+  project_id: string
+  query?: Query | null | undefined
+}
+
+export interface Page {
+  sort_by: readonly SortBy[]
+  limit: number | undefined
+  offset: number
+}
+
+/** The selected rows in order, with the columns that the fields need. */
+export function selectFeedback(selection: Selection, fields: readonly string[], page: Page): Sql {
+  const params = createParams()
+  const columns = [...new Set(fields.map(columnOf))].join(', ')
+  const where = conditions(selection, params)
+  const order = compileSort(page.sort_by, feedbackField, params)
+  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
+  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
+  return {
+    sql: `SELECT ${columns} FROM feedback FINAL WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    params: params.values,
+  }
+}
+
+export function countFeedback(selection: Selection): Sql {
+  const params = createParams()
+  return {
+    sql: `SELECT count() AS count FROM feedback FINAL WHERE ${conditions(selection, params)}`,
+    params: params.values,
+  }
+}
+
+/** Removes rows for good. */
+export function deleteFeedback(projectId: string, ids: readonly string[]): Sql {
+  return {
+    sql: 'DELETE FROM feedback WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}',
+    params: { project_id: projectId, ids },
+  }
+}
+
+function conditions({ project_id, query }: Selection, params: Params): string {
+  const project = `project_id = ${params.bind(project_id, 'String')}`
+  return query == null ? project : `${project} AND ${compileQuery(query, feedbackField, params)}`
+}

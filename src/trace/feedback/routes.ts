@@ -1,0 +1,58 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Feedback } from './service.ts'
+import * as wire from './wire.ts'
+
+export function feedbackRoutes(feedback: Feedback): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/feedback/create',
+      operationId: 'feedback_create',
+      family: 'trace',
+      body: wire.FeedbackCreateReq,
+      reply: 'json',
+      response: wire.FeedbackCreateRes,
+      handle: feedback.create,
+    }),
+    route({
+      method: 'POST',
+      path: '/feedback/batch/create',
+      operationId: 'feedback_create_batch',
+      family: 'trace',
+      body: wire.FeedbackCreateBatchReq,
+      reply: 'json',
+      response: wire.FeedbackCreateBatchRes,
+      handle: feedback.createBatch,
+    }),
+    route({
+      method: 'POST',
+      path: '/feedback/query',
+      operationId: 'feedback_query',
+      family: 'trace',
+      body: wire.FeedbackQueryReq,
+      reply: 'json',
+      response: wire.FeedbackQueryRes,
+      handle: feedback.query,
+    }),
+    route({
+      method: 'POST',
+      path: '/feedback/purge',
+      operationId: 'feedback_purge',
+      family: 'trace',
+      body: wire.FeedbackPurgeReq,
+      reply: 'json',
+      response: wire.FeedbackPurgeRes,
+      handle: feedback.purge,
+    }),
+    route({
+      method: 'POST',
+      path: '/feedback/replace',
+      operationId: 'feedback_replace',
+      family: 'trace',
+      body: wire.FeedbackReplaceReq,
+      reply: 'json',
+      response: wire.FeedbackCreateRes,
+      handle: feedback.replace,
+    }),
+  ]
+}

@@ -1,0 +1,154 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
+import { collectReply } from '../collect-reply.ts'
+import type { Objects } from '../objects/service.ts'
+import type { Operand, Query } from '../query-language/wire.ts'
+import { internalRef, isInternalRef, isRef } from '../refs/ref-uri.ts'
+import { refsIn } from '../refs/refs-in.ts'
+import { ALL_COLUMNS, fieldValue, type StoredFeedback } from './fields.ts'
+import { checkedPayload } from './payload.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** Annotations in a batch are each checked against an object; clients halve a batch that is refused as too large. */
+const BATCH_MAX = 1000
+
+/** An id is a UUID by custom; longer ones would only fill the table's key. */
+const ID_CHARS_MAX = 128
+
+const OLDEST_FIRST = [
+  { field: 'created_at', direction: 'asc' as const },
+  { field: 'id', direction: 'asc' as const },
+]
+
+export type Feedback = ReturnType<typeof createFeedback>
+
+/** What people and scorers say about calls and objects. */
+export function createFeedback(deps: { traces: TraceDb; projects: Projects; objects: Objects }) {
+  const { traces, projects, objects } = deps
+
+  /** All are checked before any is written. */
+  async function write(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]> {
+    const rows: StoredRow[] = []
+    for (const feedback of batch) rows.push(await rowOf(feedback, { user, readObject }))
+    for (const projectId of new Set(batch.map((feedback) => feedback.project_id)))
+      await projects.ensureById(projectId)
+    await traces.insert('feedback', rows)
+    return rows
+  }
+
+  async function readObject(project_id: string, object_id: string, digest: string): Promise<JsonText | null> {
+    const { obj } = await objects.read({ project_id, object_id, digest })
+    return obj.val
+  }
+
+  async function purge(projectId: string, ids: readonly string[]): Promise<void> {
+    await traces.command(queries.deleteFeedback(projectId, ids))
+  }
+
+  return {
+    async create(req: wire.FeedbackCreateReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
+      const [row] = await write([req], caller.user)
+      return resultOf(row)
+    },
+
+    async createBatch({ batch }: wire.FeedbackCreateBatchReq, { caller }: CallContext) {
+      if (batch.length > BATCH_MAX) throw tooLarge(`At most ${BATCH_MAX} items of feedback at once`)
+      return { res: (await write(batch, caller.user)).map(resultOf) }
+    },
+
+    async query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
+      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
+        throw invalidRequest('limit and offset must not be negative')
+      const fields = req.fields?.length ? req.fields : ALL_COLUMNS
+      const page = {
+        sort_by: [...(req.sort_by ?? []), ...OLDEST_FIRST],
+        limit: req.limit ?? undefined,
+        offset: req.offset ?? 0,
+      }
+      const rows = traces.query<StoredFeedback>(queries.selectFeedback(req, fields, page), signal)
+      const count = traces.query<{ count: number }>(queries.countFeedback(req), signal)
+      const stored = await collectReply(rows, (row) => row.payload?.length ?? 0)
+      return {
+        result: stored.map((row) =>
+          Object.fromEntries(fields.map((field) => [field, fieldValue(row, field)])),
+        ),
+        total_count: (await firstOf(count))?.count ?? 0,
+      }
+    },
+
+    async purge(req: wire.FeedbackPurgeReq) {
+      await purge(req.project_id, idsOf(req.query))
+      return {}
+    },
+
+    /** The new row is written before the old one goes: after a crash there may be both, but never none. */
+    async replace(req: wire.FeedbackReplaceReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
+      const [row] = await write([req], caller.user)
+      if (row?.id !== req.feedback_id) await purge(req.project_id, [req.feedback_id])
+      return resultOf(row)
+    },
+  }
+}
+
+interface StoredRow {
+  [column: string]: unknown
+  id: string
+  created_at: string
+  wb_user_id: string
+  payload: string
+}
+
+type ReadObject = Parameters<typeof checkedPayload>[1]
+
+/** @throws 400 for what may not be stored. */
+async function rowOf(
+  feedback: wire.FeedbackCreateReq,
+  { user, readObject }: { user: string; readObject: ReadObject },
+): Promise<StoredRow> {
+  const id = feedback.id ?? newId()
+  if (id === '' || id.length > ID_CHARS_MAX) throw invalidRequest(`Invalid feedback id: ${id.slice(0, 64)}`)
+  checkRef(feedback.weave_ref)
+  refsIn(feedback.payload)
+  if (feedback.queue_id != null) throw invalidRequest(`Annotation queue ${feedback.queue_id} not found`)
+  return {
+    ...feedback,
+    id,
+    payload: await checkedPayload(feedback, readObject),
+    creator: user,
+    wb_user_id: user,
+    created_at: nowIso(),
+  }
+}
+
+function checkRef(ref: string): void {
+  if (isInternalRef(ref)) throw invalidRequest('Unexpected internal ref format')
+  if (isRef(ref)) internalRef(ref)
+}
+
+function resultOf(row: StoredRow | undefined): wire.FeedbackCreateRes {
+  if (row === undefined) throw new Error('One row was written for each item')
+  const { id, created_at, wb_user_id, payload } = row
+  return { id, created_at, wb_user_id, payload: new JsonText(payload) }
+}
+
+/** Wire: only ids can be named, by `$eq` or an `$or` of them. @throws 400 for any other query. */
+function idsOf({ $expr }: Query): string[] {
+  const ids = ('$or' in $expr ? $expr.$or : [$expr]).map(idOf)
+  if (ids.length === 0 || ids.includes(undefined)) {
+    throw invalidRequest('Can only purge feedback by specifying one or more feedback ids')
+  }
+  return ids.filter((id) => id !== undefined)
+}
+
+function idOf(operand: Operand): string | undefined {
+  if (!('$eq' in operand)) return undefined
+  const [field, literal] = operand.$eq
+  if (!('$getField' in field) || field.$getField !== 'id' || !('$literal' in literal)) return undefined
+  return typeof literal.$literal === 'string' ? literal.$literal : undefined
+}

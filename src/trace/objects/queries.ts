@@ -1,0 +1,123 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+import { createParams, type Params } from '../query-language/params.ts'
+import type { ObjsFilter, ObjsQueryReq } from './wire.ts'
+
+/** A version without its value. */
+export interface VersionRow {
+  object_id: string
+  digest: string
+  kind: string
+  base_object_class: string | null
+  leaf_object_class: string | null
+  wb_user_id: string | null
+  created_at: string
+  deleted_at: string | null
+  version_index: number
+  is_live: number
+  is_latest: number
+}
+
+/** The value of a version; null where all that is left of it is that it was deleted. */
+export interface ValueRow {
+  object_id: string
+  digest: string
+  val: string | null
+}
+
+/** How large the value of a version is. */
+export interface SizeRow {
+  object_id: string
+  digest: string
+  bytes: number
+}
+
+/**
+ * Every version of a project's objects. Indexes follow the first publication and count deleted versions too; the
+ * latest is the live version that was first published last.
+ */
+function versions(project: string, condition: string): string {
+  return `
+    SELECT *, is_live AND row_number() OVER (
+        PARTITION BY kind, object_id, is_live ORDER BY created_at DESC, digest DESC) = 1 AS is_latest
+    FROM (
+      SELECT object_id, digest, kind, base_object_class, leaf_object_class, wb_user_id, created_at, deleted_at,
+        isNull(deleted_at) OR published_at > deleted_at AS is_live,
+        row_number() OVER (PARTITION BY kind, object_id ORDER BY created_at, digest) - 1 AS version_index
+      FROM objects FINAL WHERE project_id = ${project} AND ${condition}
+    )`
+}
+
+/** All versions of the named objects, deleted ones too, oldest first. */
+export function selectVersions(projectId: string, objectIds: readonly string[]): Query {
+  const params = createParams()
+  const project = params.bind(projectId, 'String')
+  const condition = `object_id IN ${params.bind(objectIds, 'Array(String)')}`
+  return {
+    sql: `${versions(project, condition)} ORDER BY object_id, created_at, digest`,
+    params: params.values,
+  }
+}
+
+/** The live versions that a filter selects, in order. Wire: only two fields sort, others are passed over. */
+export function selectObjects(req: ObjsQueryReq): Query {
+  const params = createParams()
+  const project = params.bind(req.project_id, 'String')
+  const ids = req.filter?.object_ids
+  const condition = ids?.length ? `object_id IN ${params.bind(ids, 'Array(String)')}` : '1'
+  const order = (req.sort_by ?? [])
+    .filter(({ field }) => field === 'object_id' || field === 'created_at')
+    .map(({ field, direction }) => `${field} ${direction}`)
+  const limit = req.limit == null ? '' : `LIMIT ${params.bind(req.limit, 'UInt64')}`
+  const offset = req.offset ? `OFFSET ${params.bind(req.offset, 'UInt64')}` : ''
+  return {
+    sql: `SELECT * FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, params)}
+      ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${limit} ${offset}`,
+    params: params.values,
+  }
+}
+
+function filterConditions(filter: ObjsFilter | null | undefined, params: Params): string {
+  const found = ['is_live']
+  const isIn = (column: string, values: readonly string[] | null | undefined): void => {
+    if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
+  }
+  isIn('base_object_class', filter?.base_object_classes)
+  isIn('leaf_object_class', filter?.leaf_object_classes)
+  const excluded = filter?.exclude_base_object_classes
+  // Wire: as in SQL, an object without a class is not NOT IN anything.
+  if (excluded?.length) found.push(`base_object_class NOT IN ${params.bind(excluded, 'Array(String)')}`)
+  if (filter?.is_op != null) found.push(filter.is_op ? `kind = 'op'` : `kind != 'op'`)
+  if (filter?.latest_only) found.push('is_latest')
+  // No tags are kept yet, and "latest" is the only alias there is.
+  if (filter?.tags?.length) found.push('0')
+  if (filter?.aliases?.length) found.push(filter.aliases.includes('latest') ? 'is_latest' : '0')
+  return found.join(' AND ')
+}
+
+interface VersionId {
+  object_id: string
+  digest: string
+}
+
+/** Values of known versions, in no order. */
+export function selectValues(projectId: string, ids: readonly VersionId[]): Query {
+  return ofVersions('val', projectId, ids)
+}
+
+/** Bytes of the values of known versions, in no order. */
+export function selectSizes(projectId: string, ids: readonly VersionId[]): Query {
+  return ofVersions("length(ifNull(val, '')) AS bytes", projectId, ids)
+}
+
+/** Two lists select the pairs: an object that has a version of another under the same digest has the same value there. */
+function ofVersions(column: string, projectId: string, ids: readonly VersionId[]): Query {
+  return {
+    sql: `SELECT object_id, digest, ${column} FROM objects FINAL WHERE project_id = {project_id:String}
+      AND object_id IN {object_ids:Array(String)} AND digest IN {digests:Array(String)}`,
+    params: {
+      project_id: projectId,
+      object_ids: [...new Set(ids.map((version) => version.object_id))],
+      digests: [...new Set(ids.map((version) => version.digest))],
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { deleted, invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { JsonText } from '../../lossless-json.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
+import { checkExpectedDigest, jsonDigest } from '../digest.ts'
+import { classesOf } from './object-class.ts'
+import type { VersionRow } from './queries.ts'
+import { createVersionReading, isLive, keyOf, pick, type VersionName } from './versions.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: longer names are refused with 400, other characters with 403. */
+const OBJECT_ID_CHARS_MAX = 128
+const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
+
+/** Wire: versions named in one deletion. */
+const DELETE_MAX = 100
+
+export type Objects = ReturnType<typeof createObjects>
+
+/** Objects: named values with versions, told apart by the digest of their content. */
+export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+  const { versionsOf, selected, valuesOf, sizesOf } = createVersionReading(traces)
+
+  return {
+    /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
+    async create({ obj }: wire.ObjCreateReq, { caller }: CallContext) {
+      checkObjectId(obj.object_id)
+      const val = obj.val?.text ?? 'null'
+      const digest = jsonDigest(val)
+      const classes = classesOf(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+      checkExpectedDigest(obj.expected_digest, digest)
+      await projects.ensureById(obj.project_id)
+      const { project_id, object_id } = obj
+      const known = await versionsOf(project_id, [object_id])
+      if (!known.some((version) => version.digest === digest && isLive(version))) {
+        const at = nowIso()
+        const row = { project_id, object_id, digest, val, ...classes, wb_user_id: caller.user }
+        await traces.insert('objects', [{ ...row, created_at: at, published_at: at }])
+      }
+      return { digest, object_id }
+    },
+
+    /** @throws 404, with `deleted_at` when the version was deleted. */
+    async read(req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> {
+      const version = pick(await versionsOf(req.project_id, [req.object_id]), req)
+      if (!isLive(version)) throw goneError(version)
+      const values = req.metadata_only ? undefined : await valuesOf(req.project_id, [version])
+      return {
+        obj: objOf(req.project_id, version, { labels: req.include_tags_and_aliases === true, values }),
+      }
+    },
+
+    /**
+     * The values of several versions of one project, in the order of their names; undefined for deleted ones.
+     * @throws 404 when one of them never was.
+     */
+    async readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | undefined)[]> {
+      const known = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
+      const byObject = Map.groupBy(known, (version) => version.object_id)
+      const picked = names.map((name) => pick(byObject.get(name.object_id) ?? [], name))
+      const values = await valuesOf(projectId, picked.filter(isLive))
+      return picked.map((version) => (isLive(version) ? values.get(keyOf(version)) : undefined))
+    },
+
+    async query(req: wire.ObjsQueryReq): Promise<{ objs: wire.Obj[] }> {
+      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
+        throw invalidRequest('limit and offset must not be negative')
+      const versions = await selected(req)
+      const options = {
+        values: req.metadata_only ? undefined : await valuesOf(req.project_id, versions),
+        sizes: req.include_storage_size ? await sizesOf(req.project_id, versions) : undefined,
+        labels: req.include_tags_and_aliases === true,
+      }
+      return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
+    },
+
+    /** Wire: without digests, every live version; all must be found, or none is deleted. */
+    async delete(req: wire.ObjDeleteReq) {
+      if ((req.digests?.length ?? 0) > DELETE_MAX)
+        throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
+      const versions = await versionsOf(req.project_id, [req.object_id])
+      const named = req.digests?.map((digest) => pick(versions, { object_id: req.object_id, digest }))
+      const doomed = [...new Set(named ?? versions.filter(isLive))]
+      const gone = doomed.find((version) => !isLive(version))
+      if (gone !== undefined) throw goneError(gone)
+      if (doomed.length === 0) throw notFound('Obj', req.object_id)
+      const deleted_at = nowIso()
+      await traces.insert(
+        'objects',
+        // The other columns are those of the version: this row merges into it.
+        doomed.map(({ object_id, digest, kind, created_at }) => ({
+          project_id: req.project_id,
+          object_id,
+          digest,
+          kind,
+          created_at,
+          published_at: created_at,
+          deleted_at,
+        })),
+      )
+      return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
+    },
+  }
+}
+
+interface ShapeOptions {
+  values: Map<string, JsonText> | undefined
+  sizes?: Map<string, number> | undefined
+  labels: boolean
+}
+
+/** Wire: without the value, `val` is an empty object. */
+function objOf(projectId: string, version: VersionRow, { values, sizes, labels }: ShapeOptions): wire.Obj {
+  const { is_live, ...shown } = version
+  return {
+    ...shown,
+    project_id: projectId,
+    deleted_at: is_live ? null : version.deleted_at,
+    val: values === undefined ? new JsonText('{}') : (values.get(keyOf(version)) ?? null),
+    size_bytes: sizes?.get(keyOf(version)) ?? null,
+    tags: labels ? [] : null,
+    aliases: labels ? (version.is_latest ? ['latest'] : []) : null,
+  }
+}
+
+function classesOfVersion({ digest, base_object_class, leaf_object_class }: VersionRow) {
+  return { digest, base_object_class, leaf_object_class }
+}
+
+function goneError(version: VersionRow): Error {
+  const at = String(version.deleted_at)
+  return deleted(`${version.object_id}:v${version.version_index} was deleted at ${at}`, at)
+}
+
+function checkObjectId(objectId: string): void {
+  if (objectId.length > OBJECT_ID_CHARS_MAX) {
+    throw invalidRequest(`object_id is longer than ${OBJECT_ID_CHARS_MAX} characters`)
+  }
+  if (!OBJECT_ID.test(objectId)) throw notAllowed(`Invalid object_id: ${objectId}`)
+}

@@ -1,0 +1,113 @@
+import { invalidRequest } from '../../errors.ts'
+import type { Query } from '../../stores/trace-db/port.ts'
+import { compileSort, type FieldExpression } from '../query-language/compile.ts'
+import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
+import { createParams, type Params } from '../query-language/params.ts'
+import type { SortBy } from '../query-language/wire.ts'
+import type { TableQueryReq } from './wire.ts'
+
+/** Where a row stands in its table. */
+export interface Place {
+  digest: string
+  original_index: number
+}
+
+export interface ValueRow {
+  digest: string
+  val: string
+}
+
+/** The row digests of a table, in order. */
+export function selectRowDigests(projectId: string, digest: string): Query {
+  return {
+    sql: `SELECT row_digests FROM tables WHERE project_id = {project_id:String} AND digest = {digest:String} LIMIT 1`,
+    params: { project_id: projectId, digest },
+  }
+}
+
+/** Which of the given rows a table has; no row when there is no such table. */
+export function selectMembers(projectId: string, digest: string, rowDigests: readonly string[]): Query {
+  return {
+    sql: `SELECT arrayIntersect(row_digests, {row_digests:Array(String)}) AS members FROM tables
+      WHERE project_id = {project_id:String} AND digest = {digest:String} LIMIT 1`,
+    params: { project_id: projectId, digest, row_digests: rowDigests },
+  }
+}
+
+/** The page that is asked for, in order. Values are read only to sort by them, and then only what is sorted by. */
+export function selectPlaces(req: TableQueryReq): Query {
+  const params = createParams()
+  const project = params.bind(req.project_id, 'String')
+  const table = params.bind(req.digest, 'String')
+  const chosen = req.filter?.row_digests
+  const only = chosen == null ? '' : `WHERE digest IN ${params.bind(chosen, 'Array(String)')}`
+  const rows = `SELECT digest, index - 1 AS original_index
+    FROM (SELECT row_digests FROM tables WHERE project_id = ${project} AND digest = ${table} LIMIT 1)
+    ARRAY JOIN row_digests AS digest, arrayEnumerate(row_digests) AS index ${only}`
+  const page = pageOf(req, params)
+  if (!req.sort_by?.length) return { sql: `${rows} ORDER BY original_index ${page}`, params: params.values }
+  const { columns, order } = sortKeys(req.sort_by, params)
+  return {
+    sql: `SELECT digest, original_index FROM (${rows}) AS places LEFT ANY JOIN (
+        SELECT digest, ${columns} FROM table_rows WHERE project_id = ${project} AND digest IN (SELECT digest FROM (${rows}))
+      ) AS keys USING digest
+      ORDER BY ${order}, original_index ${page}`,
+    params: params.values,
+  }
+}
+
+/** Values of known rows, in no order, some perhaps more than once. */
+export function selectValues(projectId: string, rowDigests: readonly string[]): Query {
+  return {
+    sql: `SELECT digest, val FROM table_rows
+      WHERE project_id = {project_id:String} AND digest IN {row_digests:Array(String)}`,
+    params: { project_id: projectId, row_digests: rowDigests },
+  }
+}
+
+/** How many rows the known ones of the given tables have. */
+export function selectCounts(projectId: string, digests: readonly string[]): Query {
+  return {
+    sql: `SELECT digest, length(row_digests) AS count FROM tables
+      WHERE project_id = {project_id:String} AND digest IN {digests:Array(String)} LIMIT 1 BY digest`,
+    params: { project_id: projectId, digests },
+  }
+}
+
+/** The bytes of all rows of the given tables, as often as they appear in them. */
+export function selectSizes(projectId: string, digests: readonly string[]): Query {
+  return {
+    sql: `WITH places AS (
+        SELECT table, arrayJoin(row_digests) AS digest FROM (
+          SELECT digest AS table, row_digests FROM tables
+          WHERE project_id = {project_id:String} AND digest IN {digests:Array(String)} LIMIT 1 BY digest))
+      SELECT table AS digest, sum(bytes) AS bytes FROM places LEFT ANY JOIN (
+        SELECT digest, length(val) AS bytes FROM table_rows
+        WHERE project_id = {project_id:String} AND digest IN (SELECT digest FROM places)
+      ) AS sizes USING digest GROUP BY table`,
+    params: { project_id: projectId, digests },
+  }
+}
+
+function pageOf({ limit, offset }: TableQueryReq, params: Params): string {
+  const counted = limit == null ? '' : `LIMIT ${params.bind(limit, 'UInt64')}`
+  return offset ? `${counted} OFFSET ${params.bind(offset, 'UInt64')}` : counted
+}
+
+/** Each path becomes a column of its own, so that the join holds nothing else of the rows. */
+function sortKeys(sortBy: readonly SortBy[], params: Params): { columns: string; order: string } {
+  const columns: string[] = []
+  const keyOf = (path: string): FieldExpression => {
+    const name = `key${columns.length}`
+    columns.push(`${jsonLeaf('val', sortPath(path), params)} AS ${name}`)
+    return { sql: name, kind: 'json' }
+  }
+  const order = compileSort(sortBy, keyOf, params)
+  return { columns: columns.join(', '), order }
+}
+
+/** Wire: a path with an empty step is a bad request here. */
+function sortPath(path: string): string[] {
+  if (/^$|^\.|\.$|\.\./.test(path)) throw invalidRequest(`Invalid sort field: ${path.slice(0, 200)}`)
+  return splitPath(path)
+}

@@ -1,0 +1,103 @@
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { collectReply } from '../collect-reply.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** Rows read at once while a table streams: bounds memory whatever the size of rows and tables. */
+const ROWS_PER_FETCH = 1000
+
+/** Every way tables are read. */
+export function createTableReading({ traces }: { traces: TraceDb }) {
+  async function valuesOf(projectId: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>> {
+    const query = queries.selectValues(projectId, [...new Set(rowDigests)])
+    const values = new Map<string, JsonText>()
+    for await (const row of traces.query<queries.ValueRow>(query))
+      values.set(row.digest, new JsonText(row.val))
+    return values
+  }
+
+  /** First the places, then the values some hundred at a time. The places are small and need no stream of their own. */
+  async function* rowsIn(req: wire.TableQueryReq, signal: AbortSignal): AsyncGenerator<wire.TableRow> {
+    const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req), signal))
+    for (let at = 0; at < places.length; at += ROWS_PER_FETCH) {
+      signal.throwIfAborted()
+      const chunk = places.slice(at, at + ROWS_PER_FETCH)
+      const values = await valuesOf(
+        req.project_id,
+        chunk.map((place) => place.digest),
+      )
+      for (const place of chunk) {
+        const val = values.get(place.digest)
+        if (val !== undefined) yield { ...place, val }
+      }
+    }
+  }
+
+  return {
+    /** Wire: an unknown table has no rows. */
+    async query(req: wire.TableQueryReq, { signal }: CallContext) {
+      checkPage(req)
+      return { rows: await collectReply(rowsIn(req, signal), (row) => row.val.text.length) }
+    },
+
+    async queryStream(req: wire.TableQueryReq, { signal }: CallContext) {
+      checkPage(req)
+      return rowsIn(req, signal)
+    },
+
+    /** The values of some rows of a table, by their digests. @throws 404 for a row or table that is not there. */
+    async readRows(
+      projectId: string,
+      table: string,
+      rowDigests: readonly string[],
+    ): Promise<Map<string, JsonText>> {
+      const query = queries.selectMembers(projectId, table, rowDigests)
+      const members = new Set((await firstOf(traces.query<{ members: string[] }>(query)))?.members)
+      const values = await valuesOf(projectId, [...members])
+      const missing = rowDigests.find((digest) => !values.has(digest))
+      if (missing !== undefined) throw notFound('Row', `${missing} of table ${table}`)
+      return values
+    },
+
+    async queryStats(req: wire.TableQueryStatsReq) {
+      const query = queries.selectCounts(req.project_id, [req.digest])
+      const stats = await firstOf(traces.query<{ count: number }>(query))
+      if (stats === undefined) throw notFound('Table', req.digest)
+      return { count: stats.count }
+    },
+
+    /** Wire: unknown tables are left out. */
+    async queryStatsBatch(req: wire.TableQueryStatsBatchReq) {
+      const digests = req.digests ?? []
+      const counts = traces.query<TableCount>(queries.selectCounts(req.project_id, digests))
+      const sizes = req.include_storage_size
+        ? await rowsOf(traces.query<TableSize>(queries.selectSizes(req.project_id, digests)))
+        : undefined
+      const bytes = new Map(sizes?.map((size) => [size.digest, size.bytes]))
+      return {
+        tables: (await rowsOf(counts)).map(({ digest, count }) => ({
+          digest,
+          count,
+          storage_size_bytes: sizes === undefined ? null : (bytes.get(digest) ?? 0),
+        })),
+      }
+    },
+  }
+}
+
+interface TableCount {
+  digest: string
+  count: number
+}
+
+interface TableSize {
+  digest: string
+  bytes: number
+}
+
+function checkPage({ limit, offset }: wire.TableQueryReq): void {
+  if ((limit ?? 0) < 0 || (offset ?? 0) < 0) throw invalidRequest('limit and offset must not be negative')
+}

@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Projects } from '../../accounts/projects.ts'
+import { notFound } from '../../errors.ts'
+import type { JsonText } from '../../lossless-json.ts'
+import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { checkExpectedDigest, jsonDigest, tableDigest } from '../digest.ts'
+import * as queries from './queries.ts'
+import { applyUpdate, type StoredRow } from './updates.ts'
+import type * as wire from './wire.ts'
+
+/** Rows digested before other requests get their turn. */
+const ROWS_PER_TURN = 500
+
+/** Characters of rows inserted at once: the encoded form of all of a large table would double its memory. */
+const CHARS_PER_INSERT = 8 * 1024 * 1024
+
+/** Every way tables are made; the same table twice is one table. */
+export function createTableWriting({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+  /** Rows go first: a table that can be seen has all of its rows. */
+  async function store(
+    project_id: string,
+    rowDigests: readonly string[],
+    rows: readonly StoredRow[],
+  ): Promise<string> {
+    const digest = tableDigest(rowDigests)
+    await projects.ensureById(project_id)
+    for (const chunk of chunksOf(distinct(rows))) {
+      await traces.insert(
+        'table_rows',
+        chunk.map((row) => ({ project_id, ...row })),
+      )
+    }
+    await traces.insert('tables', [{ project_id, digest, row_digests: rowDigests }])
+    return digest
+  }
+
+  return {
+    async create({ table }: wire.TableCreateReq) {
+      const rows = await digestedRows(table.rows)
+      const rowDigests = rows.map((row) => row.digest)
+      checkExpectedDigest(table.expected_digest, tableDigest(rowDigests))
+      return { digest: await store(table.project_id, rowDigests, rows), row_digests: rowDigests }
+    },
+
+    /** Wire: rows are not checked to exist, and an empty list is how clients ask whether this endpoint does. */
+    async createFromDigests(req: wire.TableCreateFromDigestsReq) {
+      checkExpectedDigest(req.expected_digest, tableDigest(req.row_digests))
+      return { digest: await store(req.project_id, req.row_digests, []) }
+    },
+
+    async update(req: wire.TableUpdateReq) {
+      const query = queries.selectRowDigests(req.project_id, req.base_digest)
+      const base = await firstOf(traces.query<{ row_digests: string[] }>(query))
+      if (base === undefined) throw notFound('Table', req.base_digest)
+      const rowDigests = base.row_digests
+      const rows: StoredRow[] = []
+      const updated = req.updates.map((update) => applyUpdate(update, rowDigests, rows))
+      return { digest: await store(req.project_id, rowDigests, rows), updated_row_digests: updated }
+    },
+  }
+}
+
+/** Digests cost some microseconds each; a large table must not keep everybody else waiting. */
+async function digestedRows(rows: readonly JsonText[]): Promise<StoredRow[]> {
+  const digested: StoredRow[] = []
+  for (const row of rows) {
+    digested.push({ digest: jsonDigest(row.text), val: row.text })
+    if (digested.length % ROWS_PER_TURN === 0) await setImmediate()
+  }
+  return digested
+}
+
+function distinct(rows: readonly StoredRow[]): Iterable<StoredRow> {
+  return new Map(rows.map((row) => [row.digest, row])).values()
+}
+
+function* chunksOf(rows: Iterable<StoredRow>): Generator<StoredRow[]> {
+  let chunk: StoredRow[] = []
+  let chars = 0
+  for (const row of rows) {
+    chunk.push(row)
+    chars += row.val.length
+    if (chars >= CHARS_PER_INSERT) {
+      yield chunk
+      chunk = []
+      chars = 0
+    }
+  }
+  if (chunk.length > 0) yield chunk
+}
