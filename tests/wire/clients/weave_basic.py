@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import weave
+from weave.trace.weave_client import WeaveClient
 
 
 @weave.op
@@ -31,7 +32,7 @@ def right(n: int, output: dict[str, int]) -> dict[str, bool]:
     return {"right": output["length"] == n}
 
 
-def calls(client: weave.WeaveClient) -> dict[str, object]:
+def calls(client: WeaveClient) -> dict[str, object]:
     _, call = outer.call(3)
     try:
         fails()
@@ -90,7 +91,7 @@ def objects() -> dict[str, object]:
     }
 
 
-def evaluation(client: weave.WeaveClient) -> dict[str, object]:
+def evaluation(client: WeaveClient) -> dict[str, object]:
     dataset = weave.ref("questions").get()
     summary = asyncio.run(
         weave.Evaluation(dataset=dataset, scorers=[right]).evaluate(model)
@@ -105,7 +106,7 @@ def evaluation(client: weave.WeaveClient) -> dict[str, object]:
     }
 
 
-def feedback(client: weave.WeaveClient) -> dict[str, object]:
+def feedback(client: WeaveClient) -> dict[str, object]:
     call = next(iter(client.get_calls(limit=1)))
     call.feedback.add_reaction("👍")
     call.feedback.add_note("good")
