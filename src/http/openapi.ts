@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Route } from './route.ts'
+import { ValidationErrorBody } from './validation-error.ts'
 
 type Json = Record<string, unknown>
 
@@ -44,7 +45,10 @@ function operationOf(declaration: Route, schemas: Json): Json {
     ...(body && { requestBody: requestBodyOf(declaration, body, schemas) }),
     responses: {
       200: { description: 'Success', content: { [MEDIA_TYPES[declaration.reply]]: reply } },
-      422: { description: 'The request does not have the declared shape' },
+      422: {
+        description: 'The request does not have the declared shape',
+        content: { 'application/json': { schema: schemaOf(ValidationErrorBody, 'output', schemas) } },
+      },
     },
   }
 }
