@@ -16,14 +16,15 @@ const FAILED_STARTS_MAX = 3
 /** Fetching and loading a large base model may take this long; a start that takes longer hangs. */
 const START_MS_MAX = 60 * 60_000
 
+/** A starting child that writes nothing for this long hangs; imports on a busy machine took up to 30 s in silence. */
+const START_SILENCE_MS_MAX = 180_000
+
 /** How often a starting child is looked at. */
 const START_WATCH_MS = 1_000
 
 export interface SupervisorOptions<Ready> {
   name: string
   log: Log
-  /** A starting child that writes nothing for this long hangs: engines tell what they are doing. */
-  startSilenceMs: number
   /** Called for every start, because a port may have to be chosen anew. */
   spec: () => Promise<ChildSpec>
   /** Resolves once the child can work; what it returns is handed to those who wait. */
@@ -155,8 +156,8 @@ async function liveOnce<Ready>(options: SupervisorOptions<Ready>, hooks: LifeHoo
   else hooks.disposed.addEventListener('abort', stop, { once: true })
   const startedAt = performance.now()
   const startTimer = setInterval(() => {
-    if (child.silentMs() > options.startSilenceMs) {
-      replace(`its start hung: it wrote nothing for ${options.startSilenceMs / 1000} s`)
+    if (child.silentMs() > START_SILENCE_MS_MAX) {
+      replace(`its start hung: it wrote nothing for ${START_SILENCE_MS_MAX / 1000} s`)
     } else if (performance.now() - startedAt > START_MS_MAX) {
       replace(`not ready within ${START_MS_MAX / 1000} s`)
     }

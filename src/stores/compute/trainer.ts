@@ -16,7 +16,6 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
   const supervisor = supervise<Child>({
     name: options.name,
     log: options.log,
-    startSilenceMs: options.stallMs,
     spec: async () => options.spec,
     untilReady: firstLine,
   })

@@ -45,7 +45,6 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const supervisor = supervise<string>({
     name: options.name,
     log: options.log,
-    startSilenceMs: options.stallMs,
     async spec() {
       port = await freePort()
       return options.spec(port)
