@@ -1,3 +1,4 @@
+import { projectsPart } from './accounts/graphql/projects-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects } from './accounts/projects.ts'
 import { createChatServices } from './inference/create.ts'
@@ -29,7 +30,7 @@ export function createServices(
     objects,
     refs: createRefs({ objects, tables }),
     tables,
-    graphql: createGraphql({ projects }),
+    graphql: createGraphql([projectsPart(projects)]),
     serviceInfo: createServiceInfo({ projects, version: options.version }),
     ...training,
     ...createChatServices(training, options.engine),

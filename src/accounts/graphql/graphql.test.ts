@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { notAllowed, unavailable } from '../../errors.ts'
 import { useTestServer } from '../../testing.ts'
+import { createGraphql } from './service.ts'
 
 const server = useTestServer()
 
@@ -8,6 +10,32 @@ async function ask(query: string, variables?: Record<string, unknown>): Promise<
   expect(response.status).toBe(200)
   return response.json()
 }
+
+describe('createGraphql', () => {
+  it('throws what is not the fault of the caller, so that clients try again', async () => {
+    const failing = createGraphql([
+      {
+        types:
+          'extend type Query { broken: String, refused: String }  extend type Mutation { nothing: String }',
+        rootFields: () => ({
+          broken: () => Promise.reject(unavailable('The disk is full')),
+          refused: () => Promise.reject(notAllowed('Not yours')),
+        }),
+      },
+    ])
+    const context = {
+      caller: { user: '', defaultEntity: '', key: '' },
+      signal: new AbortController().signal,
+      requestId: '',
+      header: () => undefined,
+    }
+    await expect(failing.run({ query: '{ broken }' }, context)).rejects.toThrow('The disk is full')
+    expect(await failing.run({ query: '{ refused }' }, context)).toMatchObject({
+      data: { refused: null },
+      errors: [{ message: 'Not yours', extensions: { code: 'PERMISSION_ERROR' } }],
+    })
+  })
+})
 
 describe('POST /graphql', () => {
   it('200 with the viewer and its default entity', async () => {
@@ -33,6 +61,35 @@ describe('POST /graphql', () => {
   it('200 with errors for an operation that does not exist', async () => {
     expect(await ask('{ nonsense }')).toMatchObject({
       errors: [{ message: expect.stringContaining('nonsense') }],
+    })
+  })
+
+  it.each([
+    ['half a document', '{ viewer { username'],
+    ['nothing', ''],
+    ['two operations without a name', 'query A { viewer { username } } query B { viewer { username } }'],
+    ['endless nesting', '{ a '.repeat(20_000)],
+  ])('200 with errors for %s', async (_name, query) => {
+    expect(await ask(query)).toMatchObject({ errors: [{ message: expect.any(String) }] })
+  })
+
+  it('200 with errors for variables of another type and names that no project can have', async () => {
+    const project = 'query ($name: String!) { project(name: $name) { name } }'
+    expect(await ask(project, { name: 1 })).toMatchObject({ errors: [{}] })
+    expect(await ask(project, { name: "x'; DROP TABLE projects; --" })).toEqual({ data: { project: null } })
+    const upsert = 'mutation ($name: String) { upsertModel(input: { name: $name }) { model { name } } }'
+    for (const name of ['a/b', '', null, 'x'.repeat(129)]) {
+      expect(await ask(upsert, { name })).toMatchObject({
+        data: { upsertModel: null },
+        errors: [{ message: expect.any(String), path: ['upsertModel'] }],
+      })
+    }
+    expect(await ask(upsert, { name: 'mine' })).toEqual({
+      data: { upsertModel: { model: { name: 'mine' } } },
+    })
+    const mine = 'query { project(name: "mine", entityName: "local") { name entityName description } }'
+    expect(await ask(mine)).toEqual({
+      data: { project: { name: 'mine', entityName: 'local', description: null } },
     })
   })
 

@@ -1,54 +1,50 @@
-import { graphql } from 'graphql'
-import type { CallContext, Caller } from '../../http/caller.ts'
-import type { Projects } from '../projects.ts'
-import { SCHEMA } from './schema.ts'
+import { buildSchema, GraphQLError, graphql } from 'graphql'
+import { ClientError } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { GraphqlPart } from './part.ts'
 import type { GraphqlReq, GraphqlRes } from './wire.ts'
+
+/** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
+const TOKENS_MAX = 2_000
 
 export type Graphql = ReturnType<typeof createGraphql>
 
-interface ProjectArguments {
-  name: string
-  entityName?: string | null
-}
-
-interface UpsertArguments {
-  input: { name?: string | null; entityName?: string | null; description?: string | null }
-}
-
-/** Answers GraphQL requests. Wire: errors of a request are `errors` in a 200, as GraphQL over HTTP has it. */
-export function createGraphql({ projects }: { projects: Projects }) {
-  /** One resolver per root field; the library calls them with the field's arguments. */
-  function rootFor(caller: Caller) {
-    return {
-      viewer: () => ({ username: caller.user, defaultEntity: { name: caller.defaultEntity } }),
-
-      async project({ name, entityName }: ProjectArguments) {
-        const entity = entityName ?? caller.defaultEntity
-        return (await projects.exists({ entity, name })) ? { name, entityName: entity } : null
-      },
-
-      async upsertModel({ input }: UpsertArguments) {
-        const entity = input.entityName ?? caller.defaultEntity
-        const name = input.name ?? 'uncategorized'
-        await projects.ensureById(`${entity}/${name}`)
-        return { model: { name, entityName: entity, description: input.description ?? null } }
-      },
-    }
-  }
+/** Answers GraphQL requests with the fields of all parts. */
+export function createGraphql(parts: readonly GraphqlPart[]) {
+  const schema = buildSchema(['type Query', 'type Mutation', ...parts.map((part) => part.types)].join('\n'))
 
   return {
-    async run(req: GraphqlReq, { caller }: CallContext): Promise<GraphqlRes> {
-      const result = await graphql({
-        schema: SCHEMA,
+    async run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
+      const { data, errors } = await graphql({
+        schema,
         source: req.query,
-        rootValue: rootFor(caller),
+        rootValue: Object.assign({}, ...parts.map((part) => part.rootFields(context))),
         variableValues: req.variables ?? null,
         operationName: req.operationName ?? null,
+        maxTokens: TOKENS_MAX,
       })
       return {
-        ...(result.data !== undefined && { data: result.data === null ? null : { ...result.data } }),
-        ...(result.errors && { errors: result.errors.map((error) => ({ ...error.toJSON() })) }),
+        ...(data !== undefined && { data: data === null ? null : { ...data } }),
+        ...(errors && { errors: errors.map(shownError) }),
       }
     },
+  }
+}
+
+/**
+ * Wire: what the caller did wrong is an error in a 200, which clients do not retry.
+ * @throws what a resolver threw for any other reason, so that it becomes a status that clients do retry.
+ */
+function shownError(error: GraphQLError): { message: string } & Record<string, unknown> {
+  const cause = error.originalError
+  const callersFault = cause instanceof GraphQLError || (cause instanceof ClientError && cause.status < 500)
+  if (cause !== undefined && !callersFault) throw cause
+  const code = cause instanceof ClientError && cause.status === 403 ? 'PERMISSION_ERROR' : undefined
+  const { message, locations, path, extensions } = error.toJSON()
+  return {
+    message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    ...((code ?? extensions) && { extensions: { ...extensions, ...(code && { code }) } }),
   }
 }
