@@ -5,7 +5,7 @@ export interface NamedEmoji {
   emoji: string
   /** The CLDR short name as a shortcode, such as `:thumbs_up_dark_skin_tone:`. */
   alias: string
-  /** Without skin tones. */
+  /** Without skin tones, and in its coloured form. */
   detoned: string
   detoned_alias: string
 }
@@ -18,33 +18,43 @@ const TONE_NAMES = ['light', 'medium-light', 'medium', 'medium-dark', 'dark'].ma
 const FIRST_TONE = 0x1f3fb
 
 /** Chooses the coloured form of a character; people and keyboards leave it out. */
-const VARIATION_SELECTOR = /\u{FE0F}/gu
+const VARIATION_SELECTOR = '\u{FE0F}'
 
-/** Pairs of people exist as one character without skin tones, but as a sequence with two. */
-const PAIRS: [string, string][] = [
-  ['🫱‍🫲', 'handshake'],
-  ['🧑‍❤‍🧑', 'couple with heart: person, person'],
-  ['🧑‍❤‍💋‍🧑', 'kiss: person, person'],
-  ['👩‍🤝‍👩', 'women holding hands'],
-  ['👩‍🤝‍👨', 'woman and man holding hands'],
-  ['👨‍🤝‍👨', 'men holding hands'],
+interface Known {
+  emoji: string
+  name: string
+}
+
+/** Pairs of people are one character without skin tones, but a sequence with two. */
+const PAIRS: [string, Known][] = [
+  ['🫱‍🫲', { emoji: '🤝', name: 'handshake' }],
+  ['🧑‍❤‍🧑', { emoji: '💑', name: 'couple with heart: person, person' }],
+  ['🧑‍❤‍💋‍🧑', { emoji: '💏', name: 'kiss: person, person' }],
+  ['👩‍🤝‍👩', { emoji: '👭', name: 'women holding hands' }],
+  ['👩‍🤝‍👨', { emoji: '👫', name: 'woman and man holding hands' }],
+  ['👨‍🤝‍👨', { emoji: '👬', name: 'men holding hands' }],
 ]
 
-const NAMES = new Map([...PAIRS, ...Object.entries(EMOJI).map(nameOf)])
+const KNOWN = new Map([...PAIRS, ...Object.entries(EMOJI).map(known)])
 
 /** The names of a text that is exactly one emoji; undefined for any other. */
 export function nameEmoji(text: string): NamedEmoji | undefined {
-  const detoned = text.replaceAll(TONE, '')
-  const name = NAMES.get(bare(detoned))
-  const isOne = ONE_EMOJI.test(text) || (detoned === text && name !== undefined)
-  if (!isOne || name === undefined) return undefined
+  const toneless = text.replaceAll(TONE, '')
+  const base = KNOWN.get(bare(toneless))
+  const isOne = toneless === text || ONE_EMOJI.test(text) || ONE_EMOJI.test(text + VARIATION_SELECTOR)
+  if (base === undefined || !isOne) return undefined
   const tones = [...new Set(text.match(TONE))].map(toneName)
-  return { emoji: text, alias: shortcode(toned(name, tones)), detoned, detoned_alias: shortcode(name) }
+  return {
+    emoji: text,
+    alias: shortcode(toned(base.name, tones)),
+    detoned: base.emoji,
+    detoned_alias: shortcode(base.name),
+  }
 }
 
-function nameOf([emoji, { name, group }]: [string, { name: string; group: string }]): [string, string] {
+function known([emoji, { name, group }]: [string, { name: string; group: string }]): [string, Known] {
   // The shortcode of a country's flag is the country.
-  return [bare(emoji), group === 'Flags' ? name.replace(/^flag /, '') : name]
+  return [bare(emoji), { emoji, name: group === 'Flags' ? name.replace(/^flag /, '') : name }]
 }
 
 function bare(emoji: string): string {
@@ -64,5 +74,8 @@ function toned(name: string, tones: readonly string[]): string {
 }
 
 function shortcode(name: string): string {
-  return `:${name.replaceAll(/[:,“”]/g, '').replaceAll(' ', '_')}:`
+  return `:${name
+    .replaceAll(/[:,“”]/g, '')
+    .replaceAll(' - ', '-')
+    .replaceAll(' ', '_')}:`
 }

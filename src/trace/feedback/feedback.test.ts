@@ -82,11 +82,13 @@ describe('POST /feedback/create', () => {
   it.each([
     ['👍', ':thumbs_up:', '👍', ':thumbs_up:'],
     ['👍🏾', ':thumbs_up_medium-dark_skin_tone:', '👍', ':thumbs_up:'],
-    ['❤', ':red_heart:', '❤', ':red_heart:'],
+    ['❤', ':red_heart:', '❤️', ':red_heart:'],
     ['❤️', ':red_heart:', '❤️', ':red_heart:'],
     ['🇫🇷', ':France:', '🇫🇷', ':France:'],
     ['👩🏽‍🦰', ':woman_medium_skin_tone_red_hair:', '👩‍🦰', ':woman_red_hair:'],
-    ['🫱🏿‍🫲🏻', ':handshake_dark_skin_tone_light_skin_tone:', '🫱‍🫲', ':handshake:'],
+    ['🫱🏿‍🫲🏻', ':handshake_dark_skin_tone_light_skin_tone:', '🤝', ':handshake:'],
+    ['🕵🏽‍♂', ':man_detective_medium_skin_tone:', '🕵️‍♂️', ':man_detective:'],
+    ['🇨🇬', ':Congo-Brazzaville:', '🇨🇬', ':Congo-Brazzaville:'],
     ['👌', ':OK_hand:', '👌', ':OK_hand:'],
   ])('200 with the names of the reaction %s', async (emoji, alias, detoned, detoned_alias) => {
     const feedback = note(server.newProject(), { feedback_type: 'wandb.reaction.1', payload: { emoji } })

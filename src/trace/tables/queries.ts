@@ -40,7 +40,8 @@ export function selectPlaces(req: TableQueryReq): Query {
   const project = params.bind(req.project_id, 'String')
   const table = params.bind(req.digest, 'String')
   const chosen = req.filter?.row_digests
-  const only = chosen == null ? '' : `WHERE digest IN ${params.bind(chosen, 'Array(String)')}`
+  // Wire: an empty list is no condition.
+  const only = !chosen?.length ? '' : `WHERE digest IN ${params.bind(chosen, 'Array(String)')}`
   const rows = `SELECT digest, index - 1 AS original_index
     FROM (SELECT row_digests FROM tables WHERE project_id = ${project} AND digest = ${table} LIMIT 1)
     ARRAY JOIN row_digests AS digest, arrayEnumerate(row_digests) AS index ${only}`
