@@ -11,12 +11,17 @@ import random
 import statistics
 import sys
 import time
+import warnings
 from dataclasses import dataclass, field
 
-# The clients must not look for updates or price lists on the internet.
+# The clients must not look for price lists on the internet, nor draw over the table.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("TQDM_DISABLE", "1")
+os.environ.setdefault("WEAVE_LOG_LEVEL", "WARNING")
 os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("WEAVE_PRINT_CALL_LINK", "false")
+
+warnings.filterwarnings("ignore", module="pydantic")
 
 import art
 import weave

@@ -148,8 +148,8 @@ function train(url, values) {
 
 function showAddresses({ url, logFile }) {
   process.stdout.write(`
-Look at   ${url}/v1/models                  models and their checkpoints
-          ${url}/docs                       the API
+Look at   ${url}/               where to begin
+          ${url}/openapi.json   the API
           ${logFile}   the server's log
 
 Point your own clients here:

@@ -1,9 +1,26 @@
 import { type Route, route } from '../../http/route.ts'
 import type { ServiceInfo } from './service.ts'
-import { HealthRes, ProjectsInfoReq, ProjectsInfoRes, ServerInfoRes, VersionRes } from './wire.ts'
+import {
+  HealthRes,
+  ProjectsInfoReq,
+  ProjectsInfoRes,
+  ServerInfoRes,
+  VersionRes,
+  WelcomePage,
+} from './wire.ts'
 
 export function serviceInfoRoutes(service: ServiceInfo): Route[] {
   return [
+    route({
+      method: 'GET',
+      path: '/',
+      operationId: 'welcome',
+      family: 'trace',
+      auth: 'open',
+      reply: 'raw',
+      response: WelcomePage,
+      handle: service.welcome,
+    }),
     route({
       method: 'GET',
       path: '/health',

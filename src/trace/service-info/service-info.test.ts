@@ -11,6 +11,15 @@ describe('GET /server_info', () => {
   })
 })
 
+describe('GET /', () => {
+  it('200 with a page that says how to point clients here, and nothing of a hostile host name', async () => {
+    const response = await server.request('/', { headers: { host: '<script>"' } })
+    const page = await response.text()
+    expect(page).toContain('export WANDB_BASE_URL=http://&lt;script>&quot;')
+    expect(page).not.toContain('<script>')
+  })
+})
+
 describe('POST /service/projects_info', () => {
   it('401 without a key', async () => {
     const response = await server.request('/service/projects_info', {

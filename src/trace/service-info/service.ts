@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import { type Projects, parseProjectId } from '../../accounts/projects.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../refs/ref-uri.ts'
+import { welcomePage } from './welcome-page.ts'
 import type { ProjectsInfoReq, ProjectsInfoRes } from './wire.ts'
 
 export type ServiceInfo = ReturnType<typeof createServiceInfo>
@@ -8,6 +11,11 @@ export type ServiceInfo = ReturnType<typeof createServiceInfo>
 /** What clients ask about the server itself. */
 export function createServiceInfo({ projects, version }: { projects: Projects; version: string }) {
   return {
+    async welcome(_input: object, context: CallContext): Promise<RawReply> {
+      const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
+      return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
+    },
+
     health: () => ({ status: 'ok' as const }),
     version: () => ({ version }),
     serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+export const WelcomePage = z.string().meta({ description: 'A page for people' })
+
 export const HealthRes = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
 export const VersionRes = z.object({ version: z.string() }).meta({ id: 'Version' })

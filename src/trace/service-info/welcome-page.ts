@@ -1,0 +1,29 @@
+/** The page a person finds at `/`: what this is and how to point clients at it. `url` is how the page was reached. */
+export function welcomePage(url: string, version: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Heddle</title>
+<style>
+  :root { color-scheme: light dark }
+  body { font: 16px/1.6 system-ui, sans-serif; max-width: 44rem; margin: 4rem auto; padding: 0 1.5rem }
+  pre { padding: 1rem; overflow-x: auto; background: color-mix(in srgb, currentColor 8%, transparent); border-radius: .5rem }
+</style>
+<h1>Heddle ${escaped(version)}</h1>
+<p>Tracing and evaluation, training and inference, in one server. Point your clients here:</p>
+<pre>export WANDB_BASE_URL=${escaped(url)}
+export WANDB_API_KEY=any-key-will-do
+export OPENAI_BASE_URL=${escaped(url)}/v1</pre>
+<ul>
+  <li><a href="/openapi.json">/openapi.json</a>: the whole API</li>
+  <li><a href="/v1/system-check">/v1/system-check</a>: whether every part works</li>
+  <li><a href="/health">/health</a>, <a href="/version">/version</a></li>
+</ul>
+</html>
+`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}
