@@ -1,7 +1,7 @@
 import { unavailable } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
-import type { InferenceProcess } from '../../stores/compute/port.ts'
+import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
 import { engineError, readText, renamed } from './engine-reply.ts'
 import { engineRequest } from './engine-request.ts'
@@ -82,19 +82,31 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
       }
       try {
         const target = await served.resolve(req.model, context.caller)
-        const engaged = await engage(target, signal)
-        use = engaged.use
-        const body = engineRequest(req, {
-          model: use?.name ?? target.baseModel,
-          isTrained: target.adapter !== undefined,
-        })
         const model = req.model ?? target.baseModel
-        return await complete(engaged.process, body, { model, signal, finish })
+        return await untilSent(async () => {
+          use?.release()
+          const engaged = await engage(target, signal)
+          use = engaged.use
+          const engineModel = use?.name ?? target.baseModel
+          const body = engineRequest(req, { model: engineModel, isTrained: target.adapter !== undefined })
+          return complete(engaged.process, body, { model, signal, finish })
+        })
       } catch (error) {
         finish()
         throw error
       }
     },
+  }
+}
+
+/** A request that no process has seen goes to the next one, which `attempt` waits for. */
+async function untilSent<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof PartLost) || error.request !== 'unsent') throw error
+    }
   }
 }
 

@@ -25,10 +25,15 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
   async function publish(key: string, write: (path: string) => Promise<void>): Promise<void> {
     const target = pathOf(key)
     const temporary = join(aside, newId())
-    await write(temporary)
-    await sync(temporary)
-    await mkdir(dirname(target), { recursive: true })
-    await rename(temporary, target)
+    try {
+      await write(temporary)
+      await sync(temporary)
+      await mkdir(dirname(target), { recursive: true })
+      await rename(temporary, target)
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
     await sync(dirname(target))
   }
 

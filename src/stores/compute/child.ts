@@ -37,6 +37,8 @@ export interface Child {
   /** Hands over every further line of stdout; returns how to stop that. */
   onLine(listener: (line: string) => void): () => void
   lastLines(): string[]
+  /** False from the moment it has ended, which is before its last words have been read. */
+  isAlive(): boolean
   /** Milliseconds since it last wrote anything. */
   silentMs(): number
   /** Resolves with how it ended. */
@@ -76,16 +78,19 @@ export function startChild(spec: ChildSpec): Child {
     return reason
   })
 
+  const isAlive = (): boolean => child.exitCode === null && child.signalCode === null
+
   return {
     pid: child.pid ?? 0,
     write(text) {
-      if (child.exitCode === null && child.signalCode === null) child.stdin.write(text)
+      if (isAlive()) child.stdin.write(text)
     },
     onLine(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
     lastLines: output.lastLines,
+    isAlive,
     silentMs: () => performance.now() - lastWriteAt,
     exited,
     async kill(how) {

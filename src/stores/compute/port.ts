@@ -21,8 +21,12 @@ export interface PartStatus {
 
 /** The process behind a request is gone: it ended, hung and was ended, or cannot be started. */
 export class PartLost extends ClientError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
+  /** `unsent`: the process never saw the request, so whoever has time may send it to the next one. */
+  readonly request: 'sent' | 'unsent'
+
+  constructor(message: string, options: { cause?: unknown; request?: 'unsent' } = {}) {
     super(503, 'ServiceUnavailableError', message, { ...options, retryAfterSeconds: 5 })
+    this.request = options.request ?? 'sent'
   }
 }
 

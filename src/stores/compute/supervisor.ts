@@ -104,7 +104,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     async ready(signal) {
       for (;;) {
         signal.throwIfAborted()
-        if (life !== undefined && !life.ended.aborted) return life
+        if (life?.child.isAlive() && !life.ended.aborted) return life
         if (state === 'failed' || state === 'stopped') throw new PartLost(lastError ?? `${name} has stopped`)
         await changed(signal)
       }

@@ -12,6 +12,9 @@ const KEEP_ALIVE_MS = 60_000
 /** Reused connections to vLLM were seen to be reset; a request of which no byte was answered is sent again. */
 const TRANSPORT_TRIES = 3
 
+/** A server whose connections break has mostly ended; this long is waited for its end to show. */
+const END_NOTICE_MS = 3_000
+
 /** How often a starting server is asked whether it answers. */
 const START_POLL_MS = 200
 
@@ -159,7 +162,7 @@ function connect(life: Life<string>, { agent, stallMs, servedModel }: Connection
         yield chunk
       }
     } catch (error) {
-      throw lossOf(life, error)
+      throw await lossOf(life, error)
     } finally {
       done()
     }
@@ -206,27 +209,40 @@ function connect(life: Life<string>, { agent, stallMs, servedModel }: Connection
       } catch (error) {
         done()
         signal.throwIfAborted()
-        throw lossOf(life, error)
+        throw await lossOf(life, error)
       }
     },
   }
 }
 
-function lossOf(life: Life<string>, error: unknown): unknown {
-  if (life.ended.aborted) return life.ended.reason
-  return new PartLost('The connection to the inference engine broke', { cause: error })
+/** Says why a connection broke: a server that breaks one has mostly ended, which shows a little later. */
+async function lossOf(life: Life<string>, cause: unknown): Promise<PartLost> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  life.ended.addEventListener('abort', () => resolve(), { once: true })
+  if (!life.ended.aborted) await Promise.race([promise, delay(END_NOTICE_MS, undefined, { ref: false })])
+  const reason: unknown = life.ended.aborted ? life.ended.reason : undefined
+  const message = reason instanceof Error ? reason.message : 'The connection to the inference engine broke'
+  return new PartLost(message, { cause, ...(isRefused(cause) && { request: 'unsent' as const }) })
 }
 
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
+}
+
+/** @throws the first error: a refusal after it only says that the same request has ended the server. */
 async function retryTransport<Reply>(
   life: Life<string>,
   signal: AbortSignal,
   send: () => Promise<Reply>,
 ): Promise<Reply> {
+  let first: unknown
   for (let attempt = 1; ; attempt++) {
     try {
       return await send()
     } catch (error) {
-      if (attempt >= TRANSPORT_TRIES || signal.aborted || life.ended.aborted) throw error
+      first ??= error
+      const isOver = signal.aborted || life.ended.aborted || isRefused(error)
+      if (attempt >= TRANSPORT_TRIES || isOver) throw first
     }
   }
 }

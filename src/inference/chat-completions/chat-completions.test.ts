@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
+import { TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+
+const server = useTestServer({ compute: openFakeCompute })
+
+function chat(fields: object, content = 'hi'): Promise<Response> {
+  return server.post('/v1/chat/completions', { messages: [{ role: 'user', content }], ...fields })
+}
+
+/** The fake engine answers with the weights it used and the request it got. */
+async function seen(response: Response): Promise<{ weights: string; request: Record<string, unknown> }> {
+  expect(response.status, await response.clone().text()).toBe(200)
+  const reply = (await response.json()) as { choices: { message: { content: string } }[] }
+  const content = reply.choices[0]?.message.content ?? ''
+  const at = content.indexOf(': ')
+  return {
+    weights: content.slice(0, at),
+    request: JSON.parse(content.slice(at + 2)) as Record<string, unknown>,
+  }
+}
+
+async function newModel(): Promise<{ id: string; name: string }> {
+  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
+  return (await (await server.post('/v1/preview/models', body)).json()) as { id: string; name: string }
+}
+
+async function trainOnce(model: { id: string }): Promise<void> {
+  const body = { model_id: model.id, trajectory_groups: [{ trajectories: [] }] }
+  const job = (await (await server.post('/v1/preview/training-jobs', body)).json()) as { id: string }
+  await vi.waitFor(async () => {
+    const response = await server.request(`/v1/preview/training-jobs/${job.id}`)
+    expect(await response.json()).toMatchObject({ state: 'succeeded' })
+  })
+}
+
+describe('POST /v1/chat/completions', () => {
+  it('200 for the base model, which goes through the adapter that changes nothing', async () => {
+    for (const model of [TEST_BASE_MODEL, null, undefined]) {
+      expect((await seen(await chat({ model }))).weights).toBe('B=0')
+    }
+  })
+
+  it('200 for every way to name a model; each step has its own weights', async () => {
+    const model = await newModel()
+    await trainOnce(model)
+    const weightsOf = async (name: string) => (await seen(await chat({ model: name }))).weights
+    const path = `local/proj/${model.name}`
+    for (const name of [`wandb-artifact:///${path}`, path, model.name, `${path}:latest`, `${path}:step1`]) {
+      expect(await weightsOf(name), name).toBe('B=0+1')
+    }
+    for (const name of [`wandb-artifact:///${path}:step0`, `${model.name}@0`, `${model.name}:step0`]) {
+      expect(await weightsOf(name), name).toBe('B=0')
+    }
+    for (const name of [
+      `${path}:step2`,
+      `${path}@7`,
+      `${path}:v1`,
+      'nobody',
+      'a/b',
+      'wandb-artifact:///',
+      ':step0',
+    ]) {
+      const response = await chat({ model: name })
+      expect(response.status, name).toBe(404)
+      expect(await response.json()).toMatchObject({
+        error: { type: 'NotFoundError', param: 'model', code: 404 },
+      })
+    }
+  })
+
+  it('200 with the requested name, and reasoning under both names', async () => {
+    const response = await server.post('/v1/chat/completions/', {
+      messages: [{ role: 'user', content: 'hi' }],
+      model: TEST_BASE_MODEL,
+    })
+    expect(await response.json()).toMatchObject({
+      model: TEST_BASE_MODEL,
+      choices: [{ message: { reasoning: 'why', reasoning_content: 'why' } }],
+    })
+  })
+
+  it('passes on what it knows, without nulls, and asks a trained model for token ids', async () => {
+    const model = await newModel()
+    const fields = {
+      temperature: null,
+      top_k: 3,
+      banana: 1,
+      seed: 9223372036854776000,
+      logprobs: true,
+      user: 'me',
+    }
+    const { request } = await seen(await chat({ model: model.name, ...fields }))
+    expect(request).toMatchObject({ top_k: 3, logprobs: true, return_tokens_as_token_ids: true })
+    for (const key of ['temperature', 'banana', 'user']) expect(request).not.toHaveProperty(key)
+    expect(Number(request['seed'])).toBeLessThan(2 ** 63)
+    const own = await seen(
+      await chat({ model: model.name, logprobs: true, return_tokens_as_token_ids: false }),
+    )
+    expect(own.request['return_tokens_as_token_ids']).toBe(false)
+  })
+
+  it('200 as a stream under the requested name, ended by [DONE]', async () => {
+    const response = await chat({ model: TEST_BASE_MODEL, stream: true })
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    const events = (await response.text()).trim().split('\n\n')
+    expect(events.at(-1)).toBe('data: [DONE]')
+    const chunks = events
+      .slice(0, -1)
+      .map((event) => JSON.parse(event.slice('data: '.length)) as { model: string })
+    expect(chunks.map((chunk) => chunk.model)).toEqual([TEST_BASE_MODEL, TEST_BASE_MODEL])
+  })
+
+  it('400 in the words of the engine', async () => {
+    const response = await chat({}, 'refuse')
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { message: 'made to refuse', param: 'stop', code: 400 },
+    })
+  })
+
+  it.each([{ logits_processors: ['x'] }, { priority: 1 }])(
+    '400 rather than silence for %j',
+    async (fields) => {
+      expect((await chat(fields)).status).toBe(400)
+    },
+  )
+
+  it('422 with detail and error for a wrong type', async () => {
+    const response = await chat({ max_tokens: 'many' })
+    expect(response.status).toBe(422)
+    expect(await response.json()).toMatchObject({
+      detail: [{ type: expect.stringMatching(/_type$/), loc: ['body', 'max_tokens'] }],
+      error: { code: 422, param: 'max_tokens' },
+    })
+  })
+
+  it('503 when the engine fails, dies or hangs in the middle; then it answers again', async () => {
+    for (const how of ['fail', 'die', 'hang']) {
+      const response = await chat({}, how)
+      expect(response.status, how).toBe(503)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect((await seen(await chat({}))).weights).toBe('B=0')
+    }
+  })
+})
+
+describe('GET /v1/models', () => {
+  it('200 with the base model and the models of the caller', async () => {
+    const model = await newModel()
+    const response = await server.request('/v1/models')
+    const { data } = (await response.json()) as { data: { id: string }[] }
+    expect(data.map((entry) => entry.id)).toEqual(
+      expect.arrayContaining([TEST_BASE_MODEL, `wandb-artifact:///local/proj/${model.name}`]),
+    )
+  })
+})
