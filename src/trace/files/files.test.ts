@@ -36,6 +36,14 @@ describe('POST /file/create', () => {
     expect(content.status).toBe(404)
   })
 
+  it('400 for a project that is none, 422 for a file that is a text', async () => {
+    expect((await create('p', BYTES)).status).toBe(400)
+    const form = new FormData()
+    form.set('project_id', server.newProject())
+    form.set('file', 'text')
+    expect((await server.request('/file/create', { method: 'POST', body: form })).status).toBe(422)
+  })
+
   it('422 without a file, and for what is no form', async () => {
     const form = new FormData()
     form.set('project_id', server.newProject())
@@ -61,6 +69,22 @@ describe('POST /file/content', () => {
       expect(response.status).toBe(404)
       expect(await response.json()).toEqual({ reason: `File ${digest} not found` })
     }
+  })
+})
+
+describe('POST /files/create, /files/content and /files/stats', () => {
+  it('200 as under their newer names, below /traces too', async () => {
+    const project_id = server.newProject()
+    const form = new FormData()
+    form.set('project_id', project_id)
+    form.set('file', new Blob(['hello']), "../'; DROP TABLE files")
+    form.set('expected_digest', 'LPJNulXwow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ')
+    const made = await server.request('/traces/files/create', { method: 'POST', body: form })
+    const { digest } = (await made.json()) as { digest: string }
+    const content = await server.post('/files/content', { project_id, digest })
+    expect(await content.text()).toBe('hello')
+    const stats = await server.post('/files/stats', { project_id })
+    expect(await stats.json()).toEqual({ total_size_bytes: 5 })
   })
 })
 

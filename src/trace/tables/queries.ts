@@ -38,12 +38,12 @@ export function selectMembers(projectId: string, digest: string, rowDigests: rea
 export function selectPlaces(req: TableQueryReq): Query {
   const params = createParams()
   const project = params.bind(req.project_id, 'String')
-  const table = params.bind(req.digest, 'String')
+  const table = `FROM tables WHERE project_id = ${project} AND digest = ${params.bind(req.digest, 'String')} LIMIT 1`
   const chosen = req.filter?.row_digests
   // Wire: an empty list is no condition.
-  const only = !chosen?.length ? '' : `WHERE digest IN ${params.bind(chosen, 'Array(String)')}`
-  const rows = `SELECT digest, index - 1 AS original_index
-    FROM (SELECT row_digests FROM tables WHERE project_id = ${project} AND digest = ${table} LIMIT 1)
+  const only = chosen?.length ? `WHERE digest IN ${params.bind(chosen, 'Array(String)')}` : ''
+  if (only === '' && !req.sort_by?.length) return { sql: slice(req, table, params), params: params.values }
+  const rows = `SELECT digest, index - 1 AS original_index FROM (SELECT row_digests ${table})
     ARRAY JOIN row_digests AS digest, arrayEnumerate(row_digests) AS index ${only}`
   const page = pageOf(req, params)
   if (!req.sort_by?.length) return { sql: `${rows} ORDER BY original_index ${page}`, params: params.values }
@@ -55,6 +55,15 @@ export function selectPlaces(req: TableQueryReq): Query {
       ORDER BY ${order}, original_index ${page}`,
     params: params.values,
   }
+}
+
+/** A page of the table's own order is cut out of the list before it becomes rows. */
+function slice({ limit, offset }: TableQueryReq, table: string, params: Params): string {
+  const start = params.bind(offset ?? 0, 'UInt64')
+  const length = limit == null ? '' : `, ${params.bind(limit, 'UInt64')}`
+  return `SELECT digest, ${start} + index - 1 AS original_index
+    FROM (SELECT arraySlice(row_digests, ${start} + 1${length}) AS page ${table})
+    ARRAY JOIN page AS digest, arrayEnumerate(page) AS index ORDER BY index`
 }
 
 /** Values of known rows, in no order, some perhaps more than once. */
