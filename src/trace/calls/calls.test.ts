@@ -349,6 +349,18 @@ describe('POST /calls/stream_query', () => {
   })
 })
 
+describe('many readers', () => {
+  it('200 for more long lists at once than the database answers, in the right order', async () => {
+    const project = server.newProject()
+    const calls = Array.from({ length: 1500 }, (_, index) =>
+      start(project, { started_at: new Date(index).toISOString(), inputs: { index } }),
+    )
+    await upsert(...calls.map((call) => ({ start: call })))
+    const lists = await Promise.all(Array.from({ length: 12 }, () => ids(project, {})))
+    for (const list of lists) expect(list).toEqual(calls.map((call) => call['id']))
+  })
+})
+
 describe('POST /calls/query_stats', () => {
   it('counts up to the limit and says whether there are more', async () => {
     const project = server.newProject()

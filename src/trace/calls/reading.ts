@@ -63,7 +63,11 @@ export function createCallReading({ traces }: { traces: TraceDb }) {
   }
 }
 
-/** First the ids in order, then their rows some hundred at a time: a list of any length needs bounded memory. */
+/**
+ * First all ids in order, then their rows some hundred at a time: of a list of any length, only ids and one chunk of
+ * payloads are in memory. No query stays open while the next one runs or while the client reads: the database answers
+ * few at once, and queries that waited for each other would stop all reads.
+ */
 async function* streamCalls(
   traces: TraceDb,
   work: { req: wire.CallsStreamQueryReq; ids: ReturnType<typeof queries.selectIds>; signal: AbortSignal },
@@ -73,7 +77,10 @@ async function* streamCalls(
     payloads: payloadsOf(req),
     storageSize: req.include_storage_size ? ('with' as const) : ('without' as const),
   }
-  for await (const ids of chunksOf(traces.query<{ id: string }>(work.ids, signal))) {
+  const found: string[] = []
+  for await (const { id } of traces.query<{ id: string }>(work.ids, signal)) found.push(id)
+  for (let at = 0; at < found.length; at += ROWS_PER_FETCH) {
+    const ids = found.slice(at, at + ROWS_PER_FETCH)
     const query = queries.selectRows(req.project_id, ids, columns)
     const rows = new Map<string, queries.CallRow>()
     for await (const row of traces.query<queries.CallRow>(query, signal)) rows.set(row.id, row)
@@ -96,18 +103,6 @@ async function traceSizes(
   const query = queries.selectTraceSizes(projectId, roots)
   const sizes = await rowsOf(traces.query<{ trace_id: string; bytes: number }>(query))
   return new Map(sizes.map((size) => [size.trace_id, size.bytes]))
-}
-
-async function* chunksOf(rows: AsyncIterable<{ id: string }>): AsyncGenerator<string[]> {
-  let chunk: string[] = []
-  for await (const row of rows) {
-    chunk.push(row.id)
-    if (chunk.length === ROWS_PER_FETCH) {
-      yield chunk
-      chunk = []
-    }
-  }
-  if (chunk.length > 0) yield chunk
 }
 
 const PAYLOADS: readonly queries.PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
