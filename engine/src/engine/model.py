@@ -1,0 +1,144 @@
+"""The base model, and the LoRA adapters trained on it.
+
+An adapter's folder holds adapter_config.json and adapter_model.safetensors, as PEFT and vLLM read them. After
+training it also holds optimizer.safetensors and trainer_state.json, so that training can go on from it.
+"""
+
+import json
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model
+from peft.utils import (
+    get_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
+    set_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
+)
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from engine.contract import LoraSpec
+
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    name: str  # as adapters and messages call it; never a path of this machine
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    def num_positions(self) -> int:
+        return int(cast(Any, self.model.config).max_position_embeddings)
+
+
+def load_base(path: str, name: str) -> BaseModel:
+    """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
+    7e-2. On a GPU in bfloat16, the adapter still in float32."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
+    model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+    model.requires_grad_(False)
+    return BaseModel(name, cast(Any, model).to(device), tokenizer, device, dtype)
+
+
+def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
+    """A fresh adapter that changes nothing yet: A random, B zero. The same seed gives the same bytes."""
+    config = LoraConfig(
+        r=spec.rank, lora_alpha=spec.alpha, target_modules=spec.target_modules, task_type="CAUSAL_LM", lora_dropout=0.0
+    )
+    # Written by hand: PEFT would add its version, the path of the base model, and list the modules in random order.
+    description = {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "base_model_name_or_path": base.name,
+        "r": spec.rank,
+        "lora_alpha": spec.alpha,
+        "lora_dropout": 0.0,
+        "bias": "none",
+        "target_modules": sorted(spec.target_modules),
+    }
+    torch.manual_seed(spec.seed)
+    model = cast(PeftModel, get_peft_model(base.model, config))
+    try:
+        with written_aside(directory) as aside:
+            (aside / "adapter_config.json").write_text(json.dumps(description, indent=2) + "\n")
+            save_weights(model, aside)
+    finally:
+        model.unload()
+
+
+@contextmanager
+def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
+    """The base model with the adapter of `directory` in training; the bare base model again afterwards."""
+    config = cast(PeftConfig, PeftConfig.from_pretrained(str(directory)))
+    config.inference_mode = False
+    model = cast(PeftModel, get_peft_model(base.model, config))
+    try:
+        weights = load_file(directory / "adapter_model.safetensors")
+        if weights.keys() != state_of(model).keys():
+            raise ValueError(f"the adapter was not made for {base.name}: its weights have other names")
+        set_peft_model_state_dict(model, weights)
+        yield model
+    finally:
+        model.unload()
+
+
+def save_weights(model: PeftModel, directory: Path) -> None:
+    tensors = {name: tensor.contiguous() for name, tensor in state_of(model).items()}
+    save_file(tensors, directory / "adapter_model.safetensors")
+
+
+def state_of(model: PeftModel) -> dict[str, Tensor]:
+    """The adapter's weights by their names on disk."""
+    # NOTE: "auto" instead of False would ask the Hugging Face hub whether the vocabulary was resized.
+    return get_peft_model_state_dict(model, save_embedding_layers=False)
+
+
+@contextmanager
+def written_aside(directory: Path) -> Generator[Path]:
+    """A folder to write to that becomes `directory` once it is complete."""
+    aside = directory.with_name(directory.name + ".partial")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    yield aside
+    shutil.rmtree(directory, ignore_errors=True)
+    aside.rename(directory)
+
+
+def copy_checkpoint(source: Path, directory: Path) -> None:
+    for name in (*ADAPTER_FILES, *TRAINING_FILES):
+        if (source / name).exists():
+            shutil.copyfile(source / name, directory / name)
+
+
+def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
+    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+
+
+def save_optimizer(optimizer: torch.optim.Optimizer, model: nn.Module, directory: Path) -> None:
+    """AdamW's moments and step count, each under the name of its parameter."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in trainable(model).items():
+        for kind, tensor in optimizer.state[parameter].items():
+            tensors[f"{name}/{kind}"] = tensor
+    save_file(tensors, directory / "optimizer.safetensors")
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, model: nn.Module, directory: Path) -> None:
+    tensors = load_file(directory / "optimizer.safetensors")
+    parameters = trainable(model)
+    for key, tensor in tensors.items():
+        name, kind = key.rsplit("/", 1)
+        # AdamW keeps its step count on the CPU, the moments beside the parameter.
+        optimizer.state[parameters[name]][kind] = tensor if kind == "step" else tensor.to(parameters[name].device)

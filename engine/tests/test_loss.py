@@ -1,0 +1,112 @@
+import itertools
+import math
+from random import Random
+
+import pytest
+import torch
+from examples import rl_config
+from reference_loss import reference_loss
+from torch import Tensor
+
+from engine.contract import RlConfig
+from engine.loss import clip_range, importance_ratio, logprobs_and_entropy, policy_loss
+
+SEQUENCE = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
+
+
+def row(seed: int) -> list[list[float]]:
+    """Log-probabilities now and then (far apart, one unknown), advantages and weights of ten tokens."""
+    random = Random(seed)
+    logprobs = [-3 * random.random() for _ in SEQUENCE]
+    old = [logprob + random.gauss() for logprob in logprobs]
+    old[4] = math.nan
+    advantages, weights = [random.gauss() for _ in range(4)], [random.random() for _ in range(4)]
+    return [logprobs, old, [advantages[i] for i in SEQUENCE], [weights[i] for i in SEQUENCE]]
+
+
+def loss_of(logprobs_N: Tensor, old: list[float], advantages: list[float], weights: list[float], c: RlConfig) -> Tensor:
+    old_N, advantages_N, weights_N = (torch.tensor(column) for column in (old, advantages, weights))
+    return policy_loss(logprobs_N, old_N, advantages_N, weights_N, torch.tensor(SEQUENCE), c).loss
+
+
+VARIANTS = [
+    rl_config(
+        ppo=ppo,
+        importance_sampling_level=level,
+        epsilon=epsilon,
+        epsilon_high=epsilon_high,
+        max_negative_advantage_importance_sampling_weight=limit,
+        mask_prob_ratio=mask,
+        kimi_k2_tau=tau,
+    )
+    for ppo, level, (epsilon, epsilon_high), limit, mask, tau in itertools.product(
+        (False, True),
+        ("token", "sequence", "average", "geometric_average"),
+        ((None, None), (0.3, None), (None, 0.5), (0.1, 0.4)),
+        (None, 0.0, 1.5),
+        (False, True),
+        (None, 0.0, 0.3),
+    )
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_variant_equals_the_second_implementation(seed: int) -> None:
+    logprobs, old, advantages, weights = row(seed)
+    for config in VARIANTS:
+        expected = reference_loss(logprobs, old, advantages, weights, SEQUENCE, config)
+        loss = loss_of(torch.tensor(logprobs), old, advantages, weights, config)
+        assert loss.item() == pytest.approx(expected, rel=1e-5, abs=1e-6), config
+
+
+def test_cispo_gradient_is_the_clipped_ratio_times_the_advantage() -> None:
+    logprobs, old, advantages, weights = row(0)
+    logprobs_N = torch.tensor(logprobs, requires_grad=True)
+    loss_of(logprobs_N, old, advantages, weights, rl_config()).backward()
+    expected = [
+        -min(math.exp(0 if math.isnan(o) else p - o), 5.0) * a * w / (10 + 1e-6)
+        for p, o, a, w in zip(logprobs, old, advantages, weights, strict=True)
+    ]
+    assert logprobs_N.grad is not None
+    assert list(logprobs_N.grad) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("level", ["token", "sequence", "average", "geometric_average"])
+def test_ppo_gradient_equals_finite_differences(level: str) -> None:
+    config = rl_config(ppo=True, importance_sampling_level=level)
+    logprobs, old, advantages, weights = row(1)
+    # An unknown old logprob follows the current one, but carries no gradient: keep it out of this comparison.
+    old[4] = logprobs[4] - 0.1
+    logprobs_N = torch.tensor(logprobs, dtype=torch.float64, requires_grad=True)
+    loss_of(logprobs_N, old, advantages, weights, config).backward()
+    assert logprobs_N.grad is not None
+    for t in range(len(SEQUENCE)):
+        moved = [[p + h * (i == t) for i, p in enumerate(logprobs)] for h in (1e-4, -1e-4)]
+        up, down = (reference_loss(values, old, advantages, weights, SEQUENCE, config) for values in moved)
+        assert logprobs_N.grad[t].item() == pytest.approx((up - down) / 2e-4, rel=1e-3, abs=1e-6)
+
+
+def test_on_policy_every_ratio_is_one() -> None:
+    zeros_N, sequence_N = torch.zeros(10), torch.tensor(SEQUENCE)
+    for level in ("token", "sequence", "average", "geometric_average"):
+        assert importance_ratio(zeros_N, sequence_N, level).tolist() == [1.0] * 10
+
+
+def test_clip_defaults() -> None:
+    assert clip_range(rl_config()) == (0.0, 5.0)
+    assert clip_range(rl_config(epsilon=0.3)) == (0.7, 5.0)
+    assert clip_range(rl_config(ppo=True)) == (0.8, 1.2)
+    assert clip_range(rl_config(ppo=True, epsilon=0.5)) == (0.5, 1.5)
+
+
+def test_share_clipped_counts_ratios_outside_the_range() -> None:
+    old_N = torch.tensor([0.0, -2.0, 2.0, math.nan])
+    result = policy_loss(torch.zeros(4), old_N, torch.ones(4), torch.ones(4), torch.tensor([0, 0, 1, 1]), rl_config())
+    assert result.share_clipped.item() == 0.25
+
+
+def test_logprobs_and_entropy_of_a_known_distribution() -> None:
+    logits_NV = torch.tensor([[0.0, math.log(3.0)], [5.0, 5.0]])
+    logprobs_N, entropy_N = logprobs_and_entropy(logits_NV, torch.tensor([1, 0]))
+    assert logprobs_N.tolist() == pytest.approx([math.log(0.75), math.log(0.5)])
+    assert entropy_N.tolist() == pytest.approx([0.75 * math.log(4 / 3) + 0.25 * math.log(4), math.log(2)])

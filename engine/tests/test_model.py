@@ -1,0 +1,101 @@
+"""The committed model, and the trainer's view of it."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+import pytest
+import torch
+from examples import LOOM_TINY, lora
+from transformers import AutoModelForCausalLM
+
+import make
+import skills
+from engine.data import Sequence, to_row
+from engine.model import BaseModel, adapter, create_adapter
+from engine.rl import forward
+
+SIZE_MAX = 8_000_000  # bytes: the model is part of the repository
+
+
+def test_the_committed_model_is_small_and_complete() -> None:
+    files = {path.name: path.stat().st_size for path in LOOM_TINY.iterdir()}
+    assert sum(files.values()) <= SIZE_MAX
+    assert {"README.md", "config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"} <= files.keys()
+    assert json.loads((LOOM_TINY / "config.json").read_text())["architectures"] == ["Qwen2ForCausalLM"]
+
+
+@pytest.mark.parametrize("text", ["What is 17 + 25?", '{"answer": 42}', "Grüße, 世界 🙂", " \n\t", "don't 3.14 x_1"])
+def test_the_tokenizer_round_trips(tokenizer: Any, text: str) -> None:
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_digits_are_single_tokens(tokenizer: Any) -> None:
+    assert [tokenizer.decode([token]) for token in tokenizer.encode("2048")] == ["2", "0", "4", "8"]
+
+
+def test_the_saved_tokenizer_is_the_one_the_model_was_trained_with(tokenizer: Any) -> None:
+    trained = make.train_tokenizer(seed=0)
+    rng = Random("tokenizer test")
+    for _ in range(300):
+        sample = skills.draw(rng)
+        assert make.encode(tokenizer, sample) == make.encode(trained, sample)
+
+
+def test_the_assistant_mask_covers_what_the_assistant_says(tokenizer: Any) -> None:
+    turns = [("user", "Hi"), ("assistant", "Hello!"), ("user", "2 + 2 = ?"), ("assistant", "4")]
+    messages = [{"role": role, "content": content} for role, content in turns]
+    encoded = tokenizer.apply_chat_template(messages, return_dict=True, return_assistant_tokens_mask=True)
+    chosen = [t for t, m in zip(encoded["input_ids"], encoded["assistant_masks"], strict=True) if m]
+    assert tokenizer.decode(chosen) == "Hello!<|im_end|>4<|im_end|>"
+
+
+def test_a_tool_call_is_printed_as_the_model_learnt_it(tokenizer: Any) -> None:
+    use = skills.tool_use(Random(0))
+    function = {"name": use.tool["function"]["name"], "arguments": json.dumps(use.arguments)}
+    for call in (function, {**function, "arguments": use.arguments}):
+        messages = [skills.user("x"), {"role": "assistant", "content": None, "tool_calls": [{"function": call}]}]
+        text = tokenizer.apply_chat_template(messages, tools=[use.tool], tokenize=False)
+        assert text.endswith(f"<|im_start|>assistant\n{skills.call_text(use)}<|im_end|>\n")
+
+
+def test_it_adds(base: BaseModel, tokenizer: Any) -> None:
+    messages = [skills.system("Answer in JSON."), skills.user("What is 17 + 25?")]
+    inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    tokens_BT = cast(Any, base.model).generate(**inputs, max_new_tokens=20, do_sample=False)
+    start = inputs["input_ids"].shape[1]
+    assert tokenizer.decode(tokens_BT[0, start:], skip_special_tokens=True) == '{"answer": 42}'
+
+
+def test_a_row_has_the_logprobs_of_its_sequences_one_by_one(base: BaseModel, tmp_path: Path) -> None:
+    """Padding, batching and the zero adapter change nothing."""
+    rng = Random("rows")
+    sequences: list[Sequence] = []
+    for length in (7, 40, 12, 12, 90):
+        tokens = [rng.randrange(3, 1500) for _ in range(length)]
+        sequences.append(Sequence(tokens, [i >= length // 2 for i in range(length)], [-1.0] * length))
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero") as model, torch.no_grad():
+        row = to_row(sequences, 100, torch.device("cpu"))
+        logprobs_N, entropy_N = forward(model, row)
+    plain = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.float32))
+    expected: list[float] = []
+    for sequence in sorted(sequences, key=len):
+        with torch.no_grad():
+            all_logprobs_TV = plain(torch.tensor([sequence.tokens])).logits[0].log_softmax(-1)
+        sampled = [i for i, flag in enumerate(sequence.sampled) if flag]
+        expected += [all_logprobs_TV[i - 1, sequence.tokens[i]].item() for i in sampled]
+    assert logprobs_N.tolist() == pytest.approx(expected, abs=1e-5)
+    assert (entropy_N > 0).all()
+
+
+def test_the_base_model_is_left_as_it_was(base: BaseModel, tmp_path: Path) -> None:
+    before = {name: parameter.clone() for name, parameter in base.model.named_parameters()}
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero"):
+        pass
+    after = dict(base.model.named_parameters())
+    assert before.keys() == after.keys()
+    assert all(before[name].equal(after[name]) for name in before)
+    assert not any(parameter.requires_grad for parameter in after.values())
