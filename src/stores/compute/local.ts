@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { acceleratorOf, engineRequirementFiles, pythonEnvFolder } from '../../../scripts/python-env.mjs'
+import {
+  acceleratorOf,
+  engineRequirementFiles,
+  pythonEnvFolder,
+  pythonOf,
+} from '../../../scripts/python-env.mjs'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
 import { type Compute, type Inference, PartLost, type Trainer } from './port.ts'
@@ -106,8 +111,7 @@ function findPython(options: LocalComputeOptions): string | { missing: string } 
     'The engine is not installed, so there is no training and no inference; "npm run setup" installs it'
   const files = engineRequirementFiles(REPOSITORY_FOLDER, options.environment['PATH'] ?? '')
   if (!files.every((file) => existsSync(file))) return { missing }
-  const python = join(pythonEnvFolder(options.cacheFolder, 'engine', files), 'bin/python')
-  return existsSync(python) ? python : { missing }
+  return pythonOf(pythonEnvFolder(options.cacheFolder, 'engine', files)) ?? { missing }
 }
 
 function fileNameOf(id: string): string {
