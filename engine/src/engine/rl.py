@@ -63,7 +63,9 @@ def train(base: BaseModel, job: RlJob, report: Report) -> None:
         report.started(len(rows))
         steps: list[Metrics] = []
         for row, old_logprobs_N in zip(report.each("training", rows, len(rows)), old_logprobs, strict=True):
-            steps.append(gradient_step(model, optimizer, row, old_logprobs_N, config))
+            metrics = gradient_step(model, optimizer, row, old_logprobs_N, config)
+            # Only the first row meets the policy that sampled it; the gap of later ones is what the job has learnt.
+            steps.append(without_gap(metrics) if steps else metrics)
             report.gradient_step(steps[-1])
 
         report.progress("saving", 0, 1)
@@ -129,6 +131,10 @@ def gradient_step(
     }
 
 
+def without_gap(metrics: Metrics) -> Metrics:
+    return {name: value for name, value in metrics.items() if not name.startswith("on_policy/logprob_gap")}
+
+
 def forward(model: PeftModel, row: data.Row) -> tuple[Tensor, Tensor]:
     """log pi and entropy of the row's sampled tokens; both shape N.
 
@@ -178,5 +184,5 @@ JOB_METRICS: dict[str, Callable[[list[float]], float]] = {
 def job_metrics(steps: list[Metrics]) -> Metrics:
     if not steps:
         return {"num_gradient_steps": 0.0, "num_trainable_tokens": 0.0, "num_trajectories": 0.0}
-    combined = {name: JOB_METRICS.get(name, fmean)([step[name] for step in steps]) for name in steps[0]}
+    combined = {name: JOB_METRICS.get(name, fmean)([step[name] for step in steps if name in step]) for name in steps[0]}
     return {**combined, "num_gradient_steps": float(len(steps))}
