@@ -265,17 +265,19 @@ class Row:
 def pack(sequences_by_group: list[list[Sequence]], length: int, rng: Random) -> list[list[Sequence]]:
     """Rows of at most `length` tokens, filled in a random order of groups and inside each group.
 
-    A sequence longer than a row gets its own.
+    Rows are filled alike: every row is a full step of the optimizer, and a last row of a few left-over sequences would
+    be a step into a random direction. A sequence longer than a row gets its own.
     """
-    rows: list[list[Sequence]] = []
-    free = 0
-    for group in rng.sample(sequences_by_group, len(sequences_by_group)):
-        for sequence in rng.sample(group, len(group)):
-            if not rows or len(sequence) > free:
-                rows.append([])
-                free = length
-            rows[-1].append(sequence)
-            free -= len(sequence)
+    groups = rng.sample(sequences_by_group, len(sequences_by_group))
+    shuffled = [sequence for group in groups for sequence in rng.sample(group, len(group))]
+    num_tokens = sum(map(len, shuffled))
+    fair_share = num_tokens / math.ceil(num_tokens / length)
+    rows: list[list[Sequence]] = [[]]
+    for sequence in shuffled:
+        used = sum(map(len, rows[-1]))
+        if used >= fair_share or (used and used + len(sequence) > length):
+            rows.append([])
+        rows[-1].append(sequence)
     return rows
 
 
