@@ -76,7 +76,8 @@ class Rollouts:
         self.model = model
         self.client = client
         self.gate = asyncio.Semaphore(ROLLOUTS_AT_ONCE)
-        self.sample = weave.op(self._sample, name="rollout")
+        # The trace shows the answer; the trajectory around it, with a log-probability a token, is for the trainer.
+        self.sample = weave.op(self._sample, name="rollout", postprocess_output=answer_of)
 
     async def _sample(self, question: str, step: int) -> art.Trajectory:
         messages: art.Messages = [{"role": "user", "content": question}]
@@ -99,8 +100,7 @@ class Rollouts:
         async with self.gate:
             with weave.attributes({"split": split, "step": step}):
                 trajectory, call = await self.sample.call(scenario.question, step)
-        answer = str(trajectory.messages()[-1].get("content") or "")
-        trajectory.reward = self.settings.task.reward(scenario, answer)
+        trajectory.reward = self.settings.task.reward(scenario, answer_of(trajectory))
         call.feedback.add("reward", {"reward": trajectory.reward})
         return trajectory
 
@@ -112,6 +112,10 @@ class Rollouts:
 
     async def groups(self, scenarios: list[Scenario], step: int, split: str, count: int) -> list[art.TrajectoryGroup]:
         return await asyncio.gather(*(self.group(scenario, step, split, count) for scenario in scenarios))
+
+
+def answer_of(trajectory: art.Trajectory) -> str:
+    return str(trajectory.messages()[-1].get("content") or "")
 
 
 def mean_reward(groups: list[art.TrajectoryGroup]) -> float:
@@ -247,7 +251,7 @@ def parse_arguments() -> Settings:
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--prompts-per-step", type=int, default=16)
     parser.add_argument("--rollouts-per-prompt", type=int, default=8)
-    parser.add_argument("--learning-rate", type=float, default=3e-3)
+    parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     return Settings(
@@ -268,7 +272,8 @@ def parse_arguments() -> Settings:
 def main() -> int:
     settings = parse_arguments()
     os.environ.update(WANDB_BASE_URL=settings.base_url, WANDB_API_KEY=settings.api_key)
-    client = weave.init(PROJECT)
+    # The rollouts are traced as such; tracing the chat completion inside each as well would cost as much again.
+    client = weave.init(PROJECT, settings={"implicitly_patch_integrations": False})
     # openpipe-art also opens a W&B run when the key is in the environment; it is given its key as an argument.
     del os.environ["WANDB_API_KEY"]
     rows, seconds = asyncio.run(train(settings))
