@@ -27,6 +27,7 @@ import art
 import weave
 from art.serverless.backend import ServerlessBackend
 from openai import AsyncOpenAI
+from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -123,7 +124,9 @@ def mean_reward(groups: list[art.TrajectoryGroup]) -> float:
 
 
 def table(rows: list[Row], settings: Settings) -> Table:
-    shown = Table(title=f"Teaching {settings.base_model} to {settings.task.goal}", title_justify="left")
+    shown = Table(
+        title=f"Teaching {settings.base_model} to {settings.task.goal}", title_justify="left", box=box.SIMPLE_HEAD
+    )
     for name in ("step", "train reward", "held-out reward", "loss", "logprob gap", "clipped", "rollouts/s", "seconds"):
         shown.add_column(name, justify="right")
     for row in rows:
