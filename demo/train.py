@@ -124,9 +124,8 @@ def mean_reward(groups: list[art.TrajectoryGroup]) -> float:
 
 
 def table(rows: list[Row], settings: Settings) -> Table:
-    shown = Table(
-        title=f"Teaching {settings.base_model} to {settings.task.goal}", title_justify="left", box=box.SIMPLE_HEAD
-    )
+    title = f"Teaching {settings.base_model} to {settings.task.goal}"
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for name in ("step", "train reward", "held-out reward", "loss", "logprob gap", "clipped", "rollouts/s", "seconds"):
         shown.add_column(name, justify="right")
     for row in rows:

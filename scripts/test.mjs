@@ -26,7 +26,7 @@ const LAYERS = {
   check: { needs: ['packages', 'engine', 'clients', 'tools'], run: runChecks },
   unit: { needs: ['packages'], run: () => runVitest('unit', 'vitest.config.ts') },
   wire: { needs: ['packages', 'engine', 'clients'], run: () => runVitest('wire', 'vitest.wire.config.ts') },
-  engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest([]) },
+  engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest(['-m', 'not gpu']) },
 }
 
 async function main() {
