@@ -57,23 +57,13 @@ async function runChecks() {
     ...TYPESCRIPT_CHECKS,
     ruff: [join(tools, 'ruff'), 'check', 'engine', 'demo', 'tests'],
     'ruff format': [join(tools, 'ruff'), 'format', '--check', 'engine', 'demo', 'tests'],
-    'pyright engine': [
-      join(tools, 'pyright'),
-      '-p',
-      'engine',
-      '--pythonpath',
-      pythonOf(environmentFolder('engine')),
-    ],
-    'pyright demo': [
-      join(tools, 'pyright'),
-      '-p',
-      'demo',
-      '--pythonpath',
-      pythonOf(environmentFolder('clients')),
-    ],
+    'pyright engine': ['pyright', '-p', 'engine', '--pythonpath', pythonOf(environmentFolder('engine'))],
+    'pyright demo': ['pyright', '-p', 'demo', '--pythonpath', pythonOf(environmentFolder('clients'))],
   })
+  // pyright asks the interpreter where to look, which finds pytest beside the engine's packages this way.
+  const env = { PYTHONPATH: sitePackagesOf(environmentFolder('tools')) }
   for (const [name, command] of checks) {
-    const ok = (await run(command)) === 0
+    const ok = (await run(command, env)) === 0
     process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`)
     counts[ok ? 'passed' : 'failed']++
   }
