@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -25,16 +25,13 @@ describe('tidy', () => {
     expect(declared.filter((route, index) => declared.indexOf(route) !== index)).toEqual([])
   })
 
-  it('every routes.ts has a wire.ts and a test beside it', () => {
-    const folders = sources
-      .filter((file) => file.endsWith('/routes.ts'))
-      .map((file) => file.replace('/routes.ts', ''))
-    const incomplete = folders.filter((folder) => {
-      const names = sources
-        .filter((file) => file.startsWith(`${folder}/`))
-        .map((file) => relative(folder, file))
-      return !names.includes('wire.ts') || !names.some((name) => name.endsWith('.test.ts'))
-    })
+  it('every routes.ts has a wire.ts beside it, and a test there or, with its siblings, in the folder above', () => {
+    const folders = sources.filter((file) => file.endsWith('/routes.ts')).map((file) => dirname(file))
+    const tested = new Set(sources.filter((file) => file.endsWith('.test.ts')).map((file) => dirname(file)))
+    const incomplete = folders.filter(
+      (folder) =>
+        !sources.includes(`${folder}/wire.ts`) || !(tested.has(folder) || tested.has(dirname(folder))),
+    )
     expect(incomplete).toEqual([])
   })
 
