@@ -23,10 +23,11 @@ export function createServices(
   const training = createTraining({ stores, projects, log: options.log, engine: options.engine })
   const objects = createObjects({ traces, projects })
   const tables = createTables({ traces, projects })
+  const feedback = createFeedback({ traces, projects, objects })
   return {
-    calls: createCalls({ traces, projects }),
+    calls: createCalls({ traces, projects, feedback }),
     files: createFiles({ traces, blobs, projects }),
-    feedback: createFeedback({ traces, projects, objects }),
+    feedback,
     objects,
     refs: createRefs({ objects, tables }),
     tables,

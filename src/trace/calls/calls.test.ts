@@ -324,6 +324,22 @@ describe('POST /calls/stream_query', () => {
     expect(call?.['summary']).toMatchObject({ weave: { status: 'descendant_error' } })
   })
 
+  it('shows feedback when asked', async () => {
+    await seed()
+    const said = {
+      project_id: project,
+      weave_ref: `weave:///${project}/call/${child['id']}`,
+      payload: { reward: 1.0 },
+    }
+    await server.post('/feedback/create', { ...said, feedback_type: 'reward' })
+    const calls = await query(project, { include_feedback: true })
+    expect(calls.map((call) => call['summary']?.['weave']?.['feedback'])).toMatchObject([
+      [],
+      [{ feedback_type: 'reward', payload: { reward: 1 }, weave_ref: said.weave_ref }],
+      [],
+    ])
+  })
+
   it('tells sizes when asked', async () => {
     await seed()
     const calls = await query(project, { include_storage_size: true, include_total_storage_size: true })

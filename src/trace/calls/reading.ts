@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import { invalidRequest, notImplemented } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import type { Feedback } from '../feedback/service.ts'
 import { callId } from './parts.ts'
 import * as queries from './queries.ts'
-import { callOf } from './shape.ts'
+import { callOf, type ShownFeedback } from './shape.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: a list in a filter is limited to this. */
@@ -19,16 +20,16 @@ const OLDEST_FIRST = [
 ]
 
 /** Every way calls are read. */
-export function createCallReading({ traces }: { traces: TraceDb }) {
+export function createCallReading({ traces, feedback }: { traces: TraceDb; feedback: Feedback }) {
   return {
     /** Wire: 200 with null for an unknown call. */
     async read(req: wire.CallReadReq, context: CallContext) {
-      const list = listCalls({ ...req, filter: { call_ids: [callId(req.id)] } }, context.signal)
+      const list = listCalls({ ...req, filter: { call_ids: [callId(req.id)] } }, context)
       return { call: (await firstOf(list)) ?? null }
     },
 
-    async streamQuery(req: wire.CallsStreamQueryReq, { signal }: CallContext) {
-      return listCalls(req, signal)
+    async streamQuery(req: wire.CallsStreamQueryReq, context: CallContext) {
+      return listCalls(req, context)
     },
 
     async queryStats(
@@ -53,13 +54,13 @@ export function createCallReading({ traces }: { traces: TraceDb }) {
 
   function listCalls(
     req: wire.CallsStreamQueryReq,
-    signal: AbortSignal,
+    context: CallContext,
   ): AsyncGenerator<z.input<typeof wire.Call>> {
     checkSelection(req)
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     if (req.offset != null && req.offset < 0) throw invalidRequest('offset must not be negative')
     const page = { sort_by: sortOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
-    return streamCalls(traces, { req, ids: queries.selectIds(req, page), signal })
+    return streamCalls({ traces, feedback }, { req, ids: queries.selectIds(req, page), context })
   }
 }
 
@@ -69,10 +70,11 @@ export function createCallReading({ traces }: { traces: TraceDb }) {
  * few at once, and queries that waited for each other would stop all reads.
  */
 async function* streamCalls(
-  traces: TraceDb,
-  work: { req: wire.CallsStreamQueryReq; ids: ReturnType<typeof queries.selectIds>; signal: AbortSignal },
+  { traces, feedback }: { traces: TraceDb; feedback: Feedback },
+  work: { req: wire.CallsStreamQueryReq; ids: ReturnType<typeof queries.selectIds>; context: CallContext },
 ): AsyncGenerator<z.input<typeof wire.Call>> {
-  const { req, signal } = work
+  const { req, context } = work
+  const { signal } = context
   const columns = {
     payloads: payloadsOf(req),
     storageSize: req.include_storage_size ? ('with' as const) : ('without' as const),
@@ -87,11 +89,46 @@ async function* streamCalls(
     const sizes = req.include_total_storage_size
       ? await traceSizes(traces, req.project_id, [...rows.values()])
       : undefined
+    const said = req.include_feedback
+      ? await feedbackOn(feedback, { projectId: req.project_id, ids, context })
+      : undefined
     for (const id of ids) {
       const row = rows.get(id)
-      if (row !== undefined) yield callOf(row, { usernames: req.include_usernames === true, sizes })
+      const shown = {
+        usernames: req.include_usernames === true,
+        sizes,
+        feedback: said && (said.get(id) ?? []),
+      }
+      if (row !== undefined) yield callOf(row, shown)
     }
   }
+}
+
+/** Wire: what a call shows of its feedback. */
+const FEEDBACK_FIELDS = [
+  'id',
+  'feedback_type',
+  'weave_ref',
+  'payload',
+  'creator',
+  'created_at',
+  'wb_user_id',
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+  'annotation_ref',
+]
+
+async function feedbackOn(
+  feedback: Feedback,
+  calls: { projectId: string; ids: readonly string[]; context: CallContext },
+): Promise<Map<string, ShownFeedback[]>> {
+  const prefix = `weave:///${calls.projectId}/call/`
+  const refs = calls.ids.map((id) => ({ $literal: `${prefix}${id}` }))
+  const query = { $expr: { $in: [{ $getField: 'weave_ref' }, refs] as [{ $getField: string }, typeof refs] } }
+  const req = { project_id: calls.projectId, fields: FEEDBACK_FIELDS, query }
+  const { result } = await feedback.query(req, calls.context)
+  return Map.groupBy(result, (row) => String(row['weave_ref']?.value()).slice(prefix.length))
 }
 
 async function traceSizes(

@@ -1,15 +1,22 @@
 import type { z } from 'zod'
-import { JsonText, withMember } from '../../lossless-json.ts'
+import { JsonText, stringify, withMember } from '../../lossless-json.ts'
 import { microsOf } from '../../time.ts'
 import type { CallRow } from './queries.ts'
 import type { Call } from './wire.ts'
+
+/** One feedback on a call, field by field. */
+export type ShownFeedback = Record<string, JsonText | null>
 
 const NO_PAYLOAD = new JsonText('{}')
 
 /** A call as the wire shows it. `sizes` holds the payload bytes of whole traces, shown at their roots. */
 export function callOf(
   row: CallRow,
-  options: { usernames: boolean; sizes: Map<string, number> | undefined },
+  options: {
+    usernames: boolean
+    sizes: Map<string, number> | undefined
+    feedback: readonly ShownFeedback[] | undefined
+  },
 ): z.input<typeof Call> {
   const { error_count, ...shown } = row
   const displayName = row.display_name || null
@@ -20,7 +27,11 @@ export function callOf(
     inputs: textOr(row.inputs, NO_PAYLOAD),
     output: row.output == null ? null : new JsonText(row.output),
     summary: new JsonText(
-      withMember(row.summary ?? '{}', 'weave', JSON.stringify(derived(row, displayName))),
+      withMember(
+        row.summary ?? '{}',
+        'weave',
+        stringify(derived(row, { displayName, feedback: options.feedback })),
+      ),
     ),
     expire_at: null,
     storage_size_bytes: row.storage_size_bytes ?? null,
@@ -34,11 +45,15 @@ function textOr(text: string | null | undefined, fallback: JsonText): JsonText {
 }
 
 /** `summary.weave`. Wire: with a display name, `trace_name` is absent. */
-function derived(row: CallRow, displayName: string | null): Record<string, unknown> {
+function derived(
+  row: CallRow,
+  { displayName, feedback }: { displayName: string | null; feedback: readonly ShownFeedback[] | undefined },
+): Record<string, unknown> {
   return {
     status: statusOf(row),
     ...(row.ended_at !== null && { latency_ms: latencyMs(row.started_at, row.ended_at) }),
     ...(displayName === null ? { trace_name: opShortName(row.op_name) } : { display_name: displayName }),
+    ...(feedback && { feedback }),
   }
 }
 
