@@ -1,4 +1,4 @@
-import { availableParallelism, homedir } from 'node:os'
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -36,7 +36,6 @@ export interface Config {
   enginePython: string | undefined
   /** Seconds without progress after which an engine or a training job counts as hanging. */
   stallSeconds: number
-  cpuCount: number
   /** What child processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -70,7 +69,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     baseModel: values.HEDDLE_BASE_MODEL,
     enginePython: values.HEDDLE_ENGINE_PYTHON,
     stallSeconds: values.HEDDLE_STALL_SECONDS,
-    cpuCount: availableParallelism(),
     environment: env,
   }
 }

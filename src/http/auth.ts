@@ -9,9 +9,8 @@ export type Authenticate = (authorization: string | undefined) => Caller
 
 /** Local mode: any non-empty key is the local user. */
 export function authenticateLocally(authorization: string | undefined): Caller {
-  const key = keyOf(authorization)
-  if (key === undefined) throw unauthorized()
-  return { user: LOCAL_NAME, defaultEntity: LOCAL_NAME, key }
+  if (keyOf(authorization) === undefined) throw unauthorized()
+  return { user: LOCAL_NAME, defaultEntity: LOCAL_NAME }
 }
 
 /** Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token. */

@@ -49,7 +49,7 @@ function handlerOf(declaration: Route, { authenticate, log }: AppOptions): Handl
   return async (request, pathParams) => {
     const requestId = newId()
     const started = performance.now()
-    const response = await answer(declaration, request, { pathParams, keep, authenticate, requestId }).catch(
+    const response = await answer(declaration, request, { pathParams, keep, authenticate }).catch(
       (error: unknown) => {
         if (request.signal.aborted) return new Response(null, { status: 499 })
         const reply = errorReply(error, declaration.family, log)
@@ -75,17 +75,15 @@ interface Work {
   pathParams: Record<string, string>
   keep: KeepShape | undefined
   authenticate: Authenticate
-  requestId: string
 }
 
 async function answer(declaration: Route, request: Request, work: Work): Promise<Response> {
   const authorization = request.headers.get('authorization') ?? undefined
   const caller =
-    declaration.auth === 'open' ? { user: '', defaultEntity: '', key: '' } : work.authenticate(authorization)
+    declaration.auth === 'open' ? { user: '', defaultEntity: '' } : work.authenticate(authorization)
   const context: CallContext = {
     caller,
     signal: request.signal,
-    requestId: work.requestId,
     header: (name) => request.headers.get(name) ?? undefined,
   }
   const query = queryOf(new URL(request.url))

@@ -4,8 +4,6 @@ export interface Caller {
   user: string
   /** The entity that is meant when a request names none. */
   defaultEntity: string
-  /** The key as it came, to be passed on where the caller's own rights must apply. */
-  key: string
 }
 
 /** What a handler gets beside its input. */
@@ -13,7 +11,6 @@ export interface CallContext {
   caller: Caller
   /** Aborts when the client goes away. */
   signal: AbortSignal
-  requestId: string
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
 }

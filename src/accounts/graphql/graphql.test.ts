@@ -24,9 +24,8 @@ describe('createGraphql', () => {
       },
     ])
     const context = {
-      caller: { user: '', defaultEntity: '', key: '' },
+      caller: { user: '', defaultEntity: '' },
       signal: new AbortController().signal,
-      requestId: '',
       header: () => undefined,
     }
     await expect(failing.run({ query: '{ broken }' }, context)).rejects.toThrow('The disk is full')
