@@ -10,7 +10,7 @@ export default {
     {
       name: 'rules-know-no-http',
       severity: 'error',
-      from: { path: '^src/(trace|training|inference|accounts)/', pathNot: '(/routes|\\.test)\\.ts$' },
+      from: { path: '^src/(trace|training|tracking|inference|accounts)/', pathNot: '(/routes|\\.test)\\.ts$' },
       // A body that is read as a stream is checked by its resource, so that needs the words for what is wrong.
       to: { path: '^src/http/', pathNot: '^src/http/(caller|route|validation-error)\\.ts$' },
     },
@@ -24,7 +24,7 @@ export default {
       name: 'stores-know-no-domain',
       severity: 'error',
       from: { path: '^src/stores/' },
-      to: { path: '^src/(trace|training|inference|accounts|http)/' },
+      to: { path: '^src/(trace|training|tracking|inference|accounts|http)/' },
     },
     {
       name: 'drivers-only-in-stores',

@@ -2,7 +2,7 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [tools]     (all of them when none is named)
+ *   node scripts/setup.mjs [packages] [engine] [clients] [tools] [bench]     (all of them when none is named)
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -39,6 +39,7 @@ function environments() {
   const engineFiles = engineRequirementFiles(ROOT, process.env.PATH ?? '')
   const clientFiles = [join(ROOT, 'demo/requirements.txt')]
   const toolFiles = [join(ROOT, 'engine/requirements-dev.txt')]
+  const benchFiles = [join(ROOT, 'bench/requirements.txt')]
   const onCpu = acceleratorOf(process.env.PATH ?? '') === 'cpu'
   return {
     engine: {
@@ -55,6 +56,11 @@ function environments() {
       what: 'Python checkers (ruff, pytest)',
       files: toolFiles,
       installs: [['--no-deps', '-r', toolFiles[0]]],
+    },
+    bench: {
+      what: 'what the benchmarks compare with (TRL)',
+      files: benchFiles,
+      installs: [['--no-deps', '-r', benchFiles[0]]],
     },
   }
 }
@@ -223,6 +229,7 @@ const PARTS = {
   engine: () => ensurePython('engine'),
   clients: () => ensurePython('clients'),
   tools: () => ensurePython('tools'),
+  bench: () => ensurePython('bench'),
 }
 
 /** Brings the named parts, in the order given. */
@@ -237,6 +244,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   engine     Python environment of the inference and training engine
   clients    Python environment with the clients that the demo and the tests run
   tools      Python environment with the checkers
+  bench      Python packages that the benchmarks add to the engine's
 
 Python environments live in ${cacheFolder()} (HEDDLE_CACHE moves it).
 `

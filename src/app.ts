@@ -17,6 +17,8 @@ import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
 import { tablesRoutes } from './trace/tables/routes.ts'
 import type { Tables } from './trace/tables/service.ts'
+import type { Forking } from './training/checkpoints/forking.ts'
+import type { Merging } from './training/checkpoints/merging.ts'
 import { checkpointsRoutes } from './training/checkpoints/routes.ts'
 import type { Checkpoints } from './training/checkpoints/service.ts'
 import { healthRoutes } from './training/health/routes.ts'
@@ -25,6 +27,10 @@ import { jobsRoutes } from './training/jobs/routes.ts'
 import type { Jobs } from './training/jobs/service.ts'
 import { modelsRoutes } from './training/models/routes.ts'
 import type { Models } from './training/models/service.ts'
+import { trainingDataRoutes } from './training/training-data/routes.ts'
+import type { TrainingData } from './training/training-data/service.ts'
+import { trajectoriesRoutes } from './training/trajectories/routes.ts'
+import type { Trajectories } from './training/trajectories/service.ts'
 
 /** Every service that answers requests. */
 export interface Services {
@@ -38,6 +44,10 @@ export interface Services {
   serviceInfo: ServiceInfo
   models: Models
   checkpoints: Checkpoints
+  forking: Forking
+  merging: Merging
+  trainingData: TrainingData
+  trajectories: Trajectories
   jobs: Jobs
   trainingHealth: Health
   chatCompletions: ChatCompletions
@@ -55,8 +65,10 @@ export function routesOf(services: Services): Route[] {
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
     ...modelsRoutes(services.models),
-    ...checkpointsRoutes(services.checkpoints, services.models),
+    ...checkpointsRoutes(services),
     ...jobsRoutes(services.jobs),
+    ...trainingDataRoutes(services.trainingData),
+    ...trajectoriesRoutes(services.trajectories),
     ...healthRoutes(services.trainingHealth),
     ...chatCompletionsRoutes(services.chatCompletions),
   ]

@@ -4,6 +4,9 @@ import { z } from 'zod'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
+/** The inference engine knows these; a higher one makes every adapter cost as much as one of that rank. */
+const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
+
 const Environment = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
@@ -15,6 +18,10 @@ const Environment = z.object({
   HEDDLE_BASE_MODEL: z.string().default('heddle/loom-tiny'),
   HEDDLE_ENGINE_PYTHON: z.string().optional(),
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
+  HEDDLE_LORA_RANK_MAX: z.coerce
+    .number()
+    .refine((rank) => LORA_RANKS.includes(rank), { error: `one of ${LORA_RANKS.join(', ')}` })
+    .default(16),
   XDG_CACHE_HOME: z.string().optional(),
 })
 
@@ -36,6 +43,8 @@ export interface Config {
   enginePython: string | undefined
   /** Seconds without progress after which an engine or a training job counts as hanging. */
   stallSeconds: number
+  /** The largest rank of an adapter. */
+  loraRankMax: number
   /** What child processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -69,6 +78,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     baseModel: values.HEDDLE_BASE_MODEL,
     enginePython: values.HEDDLE_ENGINE_PYTHON,
     stallSeconds: values.HEDDLE_STALL_SECONDS,
+    loraRankMax: values.HEDDLE_LORA_RANK_MAX,
     environment: env,
   }
 }

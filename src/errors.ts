@@ -78,6 +78,17 @@ export function unavailable(message: string, retryAfterSeconds = 5): ClientError
   return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
 }
 
+/** 503 for a write that found no room; undefined for any other error. */
+export function diskFull(error: unknown): ClientError | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown }
+  if (code !== 'ENOSPC' && code !== 'EDQUOT' && errcode !== SQLITE_FULL) return undefined
+  const message = 'The disk of the data folder is full, so nothing was stored: free some space and try again'
+  return new ClientError(503, 'ServiceUnavailableError', message, { cause: error, retryAfterSeconds: 30 })
+}
+
+const SQLITE_FULL = 13
+
 /** 502 or 503: a part Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
 export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })

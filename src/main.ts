@@ -22,7 +22,12 @@ async function main(): Promise<void> {
   await using stores = await openStores(config.dataFolder)
   await using compute = openLocalCompute(config, log)
   const engine = { compute, baseModel: config.baseModel, folder: join(config.dataFolder, 'engine') }
-  const services = createServices(stores, { version: VERSION, log, engine })
+  const services = createServices(stores, {
+    version: VERSION,
+    log,
+    engine,
+    dataFolder: config.dataFolder,
+  })
   await using _training = await services.startTraining()
   void services.warmUpChat()
   const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })

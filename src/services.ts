@@ -1,6 +1,7 @@
-import { projectsPart } from './accounts/graphql/projects-part.ts'
+import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects } from './accounts/projects.ts'
+import { createContents } from './contents.ts'
 import { createChatServices } from './inference/create.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './stores/open-stores.ts'
@@ -11,29 +12,51 @@ import { createObjects } from './trace/objects/service.ts'
 import { createRefs } from './trace/refs/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
 import { createTables } from './trace/tables/service.ts'
+import { createArtifacts } from './tracking/artifacts/service.ts'
+import { filesPart } from './tracking/files-part.ts'
+import { runsPart } from './tracking/runs/runs-part.ts'
+import { createRuns } from './tracking/runs/service.ts'
+import { createSignedUrls } from './tracking/signed-urls.ts'
 import { createTraining, type EngineOptions } from './training/create.ts'
 
 /** Wires every service to the stores; `main.ts` and tests share it. */
 export function createServices(
   stores: Stores,
-  options: { version: string; log: Log; engine: EngineOptions },
+  options: { version: string; log: Log; engine: EngineOptions; dataFolder: string },
 ) {
   const { blobs, control, traces } = stores
+  const { log, engine, dataFolder, version } = options
   const projects = createProjects({ control })
-  const training = createTraining({ stores, projects, log: options.log, engine: options.engine })
+  const contents = createContents({ control, blobs })
   const objects = createObjects({ traces, projects })
   const tables = createTables({ traces, projects })
   const feedback = createFeedback({ traces, projects, objects })
+  const calls = createCalls({ traces, projects, feedback })
+  const signedUrls = createSignedUrls({ control })
+  const artifacts = createArtifacts({ control, contents, signedUrls })
+  const runs = createRuns({ control, traces, contents, projects, signedUrls })
+  const training = createTraining({
+    stores,
+    contents,
+    projects,
+    artifacts,
+    runs,
+    calls,
+    feedback,
+    log,
+    engine,
+    dataFolder,
+  })
   return {
-    calls: createCalls({ traces, projects, feedback }),
+    calls,
     files: createFiles({ traces, blobs, projects }),
     feedback,
     objects,
     refs: createRefs({ objects, tables }),
     tables,
-    graphql: createGraphql([projectsPart(projects)]),
-    serviceInfo: createServiceInfo({ projects, version: options.version }),
+    graphql: createGraphql([accountsPart(projects), filesPart, runsPart(runs)]),
+    serviceInfo: createServiceInfo({ projects, version }),
     ...training,
-    ...createChatServices(training, options.engine),
+    ...createChatServices(training, engine),
   }
 }

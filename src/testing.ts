@@ -54,7 +54,12 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     state.background = background
     const compute = background.use((options.compute ?? noCompute)(state.folder))
     const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(state.folder, 'engine') }
-    const services = createServices(state.stores, { version: VERSION, log, engine })
+    const services = createServices(state.stores, {
+      version: VERSION,
+      log,
+      engine,
+      dataFolder: state.folder,
+    })
     state.routes = routesOf(services)
     background.use(await services.startTraining())
     state.app = buildApp(state.routes, { authenticate: authenticateLocally, log, version: VERSION })
@@ -93,6 +98,7 @@ function noCompute(): Compute {
   return {
     unavailable,
     accelerator: 'cpu',
+    loraRankMax: 16,
     trainer: refuse,
     inference: refuse,
     statuses: () => [],

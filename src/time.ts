@@ -1,9 +1,7 @@
 /** Now, as ISO 8601 in UTC with microseconds; never the same twice in one process, so that "latest" is well defined. */
 export function nowIso(): string {
   lastMicros = Math.max(lastMicros + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
-  const millis = Math.floor(lastMicros / 1000)
-  const micros = String(lastMicros % 1000).padStart(3, '0')
-  return new Date(millis).toISOString().replace('Z', `${micros}Z`)
+  return isoOfMicros(lastMicros)
 }
 
 let lastMicros = 0
@@ -24,6 +22,12 @@ export function isoMicros(text: string): string | undefined {
   if (Number.isNaN(millis)) return undefined
   const micros = fraction.slice(0, 6).padEnd(6, '0')
   return new Date(millis).toISOString().replace('.000Z', `.${micros}Z`)
+}
+
+/** The text of a time given in microseconds since 1970. */
+export function isoOfMicros(micros: number): string {
+  const rest = String(micros % 1000).padStart(3, '0')
+  return new Date(Math.floor(micros / 1000)).toISOString().replace('Z', `${rest}Z`)
 }
 
 /** Microseconds since 1970 of a text as {@link isoMicros} writes it. */

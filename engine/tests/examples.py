@@ -27,6 +27,10 @@ def rl_config(**changes: Any) -> RlConfig:
         "mask_prob_ratio": False,
         "kimi_k2_tau": None,
         "precalculate_logprobs": False,
+        "normalize_advantages": True,
+        "truncated_importance_sampling": None,
+        "kl_penalty_coef": None,
+        "allow_training_without_logprobs": False,
         "packed_sequence_length": 2048,
         "seed": 0,
     }

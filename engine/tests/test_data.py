@@ -9,7 +9,10 @@ import torch
 from examples import Json, choice, group, rl_config, trajectory, user
 
 from engine import data
-from engine.data import Sequence, balance_and_rescale, group_advantages, pack, tokenize
+from engine.chat import Sequence, look_up, tokenize
+from engine.data import balance_and_rescale, group_advantages
+from engine.errors import InputProblem
+from engine.packing import pack, to_row
 
 
 def text_of(tokenizer: Any, sequence: Sequence | None) -> tuple[str, list[str]]:
@@ -160,11 +163,11 @@ def test_ids_come_from_logprobs_or_token_ids_or_text(tokenizer: Any) -> None:
 
 
 def test_text_that_is_no_token_becomes_the_end(tokenizer: Any) -> None:
-    assert data.look_up("", tokenizer) == tokenizer.eos_token_id
+    assert look_up("", tokenizer) == tokenizer.eos_token_id
 
 
 def test_an_id_outside_the_vocabulary_is_refused(tokenizer: Any) -> None:
-    with pytest.raises(ValueError, match="token id 99999 is not in the vocabulary"):
+    with pytest.raises(InputProblem, match="token id 99999 is not in the vocabulary"):
         tokenize([user("hi"), choice([99999])], None, tokenizer)
 
 
@@ -201,7 +204,7 @@ def test_templates_that_think_and_walk_over_arguments(tokenizer: Any) -> None:
 def test_a_template_that_changes_content_is_refused(tokenizer: Any) -> None:
     shouting = copy.deepcopy(tokenizer)
     shouting.chat_template = "{% for m in messages %}{{ m.content | upper }}{% endfor %}"
-    with pytest.raises(ValueError, match="does not print the content of message 1"):
+    with pytest.raises(InputProblem, match=r"\[1\]: the chat template does not print its content"):
         tokenize([user("hi"), choice([5])], None, shouting)
 
 
@@ -271,9 +274,9 @@ def test_a_row_lists_its_sampled_tokens_in_the_order_of_its_batches() -> None:
     sequences = [plain(length) for length in (5, 90, 3, 4)]
     for index, sequence in enumerate(sequences):
         sequence.trajectory, sequence.advantage, sequence.weight = (0, index // 2), float(index), 1.0
-    row = data.to_row(sequences, 100, torch.device("cpu"))
-    assert [tuple(tokens_BT.shape) for tokens_BT, _ in row.batches] == [(3, 5), (1, 90)]
-    predicted = torch.cat([tokens_BT.roll(-1, 1)[predicts_BT] for tokens_BT, predicts_BT in row.batches])
+    row = to_row(sequences, 100, torch.device("cpu"))
+    assert [tuple(batch.tokens_BT.shape) for batch in row.batches] == [(3, 5), (1, 90)]
+    predicted = torch.cat([batch.tokens_BT.roll(-1, 1)[batch.predicts_BT] for batch in row.batches])
     assert row.tokens_N.tolist() == predicted.tolist()
     assert row.sequence_N.tolist() == [0] * 2 + [1] * 3 + [2] * 4 + [3] * 89
     assert row.advantages_N.tolist() == [2.0] * 2 + [3.0] * 3 + [0.0] * 4 + [1.0] * 89

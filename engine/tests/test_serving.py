@@ -18,9 +18,11 @@ from examples import LOOM_TINY, Json, choice, group, lora, rl_config, trajectory
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from worker import engine_environment
 
-from engine.data import Dataset, add_group, to_row
+from engine import policy
+from engine.data import Dataset, add_group
+from engine.packing import to_row
 from engine.model import BaseModel, adapter, create_adapter
-from engine.rl import forward
+
 
 pytestmark = pytest.mark.slow
 PORT, OTHER_PORT = 18_473, 18_474
@@ -138,7 +140,7 @@ def test_the_trainer_computes_the_logprobs_of_the_server(
     add_group(dataset, json.dumps(group(attempts)).encode(), tokenizer, rl_config(), 2048)
     row = to_row(dataset.sequences_by_group[0], 2048, torch.device("cpu"))
     with adapter(base, adapters[name]) as model, torch.no_grad():
-        logprobs_N, _ = forward(model, row)
+        logprobs_N = policy.logprobs(model, row)
     assert (logprobs_N - row.rollout_logprobs_N).abs().max().item() < 1e-4
 
 

@@ -12,7 +12,7 @@ import pytest
 from examples import Json, choice, group, trajectory, user
 from worker import Worker, started_worker
 
-from engine.data import encode
+from engine.chat import encode
 
 
 @pytest.fixture(scope="module")

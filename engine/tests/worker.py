@@ -48,6 +48,9 @@ class Worker:
             "job_id": job_id,
             "checkpoint_dir": str(source),
             "output_dir": str(output),
+            "work_dir": str(output.with_name(output.name + ".work")),
+            "policy_step": 0,
+            "reference_dir": None,
             "trajectory_groups_path": str(groups),
             "config": rl_config(**config).model_dump(),
         }

@@ -3,10 +3,12 @@ import type { Kysely } from 'kysely'
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('initial_adapters')
-    .addColumn('base_model', 'text', (column) => column.primaryKey())
+    .addColumn('base_model', 'text', (column) => column.notNull())
+    .addColumn('lora', 'text', (column) => column.notNull())
     .addColumn('adapter_digest', 'text', (column) => column.notNull())
     .addColumn('manifest', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('initial_adapters_key', ['base_model', 'lora'])
     .execute()
 
   await db.schema
@@ -17,6 +19,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('base_model', 'text', (column) => column.notNull())
     .addColumn('run_id', 'text', (column) => column.notNull())
+    .addColumn('lora', 'text', (column) => column.notNull())
+    .addColumn('best_metric', 'text', (column) => column.notNull())
+    .addColumn('best_mode', 'text', (column) => column.notNull())
     .addColumn('last_step', 'integer', (column) => column.notNull())
     .addColumn('created_by', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
@@ -31,7 +36,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('metrics', 'text', (column) => column.notNull())
     .addColumn('adapter_digest', 'text', (column) => column.notNull())
     .addColumn('manifest', 'text', (column) => column.notNull())
+    .addColumn('artifact_id', 'text', (column) => column.notNull())
     .addColumn('job_id', 'text')
+    .addColumn('merged', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('deleted_at', 'text')
     .addUniqueConstraint('checkpoints_step', ['model_id', 'step'])
@@ -46,6 +53,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('state', 'text', (column) => column.notNull())
     .addColumn('config', 'text', (column) => column.notNull())
     .addColumn('data_key', 'text', (column) => column.notNull())
+    .addColumn('counts', 'text', (column) => column.notNull())
     .addColumn('source_checkpoint_id', 'text')
     .addColumn('checkpoint_step', 'integer')
     .addColumn('attempts', 'integer', (column) => column.notNull())
@@ -54,6 +62,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('started_at', 'text')
     .addColumn('ended_at', 'text')
+    .addColumn('traced_at', 'text')
     .execute()
   await db.schema
     .createIndex('training_jobs_queue')

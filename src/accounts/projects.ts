@@ -42,6 +42,30 @@ export function createProjects({ control }: { control: ControlDb }) {
   return {
     exists,
     ensure,
+
+    /** When a project was first used; null for one that never was. */
+    async createdAt({ entity, name }: ProjectName): Promise<string | null> {
+      const row = await control
+        .selectFrom('projects')
+        .select('created_at')
+        .where('entity', '=', entity)
+        .where('name', '=', name)
+        .executeTakeFirst()
+      return row?.created_at ?? null
+    },
+
+    /** Projects of an entity by name, one page. */
+    list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]> {
+      return control
+        .selectFrom('projects')
+        .select(['entity', 'name'])
+        .where('entity', '=', page.entity)
+        .where('name', '>', page.after)
+        .orderBy('name')
+        .limit(page.limit)
+        .execute()
+    },
+
     /** Ensures the project of a wire id. @throws 400 when it is not `entity/project`. */
     async ensureById(projectId: string): Promise<void> {
       if (!seen.has(projectId)) await ensure(parseProjectId(projectId))

@@ -43,9 +43,9 @@ export function validationFailure(part: string, error: z.ZodError, input: unknow
   return new ValidationFailure(detail)
 }
 
-/** The body was not JSON. */
-export function jsonInvalid(error: SyntaxError): ValidationFailure {
-  const position = Number(/position (\d+)/.exec(error.message)?.[1] ?? 0)
+/** The body was not JSON, at a character of it or, where each line is a document, in a line of it. */
+export function jsonInvalid(error: SyntaxError, line?: number): ValidationFailure {
+  const position = line ?? Number(/position (\d+)/.exec(error.message)?.[1] ?? 0)
   return new ValidationFailure([
     {
       type: 'json_invalid',

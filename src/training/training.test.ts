@@ -1,85 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { openFakeCompute } from '../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, useTestServer } from '../testing.ts'
+import { TEST_BASE_MODEL } from '../testing.ts'
+import { group, json, useTrainingServer } from './use-training-server.ts'
 
-let folder = ''
-const server = useTestServer({
-  compute: (path) => {
-    folder = path
-    return openFakeCompute(path)
-  },
-})
-
-interface Event {
-  id: string
-  type: string
-  data: Record<string, unknown>
-}
-
-async function json<Body>(response: Response): Promise<Body> {
-  expect(response.status, await response.clone().text()).toBe(200)
-  return (await response.json()) as Body
-}
-
-async function newModel(name: string = randomUUID()): Promise<{ id: string; name: string; entity: string }> {
-  const body = { entity: null, project: 'proj', name, base_model: TEST_BASE_MODEL, return_existing: true }
-  return json(await server.post('/v1/preview/models', body))
-}
-
-function group(fake?: string): object {
-  const choice = {
-    finish_reason: 'stop',
-    index: 0,
-    logprobs: {
-      content: [{ token: 'token_id:13', bytes: [104], logprob: -0.5, top_logprobs: [] }],
-      refusal: null,
-    },
-    message: { content: 'a ] , " \\ { b', role: 'assistant' },
-  }
-  const trajectory = {
-    messages_and_choices: [{ role: 'user', content: 'hi' }, choice],
-    reward: 1,
-    tools: null,
-  }
-  return { trajectories: [trajectory], exceptions: [], metadata: {}, ...(fake !== undefined && { fake }) }
-}
-
-function postJob(model_id: string, groups: object[], config: object | null = null): Promise<Response> {
-  return server.post('/v1/preview/training-jobs', {
-    model_id,
-    trajectory_groups: groups,
-    experimental_config: config,
-  })
-}
-
-async function startJob(modelId: string, groups: object[]): Promise<string> {
-  return (await json<{ id: string }>(await postJob(modelId, groups))).id
-}
-
-async function events(jobId: string, query = '?limit=100'): Promise<{ data: Event[]; has_more: boolean }> {
-  return json(await server.request(`/v1/preview/training-jobs/${jobId}/events${query}`))
-}
-
-async function end(jobId: string): Promise<Event[]> {
-  return vi.waitFor(
-    async () => {
-      const { data } = await events(jobId)
-      expect(data.at(-1)?.type).toMatch(/^training_(ended|failed)$/)
-      return data
-    },
-    { timeout: 20_000 },
-  )
-}
-
-async function steps(modelId: string, query = ''): Promise<number[]> {
-  const path = `/v1/preview/models/${modelId}/checkpoints${query}`
-  const page = await json<{ data: { step: number }[] }>(await server.request(path))
-  return page.data.map((checkpoint) => checkpoint.step)
-}
-
-const batches = (): string[] => readdirSync(`${folder}/blobs/trajectory-groups`).sort()
+const training = useTrainingServer()
+const { server, newModel, postJob, startJob, events, end, steps, batches, weightsOf } = training
 
 describe('POST /v1/preview/models', () => {
   it('200 with the same model again, an entity and a run_id that is the name', async () => {
@@ -138,28 +64,48 @@ describe('POST /v1/preview/training-jobs', () => {
     const model = await newModel()
     const jobs = [await startJob(model.id, [group()]), await startJob(model.id, [group(), group()])]
     for (const job of jobs) await end(job)
-    const chat = { model: `local/proj/${model.name}`, messages: [{ role: 'user', content: 'hi' }] }
-    const reply = await json<{ choices: { message: { content: string } }[] }>(
-      await server.post('/v1/chat/completions', chat),
-    )
-    expect(reply.choices[0]?.message.content).toMatch(/^B=0\+1\+2:/)
+    expect(await weightsOf(`local/proj/${model.name}`)).toBe('B=0+1+2')
   })
 
   it.each([
-    ['fail', /^ValueError: made to fail\. The last checkpoint is step 0\.$/],
-    ['die', /trainer test\/base ended: exit code 1; its last words: MemoryError: made to die/],
-    ['hang', /it hung: no progress for 1.5 s/],
+    ['fail', 0, /^ValueError: made to fail\. The last checkpoint is step 0\.$/],
+    ['die', 2, /trainer test\/base ended: exit code 1; its last words: MemoryError: made to die.*shorter/],
+    ['hang', 2, /it hung: no progress for 1.5 s/],
   ])(
     '200, then training_failed with a cause when the worker is made to %s; the next job goes on',
-    async (fake, cause) => {
+    async (fake, resumed, cause) => {
       const model = await newModel()
       const seen = await end(await startJob(model.id, [group(fake)]))
-      expect(seen.map((event) => event.type)).toEqual(['training_started', 'training_failed'])
-      expect(seen[1]?.data['error_message']).toMatch(cause)
+      const types = seen.map((event) => event.type)
+      expect(types.filter((type) => type === 'training_started')).toHaveLength(1)
+      expect(types.filter((type) => type === 'training_resumed')).toHaveLength(resumed)
+      expect(types.at(-1)).toBe('training_failed')
+      expect(seen.at(-1)?.data['error_message']).toMatch(cause)
       expect((await end(await startJob(model.id, [group()]))).at(-1)?.type).toBe('training_ended')
       expect(await steps(model.id)).toEqual([0, 1])
     },
   )
+
+  it('200, and goes on with the next worker when one dies: every step is reported once', async () => {
+    const model = await newModel()
+    const seen = await end(await startJob(model.id, [group('die-once'), group()]))
+    expect(seen.map((event) => event.type)).toEqual([
+      'training_started',
+      'gradient_step',
+      'training_resumed',
+      'gradient_step',
+      'training_ended',
+    ])
+    expect(await steps(model.id)).toEqual([0, 1])
+  })
+
+  it('200, with one warning for each thing that makes it less than on-policy', async () => {
+    const model = await newModel()
+    const biased = { ...group(), metrics: { 'on_policy/tokens_biased_by_top_p': 3 } }
+    const seen = await end(await startJob(model.id, [biased, biased]))
+    const warnings = seen.filter((event) => event.type === 'on_policy_warning')
+    expect(warnings.map((event) => event.data['code'])).toEqual(['biased_by_top_p'])
+  })
 
   it.each([
     ['a group of another shape', [{ trajectories: [{ reward: 'high', messages_and_choices: [] }] }], 422],
@@ -202,7 +148,7 @@ describe('POST /v1/preview/training-jobs', () => {
     const request = { method: 'POST', body, duplex: 'half' } as RequestInit
     expect((await server.request('/v1/preview/training-jobs', request)).status).toBeGreaterThanOrEqual(400)
     expect(batches()).toEqual(before)
-    expect(readdirSync(`${folder}/blobs/.aside`)).toEqual([])
+    expect(readdirSync(`${training.folder}/blobs/.aside`)).toEqual([])
   })
 })
 

@@ -35,6 +35,10 @@ class RlConfig(BaseModel):
     mask_prob_ratio: bool
     kimi_k2_tau: float | None
     precalculate_logprobs: bool
+    normalize_advantages: bool
+    truncated_importance_sampling: float | None
+    kl_penalty_coef: float | None
+    allow_training_without_logprobs: bool
     packed_sequence_length: int
     seed: int
 
@@ -45,8 +49,36 @@ class RlJob(BaseModel):
     job_id: str
     checkpoint_dir: str
     output_dir: str
+    work_dir: str
+    policy_step: int
+    reference_dir: str | None
     trajectory_groups_path: str
     config: RlConfig
+
+
+class SftConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    batch_size: int
+    learning_rate: float | list[float]
+
+
+class SftJob(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["sft_job"]
+    job_id: str
+    checkpoint_dir: str
+    output_dir: str
+    work_dir: str
+    data_path: str
+    config: SftConfig
+
+
+class MergeAdapter(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["merge_adapter"]
+    request_id: str
+    checkpoint_dir: str
+    output_dir: str
 
 
 class CancelJob(BaseModel):
@@ -55,8 +87,8 @@ class CancelJob(BaseModel):
     job_id: str
 
 
-class WorkerRequest(RootModel[CreateAdapter | RlJob | CancelJob]):
-    root: Annotated[CreateAdapter | RlJob | CancelJob, Field(discriminator="kind")]
+class WorkerRequest(RootModel[CreateAdapter | RlJob | SftJob | MergeAdapter | CancelJob]):
+    root: Annotated[CreateAdapter | RlJob | SftJob | MergeAdapter | CancelJob, Field(discriminator="kind")]
 
 
 class WorkerReady(BaseModel):
@@ -72,6 +104,14 @@ class AdapterCreated(BaseModel):
     kind: Literal["adapter_created"]
     request_id: str
     directory: str
+
+
+class AdapterMerged(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["adapter_merged"]
+    request_id: str
+    directory: str
+    logprob_gap_max: float
 
 
 class RequestFailed(BaseModel):
@@ -134,6 +174,7 @@ class JobCancelled(BaseModel):
 WorkerMessageKinds = (
     WorkerReady
     | AdapterCreated
+    | AdapterMerged
     | RequestFailed
     | JobProgress
     | TrainingStarted

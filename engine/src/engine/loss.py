@@ -9,6 +9,11 @@ With pi the policy being trained, A the advantage and w the weight of a token:
     CISPO  : l = -stopgrad(clip(rho, 1 - eps, 1 + eps_high)) * A * log pi(token)      (arXiv 2506.13585)
     PPO    : l = -min(rho * A, clip(rho, 1 - eps, 1 + eps_high) * A)                  (arXiv 1707.06347)
     L      = sum(l * w) / N
+
+Before that, where the config asks for it:
+    A     <- A - tau * d                                                              (Kimi K2, arXiv 2507.20534)
+    A     <- A + beta * (mean(k) - k),  k = log pi(token) - log pi_ref(token)         (mean over the row)
+    l     <- l * min(rho_old, U),  rho_old = pi_old / pi_rollout where pi_old was calculated anew, else rho
 """
 
 from dataclasses import dataclass
@@ -23,6 +28,8 @@ from engine.contract import RlConfig
 class PolicyLoss:
     loss: Tensor  # scalar
     share_clipped: Tensor  # scalar, 0 to 1: sampled tokens whose ratio lies outside the clip range
+    ratio_mean: Tensor  # scalar: rho before anything limits it
+    kl_policy_ref: Tensor | None  # scalar: the mean of k, where there is a penalty
 
 
 def policy_loss(
@@ -32,21 +39,32 @@ def policy_loss(
     weights_N: Tensor,
     sequence_N: Tensor,
     config: RlConfig,
+    *,
+    rollout_logprobs_N: Tensor | None = None,
+    reference_logprobs_N: Tensor | None = None,
 ) -> PolicyLoss:
-    """`logprobs_N` carries the gradient. A NaN in `old_logprobs_N` means unknown and gives a ratio of 1."""
+    """`logprobs_N` carries the gradient. A NaN among the old or rollout logprobs means unknown and stands for the
+    current one. `rollout_logprobs_N` is given where the old ones are not the rollout's."""
     frozen_N = logprobs_N.detach()
-    log_ratio_N = logprobs_N - torch.where(old_logprobs_N.isnan(), frozen_N, old_logprobs_N)
+    old_N = torch.where(old_logprobs_N.isnan(), frozen_N, old_logprobs_N)
+    log_ratio_N = logprobs_N - old_N
     ratio_N = importance_ratio(log_ratio_N, sequence_N, config.importance_sampling_level)
     low, high = clip_range(config)
     share_clipped = ((ratio_N < low) | (ratio_N > high)).float().mean().detach()
+    ratio_mean = ratio_N.detach().mean()
 
     # The name on the wire says negative advantages; the reference applies the limit to every token.
     if limit := config.max_negative_advantage_importance_sampling_weight:
         ratio_N = ratio_N.clamp(max=limit)
     if config.mask_prob_ratio:
         ratio_N = torch.where((ratio_N > low) & (ratio_N < high), ratio_N, 0.0)
-    if config.kimi_k2_tau is not None:
+    if config.kimi_k2_tau:
         advantages_N = advantages_N - config.kimi_k2_tau * log_ratio_N.detach()
+    kl_policy_ref = None
+    if config.kl_penalty_coef and reference_logprobs_N is not None:
+        kl_N = frozen_N - reference_logprobs_N
+        kl_policy_ref = kl_N.mean()
+        advantages_N = advantages_N + config.kl_penalty_coef * (kl_policy_ref - kl_N)
 
     # Under CISPO a ratio masked to 0 is clipped back up to 1 - eps, as in the reference.
     clipped_N = ratio_N.clamp(low, high)
@@ -54,7 +72,12 @@ def policy_loss(
         loss_N = -torch.minimum(ratio_N * advantages_N, clipped_N * advantages_N)
     else:
         loss_N = -clipped_N.detach() * advantages_N * logprobs_N
-    return PolicyLoss((loss_N * weights_N).sum() / (len(loss_N) + 1e-6), share_clipped)
+    if upper := config.truncated_importance_sampling:
+        if rollout_logprobs_N is not None:
+            ratio_N = (old_N - torch.where(rollout_logprobs_N.isnan(), frozen_N, rollout_logprobs_N)).exp()
+        loss_N = loss_N * ratio_N.detach().clamp(max=upper)
+    mean_loss = (loss_N * weights_N).sum() / (len(loss_N) + 1e-6)
+    return PolicyLoss(mean_loss, share_clipped, ratio_mean, kl_policy_ref)
 
 
 def importance_ratio(log_ratio_N: Tensor, sequence_N: Tensor, level: str) -> Tensor:

@@ -5,10 +5,18 @@ python -m engine.main --base-model engine/models/loom-tiny
 
 import argparse
 import sys
-import traceback
 from pathlib import Path
 
-from engine.contract import AdapterCreated, CreateAdapter, RequestFailed, WorkerReady
+from engine.contract import (
+    AdapterCreated,
+    AdapterMerged,
+    CreateAdapter,
+    MergeAdapter,
+    RequestFailed,
+    RlJob,
+    SftJob,
+    WorkerReady,
+)
 from engine.messages import Cancelled, Inbox, Outbox, Report
 
 
@@ -21,10 +29,45 @@ def main() -> None:
     outbox = Outbox()
     inbox = Inbox()
     # Imported after stdout is taken, since libraries may print, and while stdin is watched, since this takes seconds.
-    from engine import rl
-    from engine.model import create_adapter, load_base
+    from engine import rl, sft
+    from engine.errors import Problem, explain
+    from engine.merge import merge_adapter
+    from engine.model import BaseModel, create_adapter, load_base
 
-    base = load_base(arguments.base_model, arguments.base_model_id)
+    def answer(base: BaseModel, request: CreateAdapter | MergeAdapter) -> None:
+        directory = Path(request.output_dir)
+        reply = {"request_id": request.request_id, "directory": request.output_dir}
+        try:
+            if isinstance(request, CreateAdapter):
+                create_adapter(base, request.lora, directory)
+                outbox.send(AdapterCreated(kind="adapter_created", **reply))
+            else:
+                gap = merge_adapter(base, Path(request.checkpoint_dir), directory)
+                outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
+        except Exception as error:
+            outbox.send(
+                RequestFailed(kind="request_failed", request_id=request.request_id, error_message=explain(error))
+            )
+
+    def train(base: BaseModel, job: RlJob | SftJob) -> None:
+        report = Report(job.job_id, outbox, inbox.cancelled(job.job_id))
+        try:
+            if isinstance(job, RlJob):
+                rl.train(base, job, report)
+            else:
+                sft.train(base, job, report)
+        except Cancelled:
+            report.cancelled()
+        except Exception as error:
+            report.failed(explain(error))
+        inbox.close_job(job.job_id)
+
+    try:
+        base = load_base(arguments.base_model, arguments.base_model_id)
+    except Problem as problem:
+        # The last line of the log is what people read first.
+        explain(problem)
+        sys.exit(f"The trainer cannot start: {problem}")
     outbox.send(
         WorkerReady(
             kind="worker_ready",
@@ -35,33 +78,10 @@ def main() -> None:
     )
     while True:
         request = inbox.next()
-        if isinstance(request, CreateAdapter):
-            try:
-                create_adapter(base, request.lora, Path(request.output_dir))
-                outbox.send(
-                    AdapterCreated(kind="adapter_created", request_id=request.request_id, directory=request.output_dir)
-                )
-            except Exception as error:
-                outbox.send(
-                    RequestFailed(kind="request_failed", request_id=request.request_id, error_message=explain(error))
-                )
-            continue
-        report = Report(request.job_id, outbox, inbox.cancelled(request.job_id))
-        try:
-            rl.train(base, request, report)
-        except Cancelled:
-            report.cancelled()
-        except Exception as error:
-            report.failed(explain(error))
-        inbox.close_job(request.job_id)
-
-
-def explain(error: Exception) -> str:
-    """One line for the user; where it happened goes to the log. Any error ends only its own request."""
-    traceback.print_exception(error, file=sys.stderr)
-    if isinstance(error, KeyError):
-        return f"a required field is missing: {error}"
-    return f"{type(error).__name__}: {error}"
+        if isinstance(request, RlJob | SftJob):
+            train(base, request)
+        else:
+            answer(base, request)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,15 @@ from engine.contract import (
     JobCancelled,
     JobFailed,
     JobProgress,
+    MergeAdapter,
     RlJob,
+    SftJob,
     TrainingStarted,
     WorkerRequest,
 )
 
 Phase = Literal["loading", "tokenizing", "training", "saving"]
+Request = CreateAdapter | MergeAdapter | RlJob | SftJob
 Work = TypeVar("Work")
 PROGRESS_INTERVAL_S = 0.1  # a heartbeat, not a log: ten a second are enough for any watchdog
 
@@ -44,11 +47,11 @@ class Inbox:
     """Reads requests on a thread, so that a cancel and the end of the server are noticed in the middle of a job."""
 
     def __init__(self) -> None:
-        self._requests: queue.SimpleQueue[CreateAdapter | RlJob] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._open_jobs: dict[str, threading.Event] = {}
         threading.Thread(target=self._read, daemon=True).start()
 
-    def next(self) -> CreateAdapter | RlJob:
+    def next(self) -> Request:
         return self._requests.get()
 
     def cancelled(self, job_id: str) -> threading.Event:
@@ -69,7 +72,7 @@ class Inbox:
                 if request.job_id in self._open_jobs:
                     self._open_jobs[request.job_id].set()
                 continue
-            if isinstance(request, RlJob):
+            if isinstance(request, RlJob | SftJob):
                 self._open_jobs[request.job_id] = threading.Event()
             self._requests.put(request)
         # The server is gone, so nobody waits for this work: leave at once, whatever the main thread is computing.

@@ -1,7 +1,7 @@
 """The base model, and the LoRA adapters trained on it.
 
 An adapter's folder holds adapter_config.json and adapter_model.safetensors, as PEFT and vLLM read them. After
-training it also holds optimizer.safetensors and trainer_state.json, so that training can go on from it.
+training it also holds what state.py keeps there, so that training can go on from it.
 """
 
 import json
@@ -19,13 +19,13 @@ from peft.utils import (
     set_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
 )
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from engine.contract import LoraSpec
+from engine.errors import Problem, one_line
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
-TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,28 @@ class BaseModel:
     def num_positions(self) -> int:
         return int(cast(Any, self.model.config).max_position_embeddings)
 
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether what attention keeps of a prefix can be handed to several sequences."""
+        layers: list[str] = getattr(self.model.config, "layer_types", None) or []
+        return all(layer == "full_attention" for layer in layers)
+
 
 def load_base(path: str, name: str) -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
-    model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+    try:
+        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
+        model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+    except Exception as error:
+        raise Problem(
+            f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
+            f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
+        ) from error
+    if not cast(Any, tokenizer).chat_template:
+        raise Problem(f"the base model {path} has no chat template: add chat_template.jinja to its folder")
     model.requires_grad_(False)
     return BaseModel(name, cast(Any, model).to(device), tokenizer, device, dtype)
 
@@ -58,7 +72,7 @@ def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
         r=spec.rank, lora_alpha=spec.alpha, target_modules=spec.target_modules, task_type="CAUSAL_LM", lora_dropout=0.0
     )
     # Written by hand: PEFT would add its version, the path of the base model, and list the modules in random order.
-    description = {
+    described = {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
         "base_model_name_or_path": base.name,
@@ -72,7 +86,7 @@ def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
     model = cast(PeftModel, get_peft_model(base.model, config))
     try:
         with written_aside(directory) as aside:
-            (aside / "adapter_config.json").write_text(json.dumps(description, indent=2) + "\n")
+            (aside / "adapter_config.json").write_text(json.dumps(described, indent=2) + "\n")
             save_weights(model, aside)
     finally:
         model.unload()
@@ -85,13 +99,33 @@ def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
     config.inference_mode = False
     model = cast(PeftModel, get_peft_model(base.model, config))
     try:
-        weights = load_file(directory / "adapter_model.safetensors")
-        if weights.keys() != state_of(model).keys():
-            raise ValueError(f"the adapter was not made for {base.name}: its weights have other names")
-        set_peft_model_state_dict(model, weights)
+        load_weights(model, load_file(directory / "adapter_model.safetensors"))
         yield model
     finally:
         model.unload()
+
+
+@contextmanager
+def lent_weights(model: PeftModel, source: Path, directory: Path) -> Generator[None]:
+    """The adapter of `source` with the weights of `directory` for a while: two steps of one model."""
+    if description(directory) != description(source):
+        raise Problem(f"the reference checkpoint {directory.name} is an adapter of another shape than the model's")
+    own = {name: tensor.clone() for name, tensor in state_of(model).items()}
+    try:
+        load_weights(model, load_file(directory / "adapter_model.safetensors"))
+        yield
+    finally:
+        load_weights(model, own)
+
+
+def description(directory: Path) -> Any:
+    return json.loads((directory / "adapter_config.json").read_text())
+
+
+def load_weights(model: PeftModel, weights: dict[str, Tensor]) -> None:
+    if weights.keys() != state_of(model).keys():
+        raise Problem("the adapter was not made for this base model: its weights have other names")
+    set_peft_model_state_dict(model, weights)
 
 
 def save_weights(model: PeftModel, directory: Path) -> None:
@@ -107,38 +141,13 @@ def state_of(model: PeftModel) -> dict[str, Tensor]:
 
 @contextmanager
 def written_aside(directory: Path) -> Generator[Path]:
-    """A folder to write to that becomes `directory` once it is complete."""
+    """A folder to write to that becomes `directory` once it is complete, and goes when it cannot be completed."""
     aside = directory.with_name(directory.name + ".partial")
     shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
-    yield aside
-    shutil.rmtree(directory, ignore_errors=True)
-    aside.rename(directory)
-
-
-def copy_checkpoint(source: Path, directory: Path) -> None:
-    for name in (*ADAPTER_FILES, *TRAINING_FILES):
-        if (source / name).exists():
-            shutil.copyfile(source / name, directory / name)
-
-
-def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
-    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-
-
-def save_optimizer(optimizer: torch.optim.Optimizer, model: nn.Module, directory: Path) -> None:
-    """AdamW's moments and step count, each under the name of its parameter."""
-    tensors: dict[str, Tensor] = {}
-    for name, parameter in trainable(model).items():
-        for kind, tensor in optimizer.state[parameter].items():
-            tensors[f"{name}/{kind}"] = tensor
-    save_file(tensors, directory / "optimizer.safetensors")
-
-
-def load_optimizer(optimizer: torch.optim.Optimizer, model: nn.Module, directory: Path) -> None:
-    tensors = load_file(directory / "optimizer.safetensors")
-    parameters = trainable(model)
-    for key, tensor in tensors.items():
-        name, kind = key.rsplit("/", 1)
-        # AdamW keeps its step count on the CPU, the moments beside the parameter.
-        optimizer.state[parameters[name]][kind] = tensor if kind == "step" else tensor.to(parameters[name].device)
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+        shutil.rmtree(directory, ignore_errors=True)
+        aside.rename(directory)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -2,80 +2,51 @@
 
     load     the adapter, and the optimizer where the adapter was trained before
     tokenise the groups; attempts better than their group's mean get a positive advantage, worse ones a negative one
+    measure  what the policy as it is, the base model and the reference say about each row
     for each row: log-probabilities -> policy loss -> gradient -> AdamW
     save     the adapter, the optimizer and the step count
 
 All randomness is a function of the job's seed and of the gradient steps taken before, so training that goes on from
 a saved folder equals training that never stopped.
 
-Axes: B sequence in a batch, T token position, N sampled token of the row, D hidden unit, V vocabulary.
+Axes: N sampled token of the row.
 """
 
-import json
-import math
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
-from statistics import fmean
-from typing import Any, cast
 
 import torch
 from peft import PeftModel
-from torch import Tensor
 
-from engine import data, loss
+from engine import data, loss, packing, policy
 from engine.contract import RlConfig, RlJob
 from engine.messages import Report
-from engine.model import (
-    BaseModel,
-    adapter,
-    copy_checkpoint,
-    load_optimizer,
-    save_optimizer,
-    save_weights,
-    trainable,
-    written_aside,
-)
+from engine.metrics import Metrics
+from engine.model import BaseModel, lent_weights
+from engine.on_policy import Measured, health
+from engine.packing import Row
+from engine.policy import Beat, Prediction
+from engine.training import Training, require_finite, training
 
-BETAS = (0.9, 0.99)
 WEIGHT_DECAY = 0.1
 GRADIENT_NORM_MAX = 0.1
 
-Metrics = dict[str, float]
-
 
 def train(base: BaseModel, job: RlJob, report: Report) -> None:
-    config, source = job.config, Path(job.checkpoint_dir)
-    with adapter(base, source) as model:
-        optimizer = torch.optim.AdamW(
-            trainable(model).values(), lr=config.learning_rate, betas=BETAS, weight_decay=WEIGHT_DECAY
-        )
-        steps_before = resume(optimizer, model, source)
-        report.progress("loading", 1, 1)
-
+    with training(base, job, "rl", WEIGHT_DECAY, report) as run:
         dataset = tokenize(base, job, report)
-        rng = Random(f"{config.seed}/{steps_before}")
-        rows = make_rows(dataset, config, rng, base.device)
-        old_logprobs = [row.rollout_logprobs_N for row in rows]
-        if config.precalculate_logprobs:
-            old_logprobs = [current_logprobs(model, row) for row in report.each("tokenizing", rows, len(rows))]
+        rows = make_rows(dataset, job.config, Random(f"{job.config.seed}/{run.steps_before}"), base)
+        first = run.steps_done
+        measured = measure(run.model, rows, first, job, report)
 
-        report.started(len(rows))
-        steps: list[Metrics] = []
-        for row, old_logprobs_N in zip(report.each("training", rows, len(rows)), old_logprobs, strict=True):
-            metrics = gradient_step(model, optimizer, row, old_logprobs_N, config)
-            # Only the first row meets the policy that sampled it; the gap of later ones is what the job has learnt.
-            steps.append(without_gap(metrics) if steps else metrics)
-            report.gradient_step(steps[-1])
+        def take_step(index: int) -> Metrics:
+            beat = partial(report.progress, "training", index, len(rows))
+            return gradient_step(run, rows[index], measured[index - first], job, beat)
 
-        report.progress("saving", 0, 1)
-        with written_aside(Path(job.output_dir)) as directory:
-            copy_checkpoint(source, directory)
-            if steps:
-                save_weights(model, directory)
-                save_optimizer(optimizer, model, directory)
-                save_state(steps_before + len(steps), directory)
-        report.saved(job.output_dir, {**dataset.metrics(), **job_metrics(steps)})
+        run.run(len(rows), take_step)
+        run.save(dataset.metrics())
 
 
 def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
@@ -90,99 +61,68 @@ def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
     return dataset
 
 
-def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, device: torch.device) -> list[data.Row]:
+def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseModel) -> list[Row]:
     sequences = [sequence for group in dataset.sequences_by_group for sequence in group]
     if not sequences:
         return []
     data.balance_and_rescale(sequences, config.advantage_balance)
-    packed = data.pack(dataset.sequences_by_group, config.packed_sequence_length, rng)
-    return [data.to_row(row, config.packed_sequence_length, device) for row in packed]
+    length = config.packed_sequence_length
+    packed = packing.pack(dataset.sequences_by_group, length, rng)
+    return [packing.to_row(row, length, base.device, base.shares_prefixes) for row in packed]
 
 
-def gradient_step(
-    model: PeftModel, optimizer: torch.optim.Optimizer, row: data.Row, old_logprobs_N: Tensor, config: RlConfig
-) -> Metrics:
-    logprobs_N, entropy_N = forward(model, row)
-    result = loss.policy_loss(logprobs_N, old_logprobs_N, row.advantages_N, row.weights_N, row.sequence_N, config)
-    if not result.loss.isfinite():
-        raise ValueError(
-            f"the loss of a row is {result.loss.item()}: the policy is too far from the one that sampled the row"
-        )
-    optimizer.zero_grad()
-    result.loss.backward()
-    gradient_norm = torch.nn.utils.clip_grad_norm_(
-        trainable(model).values(), GRADIENT_NORM_MAX, error_if_nonfinite=True
+def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: Report) -> list[Measured]:
+    """What other policies say about the rows from `first` on. The weights are those that the job starts from, also
+    when it goes on after a crash: the policy that sampled the rollouts is the same for all rows."""
+    todo = list(enumerate(rows))[first:]
+
+    def ask(index: int, row: Row) -> torch.Tensor:
+        return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)))
+
+    # The row that comes first of all meets that policy in its own step.
+    source = [None if index == 0 else ask(index, row) for index, row in todo]
+    with model.disable_adapter():
+        base = [ask(index, row) for index, row in todo]
+    reference: Sequence[torch.Tensor | None] = [None] * len(todo)
+    if job.config.kl_penalty_coef and job.reference_dir is None:
+        reference = base
+    elif job.config.kl_penalty_coef and job.reference_dir is not None:
+        with lent_weights(model, Path(job.checkpoint_dir), Path(job.reference_dir)):
+            reference = [ask(index, row) for index, row in todo]
+    return [Measured(*found) for found in zip(source, base, reference, strict=True)]
+
+
+def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat: Beat) -> Metrics:
+    config = job.config
+    run.optimizer.zero_grad()
+    prediction = Prediction(run.model, row, beat)
+    logprobs_N = prediction.logprobs_N
+    source_N = logprobs_N.detach() if measured.source_N is None else measured.source_N
+    result = loss.policy_loss(
+        logprobs_N,
+        source_N if config.precalculate_logprobs else row.rollout_logprobs_N,
+        row.advantages_N,
+        row.weights_N,
+        row.sequence_N,
+        config,
+        rollout_logprobs_N=row.rollout_logprobs_N if config.precalculate_logprobs else None,
+        reference_logprobs_N=measured.reference_N,
     )
-    optimizer.step()
-    known_N = ~row.rollout_logprobs_N.isnan()
-    gap_N = (row.rollout_logprobs_N - logprobs_N.detach()).abs()[known_N]
-    num_tokens = len(row.tokens_N)
-    return {
+    require_finite(result.loss)
+    prediction.backward(result.loss)
+    gradient_norm = run.update(config.learning_rate, GRADIENT_NORM_MAX)
+    num_tokens = len(logprobs_N)
+    metrics = {
         "loss": result.loss.item(),
-        "entropy": (entropy_N * row.weights_N).sum().item() / (num_tokens + 1e-6),
-        "grad_norm": gradient_norm.item(),
+        "entropy": (prediction.entropy_N * row.weights_N).sum().item() / (num_tokens + 1e-6),
+        "grad_norm": gradient_norm,
         "learning_rate": config.learning_rate,
         "num_trainable_tokens": float(num_tokens),
         "num_trajectories": float(row.num_trajectories),
-        "on_policy/logprob_gap_mean": gap_N.mean().item() if len(gap_N) else 0.0,
-        "on_policy/logprob_gap_max": gap_N.max().item() if len(gap_N) else 0.0,
         "on_policy/share_clipped": result.share_clipped.item(),
-        "on_policy/tokens_without_logprobs": float(num_tokens - len(gap_N)),
+        "on_policy/ratio_mean": result.ratio_mean.item(),
+        **health(row, logprobs_N.detach(), source_N, measured.base_N, job.policy_step),
     }
-
-
-def without_gap(metrics: Metrics) -> Metrics:
-    return {name: value for name, value in metrics.items() if not name.startswith("on_policy/logprob_gap")}
-
-
-def forward(model: PeftModel, row: data.Row) -> tuple[Tensor, Tensor]:
-    """log pi and entropy of the row's sampled tokens; both shape N.
-
-    A row runs as padded batches of its sequences instead of one packed sequence with a block mask: the same result,
-    and attention stays quadratic in the sequence instead of in the row.
-    """
-    causal_lm = cast(Any, model.get_base_model())
-    hidden_ND = torch.cat(
-        [
-            causal_lm.model(input_ids=tokens_BT, use_cache=False).last_hidden_state[predicts_BT]
-            for tokens_BT, predicts_BT in row.batches
-        ]
-    )
-    return loss.logprobs_and_entropy(causal_lm.lm_head(hidden_ND), row.tokens_N)
-
-
-@torch.no_grad()
-def current_logprobs(model: PeftModel, row: data.Row) -> Tensor:
-    return forward(model, row)[0]
-
-
-def resume(optimizer: torch.optim.Optimizer, model: PeftModel, source: Path) -> int:
-    """The gradient steps taken before. Moments gathered by another kind of training are left behind."""
-    path = source / "trainer_state.json"
-    if not path.exists():
-        return 0
-    state = json.loads(path.read_text())
-    if state["kind"] == "rl":
-        load_optimizer(optimizer, model, source)
-    return int(state["gradient_steps"])
-
-
-def save_state(gradient_steps: int, directory: Path) -> None:
-    state = {"kind": "rl", "gradient_steps": gradient_steps}
-    (directory / "trainer_state.json").write_text(json.dumps(state) + "\n")
-
-
-# How a metric of the steps becomes one of the job, where that is not the mean.
-JOB_METRICS: dict[str, Callable[[list[float]], float]] = {
-    "num_trainable_tokens": math.fsum,
-    "num_trajectories": math.fsum,
-    "on_policy/tokens_without_logprobs": math.fsum,
-    "on_policy/logprob_gap_max": max,
-}
-
-
-def job_metrics(steps: list[Metrics]) -> Metrics:
-    if not steps:
-        return {"num_gradient_steps": 0.0, "num_trainable_tokens": 0.0, "num_trajectories": 0.0}
-    combined = {name: JOB_METRICS.get(name, fmean)([step[name] for step in steps if name in step]) for name in steps[0]}
-    return {**combined, "num_gradient_steps": float(len(steps))}
+    if result.kl_policy_ref is not None:
+        metrics["kl_policy_ref"] = result.kl_policy_ref.item()
+    return metrics

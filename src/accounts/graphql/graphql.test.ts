@@ -17,10 +17,12 @@ describe('createGraphql', () => {
       {
         types:
           'extend type Query { broken: String, refused: String }  extend type Mutation { nothing: String }',
-        rootFields: () => ({
-          broken: () => Promise.reject(unavailable('The disk is full')),
-          refused: () => Promise.reject(notAllowed('Not yours')),
-        }),
+        resolvers: {
+          Query: {
+            broken: () => Promise.reject(unavailable('The disk is full')),
+            refused: () => Promise.reject(notAllowed('Not yours')),
+          },
+        },
       },
     ])
     const context = {

@@ -1,9 +1,15 @@
 import type { CallContext } from '../../http/caller.ts'
 
+/**
+ * Answers one field: from the object it belongs to, its arguments, which GraphQL has checked against the types, and
+ * whoever is calling. Each resolver names the types that its part's own `types` declare.
+ */
+export type Resolver = (source: never, args: never, context: CallContext) => unknown
+
 /** The fields of one area of the W&B API: their types, and who answers them. */
 export interface GraphqlPart {
-  /** Adds to `Query` and `Mutation` by `extend type`. */
+  /** Adds types, and fields to the types of other parts by `extend type`. */
   types: string
-  /** One resolver per root field; GraphQL has checked the arguments against `types` before it calls. */
-  rootFields(context: CallContext): object
+  /** By type and field; a field without one is a property of its object. */
+  resolvers: Record<string, Record<string, Resolver>>
 }

@@ -1,4 +1,11 @@
-import { buildSchema, GraphQLError, graphql } from 'graphql'
+import {
+  buildSchema,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  graphql,
+  isObjectType,
+} from 'graphql'
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { GraphqlPart } from './part.ts'
@@ -9,16 +16,17 @@ const TOKENS_MAX = 2_000
 
 export type Graphql = ReturnType<typeof createGraphql>
 
-/** Answers GraphQL requests with the fields of all parts. */
+/** Answers GraphQL requests with the fields of all parts. @throws Error for a resolver of a field that is not declared. */
 export function createGraphql(parts: readonly GraphqlPart[]) {
   const schema = buildSchema(['type Query', 'type Mutation', ...parts.map((part) => part.types)].join('\n'))
+  for (const part of parts) attach(schema, part)
 
   return {
     async run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
       const { data, errors } = await graphql({
         schema,
         source: req.query,
-        rootValue: Object.assign({}, ...parts.map((part) => part.rootFields(context))),
+        contextValue: context,
         variableValues: req.variables ?? null,
         operationName: req.operationName ?? null,
         maxTokens: TOKENS_MAX,
@@ -28,6 +36,18 @@ export function createGraphql(parts: readonly GraphqlPart[]) {
         ...(errors && { errors: errors.map(shownError) }),
       }
     },
+  }
+}
+
+function attach(schema: GraphQLSchema, part: GraphqlPart): void {
+  for (const [typeName, fields] of Object.entries(part.resolvers)) {
+    const type = schema.getType(typeName)
+    for (const [fieldName, resolve] of Object.entries(fields)) {
+      const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
+      if (field === undefined) throw new Error(`GraphQL has no field ${typeName}.${fieldName}`)
+      // GraphQL calls with what the type declares; the part declares both type and resolver.
+      field.resolve = resolve as unknown as GraphQLFieldResolver<unknown, CallContext>
+    }
   }
 }
 

@@ -56,7 +56,7 @@ describe('POST /v1/chat/completions', () => {
     for (const name of [
       `${path}:step2`,
       `${path}@7`,
-      `${path}:v1`,
+      `${path}:v9`,
       'nobody',
       'a/b',
       'wandb-artifact:///',

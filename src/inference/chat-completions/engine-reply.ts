@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ClientError, dependencyFailed } from '../../errors.ts'
 import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
 import type { EngineReply } from '../../stores/compute/port.ts'
+import type { SamplingPolicy } from './sampling-policy.ts'
 
 /** The engine's error body. */
 const EngineError = z.object({
@@ -32,14 +33,24 @@ export function engineError(status: number, text: string): ClientError {
   })
 }
 
-/** A reply or one chunk of it, under the name the client asked for. */
-export function renamed(text: string, model: string): string {
+/** What the engine's reply does not say. */
+export interface ReplyMarks {
+  /** The name that the client asked for. */
+  model: string
+  /** How a trained model was sampled. */
+  policy: SamplingPolicy | undefined
+}
+
+/** A reply, or one chunk of it, with our marks; a choice gets them together with its end. */
+export function marked(text: string, { model, policy }: ReplyMarks): string {
   const value = parseKeeping(text, KEEP)
   if (!isObject(value)) return text
   if ('model' in value) value['model'] = model
   const choices = value['choices']
   for (const choice of Array.isArray(choices) ? choices : []) {
-    if (isObject(choice)) addReasoningContent(choice['message'] ?? choice['delta'])
+    if (!isObject(choice)) continue
+    addReasoningContent(choice['message'] ?? choice['delta'])
+    if (policy !== undefined && choice['finish_reason'] != null) choice['policy'] = policy
   }
   return stringify(value)
 }

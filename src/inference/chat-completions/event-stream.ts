@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { messageOf } from '../../errors.ts'
-import { renamed } from './engine-reply.ts'
+import { marked, type ReplyMarks } from './engine-reply.ts'
 
 const DONE = '[DONE]'
 
@@ -10,9 +10,9 @@ const DONE = '[DONE]'
  */
 export function relayEvents(
   body: AsyncIterable<Uint8Array>,
-  options: { model: string; onEnd: () => void },
+  options: { marks: ReplyMarks; onEnd: () => void },
 ): ReadableStream<Uint8Array> {
-  const events = relay(body, options.model)
+  const events = relay(body, options.marks)
   const encoder = new TextEncoder()
   let ended = false
   function end(): void {
@@ -34,12 +34,12 @@ export function relayEvents(
 }
 
 /** One text for all events of one chunk, so that an event does not cost a write of its own. */
-async function* relay(body: AsyncIterable<Uint8Array>, model: string): AsyncGenerator<string, void> {
+async function* relay(body: AsyncIterable<Uint8Array>, marks: ReplyMarks): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
   let text = ''
   const parser = createParser({
     onEvent({ data }) {
-      text += `data: ${data === DONE ? DONE : renamed(data, model)}\n\n`
+      text += `data: ${data === DONE ? DONE : marked(data, marks)}\n\n`
     },
   })
   try {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { BaseModels } from '../../training/base-models/service.ts'
-import type { StoredFiles } from '../../training/checkpoints/files.ts'
+import type { StoredCheckpoint } from '../../training/checkpoints/rows.ts'
 import type { Checkpoints } from '../../training/checkpoints/service.ts'
 import type { Models } from '../../training/models/service.ts'
 import { type ModelName, parseModelName } from './model-name.ts'
@@ -12,7 +12,7 @@ import type { ServedModelsRes } from './wire.ts'
 export interface Target {
   baseModel: string
   /** Undefined for the base model itself. */
-  adapter: StoredFiles | undefined
+  checkpoint: StoredCheckpoint | undefined
 }
 
 export type ServedModels = ReturnType<typeof createServedModels>
@@ -48,16 +48,13 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
     async resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
       // Wire: no model, or null, means the base model.
       const text = requested ?? defaultBaseModel
-      if (await isBaseModel(text)) return { baseModel: text, adapter: undefined }
+      if (await isBaseModel(text)) return { baseModel: text, checkpoint: undefined }
       const name = parseModelName(text)
       const model = name && (await findModel(name, caller))
       if (name === undefined || model === undefined) throw notFound('model', text, { param: 'model' })
-      const checkpoint =
-        name.step === 'newest'
-          ? await checkpoints.newest(model.id)
-          : await checkpoints.atStep({ model_id: model.id, step: name.step })
+      const checkpoint = await checkpoints.find(model, name.checkpoint)
       if (checkpoint === undefined) throw notFound('model', text, { param: 'model' })
-      return { baseModel: model.base_model, adapter: checkpoint }
+      return { baseModel: model.base_model, checkpoint }
     },
 
     /** What a caller can name: base models, then models. */
@@ -66,7 +63,7 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
       const bases = used.some((base) => base.base_model === defaultBaseModel)
         ? used
         : [{ base_model: defaultBaseModel, created_at: new Date(0).toISOString() }, ...used]
-      const trained = await models.list(caller.defaultEntity)
+      const trained = await models.all(caller.defaultEntity)
       const entry = (
         id: string,
         of: { created: string; owner: string; root: string; parent: string | null },

@@ -3,10 +3,11 @@ import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
-import { engineError, readText, renamed } from './engine-reply.ts'
+import { engineError, marked, type ReplyMarks, readText } from './engine-reply.ts'
 import { engineRequest } from './engine-request.ts'
 import { relayEvents } from './event-stream.ts'
 import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
+import { samplingPolicy } from './sampling-policy.ts'
 import type { ServedModels, Target } from './served-models.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
@@ -33,7 +34,7 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(HOLD_MS_MAX)])
     try {
       const process = await baseModels.inference(target.baseModel).ready(waiting)
-      const adapter = target.adapter ?? (await adapterOfBase(target.baseModel, waiting))
+      const adapter = target.checkpoint ?? (await adapterOfBase(target.baseModel, waiting))
       return { process, use: adapter && (await loaded.use(process, adapter)) }
     } catch (error) {
       signal.throwIfAborted()
@@ -46,14 +47,17 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
    * An adapter that changes nothing has no such trouble.
    */
   async function adapterOfBase(baseModel: string, signal: AbortSignal) {
-    return baseModels.accelerator === 'cpu' ? baseModels.initialAdapter(baseModel, signal) : undefined
+    return baseModels.accelerator === 'cpu' ? baseModels.neutralAdapter(baseModel, signal) : undefined
   }
 
   return {
     /** Makes a first token, which takes seconds with a first adapter, before anybody waits for it. */
     async warmUp(baseModel: string): Promise<void> {
       if (!baseModels.isAvailable()) return
-      const { process, use } = await engage({ baseModel, adapter: undefined }, new AbortController().signal)
+      const { process, use } = await engage(
+        { baseModel, checkpoint: undefined },
+        new AbortController().signal,
+      )
       const model = use?.name ?? baseModel
       const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
       await readText(
@@ -88,8 +92,9 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
           const engaged = await engage(target, signal)
           use = engaged.use
           const engineModel = use?.name ?? target.baseModel
-          const body = engineRequest(req, { model: engineModel, isTrained: target.adapter !== undefined })
-          return complete(engaged.process, body, { model, signal, finish })
+          const body = engineRequest(req, { model: engineModel, isTrained: target.checkpoint !== undefined })
+          const policy = target.checkpoint && samplingPolicy(req, target.checkpoint.step)
+          return complete(engaged.process, body, { reply: { model, policy }, signal, finish })
         })
       } catch (error) {
         finish()
@@ -113,16 +118,16 @@ async function untilSent<Result>(attempt: () => Promise<Result>): Promise<Result
 async function complete(
   process: InferenceProcess,
   body: Record<string, unknown>,
-  options: { model: string; signal: AbortSignal; finish: () => void },
+  options: { reply: ReplyMarks; signal: AbortSignal; finish: () => void },
 ): Promise<RawReply> {
-  const { model, signal, finish } = options
+  const { signal, finish } = options
   const reply = await process.post('/v1/chat/completions', JSON.stringify(body), signal)
   if (reply.status !== 200) throw engineError(reply.status, await readText(reply))
   if (body['stream'] === true) {
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-    return { headers, body: relayEvents(reply.body, { model, onEnd: finish }) }
+    return { headers, body: relayEvents(reply.body, { marks: options.reply, onEnd: finish }) }
   }
   const text = await readText(reply)
   finish()
-  return { headers: { 'content-type': 'application/json' }, body: renamed(text, model) }
+  return { headers: { 'content-type': 'application/json' }, body: marked(text, options.reply) }
 }

@@ -20,11 +20,9 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       await writeFile(file, 'from a file')
       await blobs.put('a/bytes', Buffer.from([0, 255]))
       await blobs.put('a/stream', Readable.from([Buffer.from('from '), Buffer.from('a stream')]))
-      await blobs.putFile('a/file', file)
       expect(await blobs.get('a/bytes')).toEqual(Buffer.from([0, 255]))
       expect(String(await blobs.get('a/stream'))).toBe('from a stream')
-      expect(String(await blobs.get('a/file'))).toBe('from a file')
-      expect(await blobs.localPath('a/file')).toEqual(expect.any(String))
+      expect(await blobs.localPath('a/bytes')).toEqual(expect.any(String))
     })
 
     it('takes the same key twice and knows nothing of unknown keys', async () => {

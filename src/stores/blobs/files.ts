@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs'
-import { access, copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { diskFull } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Blobs } from './port.ts'
 
@@ -32,7 +33,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
       await rename(temporary, target)
     } catch (error) {
       await rm(temporary, { force: true })
-      throw error
+      throw diskFull(error) ?? error
     }
     await sync(dirname(target))
   }
@@ -42,7 +43,6 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
       const source = bytes instanceof Readable ? bytes : Readable.from([bytes])
       return publish(key, (path) => pipeline(source, createWriteStream(path)))
     },
-    putFile: (key, path) => publish(key, (temporary) => copyFile(path, temporary)),
     async get(key) {
       try {
         return await readFile(pathOf(key))

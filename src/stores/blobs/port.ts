@@ -7,8 +7,6 @@ import type { Readable } from 'node:stream'
 export interface Blobs extends AsyncDisposable {
   /** Stores bytes; on disk once this resolves. */
   put(key: string, bytes: Uint8Array | Readable): Promise<void>
-  /** Stores a file of this machine, which stays as it is. */
-  putFile(key: string, path: string): Promise<void>
   /** The bytes, or undefined for an unknown key. */
   get(key: string): Promise<Buffer | undefined>
   /** A path of this machine at which the blob can be read until it is deleted; undefined for an unknown key. */

@@ -36,6 +36,7 @@ export function openFakeCompute(folder: string): Compute {
   return {
     unavailable: undefined,
     accelerator: 'cpu',
+    loraRankMax: 16,
     trainer: () => trainer,
     inference: () => inference,
     statuses: () => [trainer.status(), inference.status()],

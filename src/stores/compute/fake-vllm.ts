@@ -2,9 +2,8 @@
  * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does
  * what the last message says: `refuse`, `fail`, `die`, `hang`.
  */
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { readFakeAdapter } from './fake-adapter.ts'
 
 const adapters = new Map<string, string>()
 
@@ -25,7 +24,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const chat = JSON.parse(body) as Chat
   if (request.url === '/v1/load_lora_adapter') {
     if (adapters.has(chat.lora_name)) return reply(400, { error: 'already loaded' })
-    adapters.set(chat.lora_name, readFileSync(join(chat.lora_path, 'adapter_model.safetensors'), 'utf8'))
+    adapters.set(chat.lora_name, readFakeAdapter(chat.lora_path))
     return reply(200, {})
   }
   if (request.url !== '/v1/chat/completions') return reply(404, {})

@@ -22,6 +22,7 @@ export interface LocalComputeOptions {
   cacheFolder: string
   enginePython: string | undefined
   stallSeconds: number
+  loraRankMax: number
   /** What the processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -56,6 +57,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
   return {
     unavailable: typeof python === 'string' ? undefined : python.missing,
     accelerator,
+    loraRankMax: options.loraRankMax,
 
     trainer(baseModel) {
       const found = trainers.get(baseModel)
@@ -75,6 +77,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
       const found = inferences.get(baseModel)
       if (found !== undefined) return found
       const args = ['-m', 'engine.serve', '--model', locationOf(baseModel), '--served-model-name', baseModel]
+      args.push('--max-lora-rank', String(options.loraRankMax))
       const spec = specOf('inference', baseModel, args)
       const started = createVllm({
         name: `inference ${baseModel}`,

@@ -68,6 +68,8 @@ export interface Compute extends AsyncDisposable {
   /** Why nothing can be computed here, and what to do about it; undefined when it can. */
   readonly unavailable: string | undefined
   readonly accelerator: 'cpu' | 'gpu'
+  /** The largest rank of an adapter that the inference servers take. */
+  readonly loraRankMax: number
   /** Starts the worker of a base model if it is not running. @throws PartLost when this machine takes no more. */
   trainer(baseModel: string): Trainer
   /** Starts the server of a base model if it is not running. @throws PartLost when this machine takes no more. */

@@ -30,7 +30,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     },
 
     async *run(request, signal) {
-      const life = await supervisor.ready(signal)
+      const life = await supervisor.ready(signal).catch(neverSent)
       if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
       busy = life
       const inbox = createInbox(life, { stallMs: options.stallMs, signal })
@@ -43,6 +43,11 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
       }
     },
   }
+}
+
+/** A worker that cannot be started has not seen the request. */
+function neverSent(error: unknown): never {
+  throw error instanceof PartLost ? new PartLost(error.message, { cause: error, request: 'unsent' }) : error
 }
 
 /** Resolves with the child at its first line. */

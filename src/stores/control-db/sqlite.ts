@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { diskFull } from '../../errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /** How long a statement waits for another process's lock, such as a backup's. */
@@ -23,10 +24,18 @@ function adapt(database: DatabaseSync): SqliteDatabase {
       const statement = database.prepare(sql)
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+        all: (parameters) => withRoom(() => statement.all(...(parameters as SQLInputValue[]))),
+        run: (parameters) => withRoom(() => statement.run(...(parameters as SQLInputValue[]))),
         iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
       }
     },
+  }
+}
+
+function withRoom<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw diskFull(error) ?? error
   }
 }

@@ -7,11 +7,13 @@ export interface ProjectsTable {
   created_at: string
 }
 
-/** The adapter that changes nothing yet: step 0 of every model of a base model. */
+/** The adapter that changes nothing yet: step 0 of every model of a base model and an adapter shape. */
 export interface InitialAdaptersTable {
   base_model: string
+  /** JSON: the shape of the adapter. */
+  lora: string
   adapter_digest: string
-  /** JSON: a list of file name, digest and size. */
+  /** JSON: a list of file name, digest, md5 and size. */
   manifest: string
   created_at: string
 }
@@ -23,6 +25,11 @@ export interface ModelsTable {
   name: string
   base_model: string
   run_id: string
+  /** JSON: the shape of its adapters. */
+  lora: string
+  /** The metric by which `:best` is chosen. */
+  best_metric: string
+  best_mode: 'max' | 'min'
   /** The highest step ever given out; never goes down, so that no step is used twice. */
   last_step: number
   created_by: string
@@ -38,9 +45,13 @@ export interface CheckpointsTable {
   metrics: string
   /** Tells apart what inference would see: over the adapter's files only. */
   adapter_digest: string
-  /** JSON: a list of file name, digest and size. */
+  /** JSON: a list of file name, digest, md5 and size. */
   manifest: string
+  /** The artifact version that shows this checkpoint to W&B clients; its aliases are the checkpoint's tags. */
+  artifact_id: string
   job_id: string | null
+  /** JSON: the base model with this adapter merged into it, once somebody has asked for that. */
+  merged: string | null
   created_at: string
   deleted_at: string | null
 }
@@ -49,12 +60,14 @@ export interface TrainingJobsTable {
   id: string
   model_id: string
   base_model: string
-  kind: 'rl'
+  kind: 'rl' | 'sft'
   state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   /** JSON: every default filled in. */
   config: string
-  /** Blob key of what is trained on. */
+  /** What is trained on: for RL a blob key, for SFT the digest of a content that the job owns. */
   data_key: string
+  /** JSON: name to number, of what was sent. */
+  counts: string
   /** Set when the job first starts; a job that is run again starts from the same checkpoint. */
   source_checkpoint_id: string | null
   /** The step that the job produced. */
@@ -65,6 +78,8 @@ export interface TrainingJobsTable {
   created_at: string
   started_at: string | null
   ended_at: string | null
+  /** When the job's trajectories had become calls of the project; null for what has none to show. */
+  traced_at: string | null
 }
 
 export interface TrainingJobEventsTable {
@@ -78,14 +93,155 @@ export interface TrainingJobEventsTable {
   created_at: string
 }
 
+/** Bytes that are kept once. */
+export interface ContentsTable {
+  /** SHA-256, hexadecimal. */
+  digest: string
+  /** Base64. */
+  md5: string
+  size: number
+  blob_key: string
+}
+
+/** Who needs which bytes. */
+export interface ContentOwnersTable {
+  /** Such as `checkpoint:ID`. */
+  owner: string
+  digest: string
+}
+
+/** Random texts that were made once, such as the key that signs URLs. */
+export interface SecretsTable {
+  name: string
+  value: string
+}
+
+/** A named series of artifact versions; its name is unique in its project, whatever its type. */
+export interface ArtifactCollectionsTable {
+  id: string
+  entity: string
+  project: string
+  name: string
+  type: string
+  /** The highest version ever given out, -1 before the first; never goes down, so that no version is used twice. */
+  last_version: number
+  created_at: string
+}
+
+export interface ArtifactVersionsTable {
+  id: string
+  collection_id: string
+  /** Given out when the version is committed. */
+  version: number | null
+  state: 'PENDING' | 'COMMITTED' | 'DELETED'
+  /** Over the names and MD5s of its files, as W&B clients compute it. */
+  digest: string
+  description: string | null
+  /** JSON: an object. */
+  metadata: string
+  /** JSON: a list of texts. */
+  tags: string
+  /** JSON: the aliases that a pending version gets when it is committed. */
+  wanted_aliases: string
+  /** Base64; announced for the manifest of a pending version. */
+  manifest_md5: string | null
+  /** The content that a pending version owns as its manifest. */
+  manifest_digest: string | null
+  /** The run that logged it. */
+  run_id: string | null
+  created_by: string
+  created_at: string
+  updated_at: string
+}
+
+export interface ArtifactFilesTable {
+  artifact_id: string
+  name: string
+  /** Base64. */
+  md5: string
+  /** Null for a file that has been announced and not come yet. */
+  digest: string | null
+  size: number
+}
+
+/** Aliases of committed versions; `latest` is computed and never stored. */
+export interface ArtifactAliasesTable {
+  collection_id: string
+  alias: string
+  artifact_id: string
+}
+
+/** Which runs took which versions as input. */
+export interface ArtifactUsesTable {
+  run_id: string
+  artifact_id: string
+}
+
+export interface RunsTable {
+  id: string
+  entity: string
+  project: string
+  /** What clients call the run's id. */
+  name: string
+  /** What clients call the run's name. */
+  display_name: string
+  description: string | null
+  notes: string | null
+  group_name: string | null
+  job_type: string | null
+  /** JSON: a list of texts. */
+  tags: string
+  host: string | null
+  program: string | null
+  commit_hash: string | null
+  /** JSON: name to `{value}`, the client's own text. */
+  config: string
+  /** JSON: an object, the client's own text. */
+  summary: string
+  state: 'pending' | 'running' | 'finished' | 'failed'
+  exit_code: number | null
+  /** Lines received so far; a run that is resumed goes on from here. */
+  history_lines: number
+  system_lines: number
+  log_lines: number
+  /** The highest step logged, -1 before the first. */
+  last_step: number
+  created_by: string
+  created_at: string
+  heartbeat_at: string
+  ended_at: string | null
+}
+
+export interface RunFilesTable {
+  run_id: string
+  name: string
+  digest: string
+  /** Base64. */
+  md5: string
+  size: number
+  /** Who owns the content; each upload is an owner of its own, so that the one before can be released. */
+  owner: string
+  updated_at: string
+}
+
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
   projects: ProjectsTable
+  contents: ContentsTable
+  content_owners: ContentOwnersTable
   initial_adapters: InitialAdaptersTable
   models: ModelsTable
   checkpoints: CheckpointsTable
   training_jobs: TrainingJobsTable
   training_job_events: TrainingJobEventsTable
+  secrets: SecretsTable
+  artifact_collections: ArtifactCollectionsTable
+  artifact_versions: ArtifactVersionsTable
+  artifact_files: ArtifactFilesTable
+  artifact_aliases: ArtifactAliasesTable
+  artifact_uses: ArtifactUsesTable
+  runs: RunsTable
+  run_files: RunFilesTable
 }
 
 /** The control database: small rows that must agree with each other. */

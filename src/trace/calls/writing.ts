@@ -32,6 +32,20 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     return { id: part.id, trace_id: part.trace_id }
   }
 
+  /** Writes whole calls. */
+  function record(
+    project_id: string,
+    calls: readonly Omit<wire.CallComplete, 'project_id'>[],
+    user: string,
+  ): Promise<void> {
+    return write(
+      calls.flatMap((call) => [
+        startPart({ ...call, project_id }, user),
+        endPart({ ...call, project_id }),
+      ]),
+    )
+  }
+
   return {
     start: (req: wire.CallStartReq, context: CallContext) => start(req.start, context),
 
@@ -62,15 +76,11 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     },
 
     async complete(req: wire.CallsCompleteReq & wire.ProjectPath, { caller }: CallContext) {
-      const project_id = projectOf(req)
-      await write(
-        req.batch.flatMap((call) => [
-          startPart({ ...call, project_id }, caller.user),
-          endPart({ ...call, project_id }),
-        ]),
-      )
+      await record(projectOf(req), req.batch, caller.user)
       return {}
     },
+
+    record,
 
     /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
     async update(req: wire.CallUpdateReq) {

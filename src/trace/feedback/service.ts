@@ -52,6 +52,9 @@ export function createFeedback(deps: { traces: TraceDb; projects: Projects; obje
   }
 
   return {
+    /** Writes feedback of the server itself. */
+    record: write,
+
     async create(req: wire.FeedbackCreateReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
       const [row] = await write([req], caller.user)
       return resultOf(row)

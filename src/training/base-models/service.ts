@@ -1,19 +1,11 @@
-import { z } from 'zod'
 import { unavailable } from '../../errors.ts'
-import { newId } from '../../ids.ts'
-import type { Compute, Inference, Trainer } from '../../stores/compute/port.ts'
+import type { Compute, Inference } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
-import { type CheckpointFiles, ManifestEntry, type StoredFiles } from '../checkpoints/files.ts'
-import { WorkerMessage, type WorkerRequest } from '../jobs/contract-wire.ts'
-
-/** The adapter that the original service trains: its rank, its scale, its layers, its random state. */
-const LORA = {
-  rank: 8,
-  alpha: 16,
-  target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
-  seed: 3407,
-}
+import { type CheckpointFiles, parseManifest, type StoredFiles, storedFiles } from '../checkpoints/files.ts'
+import type { WorkerRequest } from '../jobs/contract-wire.ts'
+import { type Lora, loraOf } from '../models/wire.ts'
+import { createTrainerTurns } from './trainer-turns.ts'
 
 export type BaseModels = ReturnType<typeof createBaseModels>
 
@@ -23,49 +15,53 @@ export interface BaseModelsDeps {
   files: CheckpointFiles
 }
 
-/** Base models and the one thing every model of theirs starts from. */
+/** Base models and what every model of theirs starts from. */
 export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   const initialAdapters = new Map<string, Promise<StoredFiles>>()
+  const { withTrainer, ask } = createTrainerTurns(compute)
 
-  async function findOrMake(baseModel: string): Promise<StoredFiles> {
+  async function findOrMake(baseModel: string, lora: Lora): Promise<StoredFiles> {
+    const key = { base_model: baseModel, lora: JSON.stringify(lora) }
     const row = await control
       .selectFrom('initial_adapters')
-      .selectAll()
-      .where('base_model', '=', baseModel)
+      .select('manifest')
+      .where('base_model', '=', key.base_model)
+      .where('lora', '=', key.lora)
       .executeTakeFirst()
-    if (row !== undefined)
-      return { manifest: parseManifest(row.manifest), adapter_digest: row.adapter_digest }
+    if (row !== undefined) return storedFiles(parseManifest(row.manifest))
     const directory = await files.outputFolder()
     try {
-      await createAdapter(compute.trainer(baseModel), directory)
-      const stored = await files.store(directory)
+      await ask(baseModel, { kind: 'create_adapter', output_dir: directory, lora })
+      const made = storedFiles(await files.store(`initial:${key.base_model}:${key.lora}`, directory))
       await control
         .insertInto('initial_adapters')
         .values({
-          base_model: baseModel,
-          adapter_digest: stored.adapter_digest,
-          manifest: JSON.stringify(stored.manifest),
+          ...key,
+          adapter_digest: made.adapter_digest,
+          manifest: JSON.stringify(made.manifest),
           created_at: nowIso(),
         })
         .execute()
-      return stored
+      return made
     } finally {
       await files.removeOutput(directory)
     }
   }
 
-  function initialAdapter(baseModel: string): Promise<StoredFiles> {
-    let adapter = initialAdapters.get(baseModel)
+  function initialAdapter(baseModel: string, lora: Lora): Promise<StoredFiles> {
+    const key = `${baseModel}\0${JSON.stringify(lora)}`
+    let adapter = initialAdapters.get(key)
     if (adapter === undefined) {
-      adapter = findOrMake(baseModel)
-      initialAdapters.set(baseModel, adapter)
-      adapter.catch(() => initialAdapters.delete(baseModel))
+      adapter = findOrMake(baseModel, lora)
+      initialAdapters.set(key, adapter)
+      adapter.catch(() => initialAdapters.delete(key))
     }
     return adapter
   }
 
   return {
     accelerator: compute.accelerator,
+    loraRankMax: compute.loraRankMax,
 
     isAvailable: (): boolean => compute.unavailable === undefined,
 
@@ -75,24 +71,29 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     },
 
     /**
-     * The adapter that changes nothing: step 0 of every model, made when first asked for.
+     * The adapter that changes nothing: step 0 of every model of that shape, made when first asked for.
      * @throws 503 when the engine cannot make it before the signal ends the waiting.
      */
-    async initialAdapter(baseModel: string, signal: AbortSignal): Promise<StoredFiles> {
-      const aborted = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(stillStarting(baseModel)), { once: true })
-      })
-      return Promise.race([initialAdapter(baseModel), aborted])
-    },
+    initialAdapter: (baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles> =>
+      before(signal, baseModel, initialAdapter(baseModel, lora)),
 
-    trainer: (baseModel: string): Trainer => compute.trainer(baseModel),
+    /** The adapter that stands for the base model itself. @throws 503 as above. */
+    neutralAdapter: (baseModel: string, signal: AbortSignal): Promise<StoredFiles> =>
+      before(signal, baseModel, initialAdapter(baseModel, loraOf({}))),
+
+    withTrainer,
+    ask,
+    /** Sends a message to the worker while it is busy with something. */
+    sendToTrainer: (baseModel: string, message: WorkerRequest): void =>
+      compute.trainer(baseModel).send(message),
     inference: (baseModel: string): Inference => compute.inference(baseModel),
 
     /** Base models that have been used here, oldest first. */
     async used(): Promise<{ base_model: string; created_at: string }[]> {
       return control
         .selectFrom('initial_adapters')
-        .select(['base_model', 'created_at'])
+        .select((eb) => ['base_model', eb.fn.min('created_at').as('created_at')])
+        .groupBy('base_model')
         .orderBy('created_at')
         .execute()
     },
@@ -102,32 +103,19 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
       if (compute.unavailable !== undefined) return
       compute.inference(baseModel)
       compute.trainer(baseModel)
-      await initialAdapter(baseModel)
+      await initialAdapter(baseModel, loraOf({}))
     },
   }
 }
 
 /** 503 for whoever has waited long enough. */
 export function stillStarting(baseModel: string): Error {
-  return unavailable(`The engine for ${baseModel} is still starting`, 10)
+  return unavailable(`The engine for ${baseModel} is still starting, or busy with a job`, 10)
 }
 
-function parseManifest(text: string): ManifestEntry[] {
-  return z.array(ManifestEntry).parse(JSON.parse(text))
-}
-
-async function createAdapter(trainer: Trainer, directory: string): Promise<void> {
-  const request: WorkerRequest = {
-    kind: 'create_adapter',
-    request_id: newId(),
-    output_dir: directory,
-    lora: LORA,
-  }
-  for await (const raw of trainer.run(request, new AbortController().signal)) {
-    const message = WorkerMessage.parse(raw)
-    if (message.kind === 'request_failed' && message.request_id === request.request_id) {
-      throw unavailable(`The first adapter could not be made: ${message.error_message}`)
-    }
-    if (message.kind === 'adapter_created' && message.request_id === request.request_id) return
-  }
+function before<Result>(signal: AbortSignal, baseModel: string, work: Promise<Result>): Promise<Result> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(stillStarting(baseModel)), { once: true })
+  })
+  return Promise.race([work, aborted])
 }

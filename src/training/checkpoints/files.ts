@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
+import type { Contents } from '../../contents.ts'
 import { newId } from '../../ids.ts'
-import type { Blobs } from '../../stores/blobs/port.ts'
 
-/** One file of a checkpoint; its bytes are a blob. */
-export const ManifestEntry = z.object({ name: z.string(), digest: z.string(), size: z.int() })
+/** One file of a checkpoint; its bytes are a content. */
+export const ManifestEntry = z.object({
+  name: z.string(),
+  digest: z.string(),
+  md5: z.string(),
+  size: z.int(),
+})
 export type ManifestEntry = z.output<typeof ManifestEntry>
 
 /** What PEFT and vLLM read; the rest of a checkpoint only serves to train on. */
-const ADAPTER_FILES = ['adapter_config.json', 'adapter_model.safetensors']
+export const ADAPTER_FILES = ['adapter_config.json', 'adapter_model.safetensors']
 
-/** A checkpoint's files, safe in the blob store. */
+/** A checkpoint's files, safe on disk. */
 export interface StoredFiles {
   manifest: ManifestEntry[]
   /** Equal for checkpoints that answer alike. */
@@ -23,8 +26,8 @@ export interface StoredFiles {
 
 export type CheckpointFiles = ReturnType<typeof createCheckpointFiles>
 
-/** Moves checkpoint files between the blob store and folders that the engine reads. */
-export function createCheckpointFiles({ blobs, folder }: { blobs: Blobs; folder: string }) {
+/** Moves checkpoint files between the contents and folders that the engine reads and writes. */
+export function createCheckpointFiles({ contents, folder }: { contents: Contents; folder: string }) {
   const laying = new Map<string, Promise<string>>()
 
   /** Lays files out once per content; later calls share the folder. */
@@ -32,7 +35,7 @@ export function createCheckpointFiles({ blobs, folder }: { blobs: Blobs; folder:
     const target = join(folder, kind, digest)
     let work = laying.get(target)
     if (work === undefined) {
-      work = materialise(blobs, target, manifest)
+      work = materialise(contents, target, manifest)
       laying.set(target, work)
       work.catch(() => laying.delete(target))
     }
@@ -40,18 +43,13 @@ export function createCheckpointFiles({ blobs, folder }: { blobs: Blobs; folder:
   }
 
   return {
-    /** Stores every file of a folder. */
-    async store(directory: string): Promise<StoredFiles> {
+    /** Keeps every file of a folder for an owner. */
+    async store(owner: string, directory: string): Promise<ManifestEntry[]> {
       const manifest: ManifestEntry[] = []
       for (const name of (await readdir(directory)).sort()) {
-        const path = join(directory, name)
-        const digest = await digestOfFile(path)
-        await blobs.putFile(blobKey(digest), path)
-        manifest.push({ name, digest, size: (await stat(path)).size })
+        manifest.push({ name, ...(await contents.addFile(owner, join(directory, name))) })
       }
-      const adapter = manifest.filter((entry) => ADAPTER_FILES.includes(entry.name))
-      if (adapter.length !== ADAPTER_FILES.length) throw new Error(`No complete adapter in ${directory}`)
-      return { manifest, adapter_digest: digestOfManifest(adapter) }
+      return manifest
     },
 
     /** A folder with the whole checkpoint, to train from. */
@@ -60,11 +58,7 @@ export function createCheckpointFiles({ blobs, folder }: { blobs: Blobs; folder:
 
     /** A folder with the adapter alone, to serve from. */
     adapterFolder: (files: StoredFiles) =>
-      layOut(
-        files.adapter_digest,
-        'adapters',
-        files.manifest.filter((entry) => ADAPTER_FILES.includes(entry.name)),
-      ),
+      layOut(files.adapter_digest, 'adapters', adapterPart(files.manifest)),
 
     /** A folder that does not exist yet, for the engine to write to. */
     async outputFolder(): Promise<string> {
@@ -78,27 +72,47 @@ export function createCheckpointFiles({ blobs, folder }: { blobs: Blobs; folder:
       await Promise.all([path, `${path}.partial`].map((each) => rm(each, { recursive: true, force: true })))
     },
 
-    /** Everything below this folder can be made again, so a start begins without it. */
+    /** Where a job keeps its state after each gradient step; it outlives the worker and the server. */
+    workFolder: (jobId: string): string => join(folder, 'jobs', jobId),
+
+    async removeWork(jobId: string): Promise<void> {
+      await rm(join(folder, 'jobs', jobId), { recursive: true, force: true })
+    },
+
+    /** Everything but the state of open jobs can be made again, so a start begins without it. */
     async clear(): Promise<void> {
       laying.clear()
       for (const kind of ['outputs', 'adapters', 'checkpoints']) {
         await rm(join(folder, kind), { recursive: true, force: true })
       }
     },
-
-    deleteBlob: (digest: string) => blobs.delete(blobKey(digest)),
   }
 }
 
+/** Completes a manifest of an adapter's files and possibly others. @throws Error when it lacks one of the adapter's. */
+export function storedFiles(manifest: ManifestEntry[]): StoredFiles {
+  const adapter = adapterPart(manifest)
+  if (adapter.length !== ADAPTER_FILES.length) throw new Error('A checkpoint lacks files of its adapter')
+  return { manifest, adapter_digest: digestOfManifest(adapter) }
+}
+
+export function parseManifest(text: string): ManifestEntry[] {
+  return z.array(ManifestEntry).parse(JSON.parse(text))
+}
+
+function adapterPart(manifest: readonly ManifestEntry[]): ManifestEntry[] {
+  return manifest.filter((entry) => ADAPTER_FILES.includes(entry.name))
+}
+
 async function materialise(
-  blobs: Blobs,
+  contents: Contents,
   target: string,
   manifest: readonly ManifestEntry[],
 ): Promise<string> {
   const aside = `${target}.${newId()}`
   await mkdir(aside, { recursive: true })
   for (const { name, digest } of manifest) {
-    const source = await blobs.localPath(blobKey(digest))
+    const source = await contents.localPath(digest)
     if (source === undefined) throw new Error(`File ${name} (${digest}) of a checkpoint is missing`)
     // A link costs nothing; across file systems only a copy works.
     await link(source, join(aside, name)).catch(() => copyFile(source, join(aside, name)))
@@ -106,16 +120,6 @@ async function materialise(
   await rm(target, { recursive: true, force: true })
   await rename(aside, target)
   return target
-}
-
-function blobKey(digest: string): string {
-  return `checkpoints/${digest.slice(0, 2)}/${digest}`
-}
-
-async function digestOfFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }
 
 function digestOfManifest(manifest: readonly ManifestEntry[]): string {

@@ -20,12 +20,13 @@ export function listCheckpoints(
 }
 
 /** Also finds deleted ones: a cursor must stay good for ever. */
-export function findCheckpoint(control: ControlDb, id: string): Promise<CheckpointRow | undefined> {
+export function findCheckpoint(control: ControlTx, id: string): Promise<CheckpointRow | undefined> {
   return control.selectFrom('checkpoints').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** A live checkpoint by its step. */
 export function findStep(
-  control: ControlDb,
+  control: ControlTx,
   { model_id, step }: { model_id: string; step: number },
 ): Promise<CheckpointRow | undefined> {
   return control
@@ -34,6 +35,32 @@ export function findStep(
     .where('model_id', '=', model_id)
     .where('step', '=', step)
     .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** The live checkpoint that an artifact version shows. */
+export function findByArtifact(
+  control: ControlDb,
+  { model_id, artifact_id }: { model_id: string; artifact_id: string },
+): Promise<CheckpointRow | undefined> {
+  return control
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('model_id', '=', model_id)
+    .where('artifact_id', '=', artifact_id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** The live checkpoint of a model with the highest step. */
+export function findNewest(control: ControlTx, modelId: string): Promise<CheckpointRow | undefined> {
+  return control
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('model_id', '=', modelId)
+    .where('deleted_at', 'is', null)
+    .orderBy('step', 'desc')
+    .limit(1)
     .executeTakeFirst()
 }
 
@@ -52,6 +79,29 @@ export async function takeNextStep(tx: ControlTx, modelId: string): Promise<numb
   return row?.last_step
 }
 
+/** Gives out a step of somebody's choice; undefined when the model is gone or has had that step. */
+export async function takeStep(
+  tx: ControlTx,
+  { model_id, step }: { model_id: string; step: number },
+): Promise<number | undefined> {
+  const row = await tx
+    .updateTable('models')
+    .set({ last_step: step })
+    .where('id', '=', model_id)
+    .where('last_step', '<', step)
+    .returning('last_step')
+    .executeTakeFirst()
+  return row?.last_step
+}
+
+export async function setMetrics(tx: ControlTx, id: string, metrics: string): Promise<void> {
+  await tx.updateTable('checkpoints').set({ metrics }).where('id', '=', id).execute()
+}
+
+export async function setMerged(control: ControlDb, id: string, merged: string): Promise<void> {
+  await control.updateTable('checkpoints').set({ merged }).where('id', '=', id).execute()
+}
+
 export async function markDeleted(
   control: ControlTx,
   options: { model_id: string; steps: readonly number[] | 'all'; deleted_at: string },
@@ -66,22 +116,19 @@ export async function markDeleted(
   return query.returningAll().execute()
 }
 
-/** Whether a live checkpoint or an initial adapter still needs a file. */
-export async function isFileUsed(control: ControlDb, digest: string): Promise<boolean> {
-  const pattern = `%${digest}%`
-  const checkpoint = await control
-    .selectFrom('checkpoints')
-    .select('id')
-    .where('deleted_at', 'is', null)
-    .where('manifest', 'like', pattern)
-    .limit(1)
-    .executeTakeFirst()
-  if (checkpoint !== undefined) return true
-  const initial = await control
-    .selectFrom('initial_adapters')
-    .select('base_model')
-    .where('manifest', 'like', pattern)
-    .limit(1)
-    .executeTakeFirst()
-  return initial !== undefined
+/** Owners of contents whose checkpoint was never written, or is deleted: what a crash leaves behind. */
+export async function ownersWithoutCheckpoint(control: ControlDb, prefix: string): Promise<string[]> {
+  const rows = await control
+    .selectFrom('content_owners')
+    .select('owner')
+    .distinct()
+    .where('owner', 'like', `${prefix}%`)
+    .where('owner', 'not in', (eb) =>
+      eb
+        .selectFrom('checkpoints')
+        .select((inner) => inner(inner.val(prefix), '||', inner.ref('id')).as('owner'))
+        .where('deleted_at', 'is', null),
+    )
+    .execute()
+  return rows.map(({ owner }) => owner)
 }

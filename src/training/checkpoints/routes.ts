@@ -1,15 +1,34 @@
 import { type Route, route } from '../../http/route.ts'
 import type { Models } from '../models/service.ts'
+import type { Forking } from './forking.ts'
+import type { Merging } from './merging.ts'
 import type { Checkpoints } from './service.ts'
 import {
+  CheckpointBytes,
+  CheckpointFilePath,
+  CheckpointPath,
+  CheckpointRes,
   CheckpointsDeleteReq,
   CheckpointsDeleteRes,
   CheckpointsListQuery,
   CheckpointsListRes,
+  ForkReq,
   ModelPath,
+  TagPath,
+  TagsRes,
 } from './wire.ts'
 
-export function checkpointsRoutes(checkpoints: Checkpoints, models: Models): Route[] {
+interface OfModel {
+  model_id: string
+}
+
+export function checkpointsRoutes(services: {
+  models: Models
+  checkpoints: Checkpoints
+  forking: Forking
+  merging: Merging
+}): Route[] {
+  const { models, checkpoints, forking, merging } = services
   return [
     route({
       method: 'GET',
@@ -20,7 +39,7 @@ export function checkpointsRoutes(checkpoints: Checkpoints, models: Models): Rou
       query: CheckpointsListQuery,
       reply: 'json',
       response: CheckpointsListRes,
-      handle: models.withExisting(checkpoints.list),
+      handle: models.withModel((_model, req: OfModel & CheckpointsListQuery) => checkpoints.list(req)),
     }),
     route({
       method: 'DELETE',
@@ -31,7 +50,88 @@ export function checkpointsRoutes(checkpoints: Checkpoints, models: Models): Rou
       body: CheckpointsDeleteReq,
       reply: 'json',
       response: CheckpointsDeleteRes,
-      handle: models.withExisting(checkpoints.delete),
+      handle: models.withModel((_model, req: OfModel & CheckpointsDeleteReq) => checkpoints.delete(req)),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}',
+      operationId: 'get_checkpoint',
+      family: 'training',
+      pathParams: CheckpointPath,
+      reply: 'json',
+      response: CheckpointRes,
+      handle: models.withModel((model, req: CheckpointPath) => checkpoints.read(model, req.checkpoint)),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}/files/{file}',
+      operationId: 'download_checkpoint_file',
+      family: 'training',
+      pathParams: CheckpointFilePath,
+      reply: 'raw',
+      response: CheckpointBytes,
+      handle: models.withModel((model, req: CheckpointFilePath, context) =>
+        checkpoints.download(model, req, { part: 'checkpoint', range: context.header('range') }),
+      ),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge',
+      operationId: 'merge_checkpoint',
+      family: 'training',
+      pathParams: CheckpointPath,
+      reply: 'json',
+      response: CheckpointRes,
+      handle: models.withModel((model, req: CheckpointPath, context) =>
+        merging.merge(model, req.checkpoint, context),
+      ),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}/merged/{file}',
+      operationId: 'download_merged_file',
+      family: 'training',
+      pathParams: CheckpointFilePath,
+      reply: 'raw',
+      response: CheckpointBytes,
+      handle: models.withModel((model, req: CheckpointFilePath, context) =>
+        checkpoints.download(model, req, { part: 'merged', range: context.header('range') }),
+      ),
+    }),
+    route({
+      method: 'PUT',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}/tags/{tag}',
+      operationId: 'tag_checkpoint',
+      family: 'training',
+      pathParams: TagPath,
+      reply: 'json',
+      response: TagsRes,
+      handle: models.withModel((model, req: TagPath) =>
+        checkpoints.tag(model, req.checkpoint, { set: req.tag }),
+      ),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/preview/models/{model_id}/checkpoints/{checkpoint}/tags/{tag}',
+      operationId: 'untag_checkpoint',
+      family: 'training',
+      pathParams: TagPath,
+      reply: 'json',
+      response: TagsRes,
+      handle: models.withModel((model, req: TagPath) =>
+        checkpoints.tag(model, req.checkpoint, { remove: req.tag }),
+      ),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/preview/models/{model_id}/fork',
+      operationId: 'fork_checkpoint',
+      family: 'training',
+      pathParams: ModelPath,
+      body: ForkReq,
+      reply: 'json',
+      response: CheckpointRes,
+      handle: models.withModel((model, req: OfModel & ForkReq) => forking.fork(model, req)),
     }),
   ]
 }

@@ -1,162 +1,75 @@
-import { z } from 'zod'
-import { notFound } from '../../errors.ts'
-import { newId } from '../../ids.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+
 import { nowIso } from '../../time.ts'
-import { toPage } from '../page-wire.ts'
-import { type CheckpointFiles, ManifestEntry, type StoredFiles } from './files.ts'
-import {
-  type CheckpointRow,
-  findCheckpoint,
-  findStep,
-  insertCheckpoint,
-  isFileUsed,
-  listCheckpoints,
-  markDeleted,
-  takeNextStep,
-} from './queries.ts'
-import type { CheckpointsDeleteReq, CheckpointsListQuery } from './wire.ts'
-
-const Metrics = z.record(z.string(), z.number())
-
-/** A checkpoint as the rest of the server uses it. */
-export interface StoredCheckpoint extends StoredFiles {
-  id: string
-  step: number
-}
+import { createCheckpointAdding } from './adding.ts'
+import type { CheckpointsDeps } from './deps.ts'
+import * as queries from './queries.ts'
+import { createCheckpointReading } from './reading.ts'
+import { type Merged, type ModelOfCheckpoints, mergedOf, metricsOf, OWNER_PREFIX, stored } from './rows.ts'
+import type { CheckpointsDeleteReq } from './wire.ts'
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>
 
-/** Steps of models: listed, deleted, never renumbered, never used twice. */
-export function createCheckpoints({ control, files }: { control: ControlDb; files: CheckpointFiles }) {
-  // Keeps the removal of unused files away from the moment between storing files and writing their row.
-  const exclusively = createQueue()
+/** Steps of models: listed, tagged, deleted, never renumbered, never used twice. */
+export function createCheckpoints(deps: CheckpointsDeps) {
+  const { control, contents, artifacts, files } = deps
+  const reading = createCheckpointReading(deps)
 
-  async function newest(modelId: string): Promise<StoredCheckpoint | undefined> {
-    const page = { model_id: modelId, afterStep: undefined, order: 'desc', limit: 1 } as const
-    const [row] = await listCheckpoints(control, page)
-    return row && stored(row)
-  }
-
-  async function removeUnusedFiles(deleted: CheckpointRow[]): Promise<void> {
-    const digests = new Set(deleted.flatMap((row) => stored(row).manifest.map((entry) => entry.digest)))
-    for (const digest of digests) {
-      if (!(await isFileUsed(control, digest))) await files.deleteBlob(digest)
-    }
+  async function remove(model_id: string, steps: readonly number[] | 'all'): Promise<Set<number>> {
+    const rows = await queries.markDeleted(control, { model_id, steps, deleted_at: nowIso() })
+    await artifacts.removeVersions(rows.map((row) => row.artifact_id))
+    await contents.release(rows.map((row) => OWNER_PREFIX + row.id))
+    return new Set(rows.map((row) => row.step))
   }
 
   return {
-    newest,
+    ...reading,
+    ...createCheckpointAdding(deps),
 
-    /** A page of live checkpoints by step. @throws 404 for an unknown cursor. */
-    async list(req: CheckpointsListQuery & { model_id: string }) {
-      const cursor = req.after === undefined ? undefined : await findCheckpoint(control, req.after)
-      if (req.after !== undefined && cursor?.model_id !== req.model_id)
-        throw notFound('checkpoint', req.after)
-      const rows = await listCheckpoints(control, {
-        model_id: req.model_id,
-        afterStep: cursor?.step,
-        order: req.order,
-        limit: req.limit + 1,
+    /** Adds metrics to the newest checkpoint; later values of a name win. Returns its step. */
+    addMetrics(modelId: string, metrics: Record<string, number>): Promise<number | undefined> {
+      return control.transaction().execute(async (tx) => {
+        const row = await queries.findNewest(tx, modelId)
+        if (row === undefined) return undefined
+        await queries.setMetrics(tx, row.id, JSON.stringify({ ...metricsOf(row), ...metrics }))
+        return row.step
       })
-      const items = rows.map(({ id, step, metrics }) => ({
-        id,
-        step,
-        metrics: Metrics.parse(JSON.parse(metrics)),
-      }))
-      return toPage(items, req.limit)
     },
 
-    /** A live checkpoint by its step. */
-    async atStep(req: { model_id: string; step: number }): Promise<StoredCheckpoint | undefined> {
-      const row = await findStep(control, req)
-      return row && stored(row)
+    /** Tags of a checkpoint; a tag moves from wherever it was. @throws 404 */
+    async tag(model: ModelOfCheckpoints, text: string, change: { set: string } | { remove: string }) {
+      const { artifact_id: id, step } = await reading.existingRow(model, text)
+      if ('set' in change) await artifacts.setAlias({ id, alias: change.set })
+      else await artifacts.removeAlias({ id, alias: change.remove })
+      const { tags } = await reading.read(model, String(step))
+      return { tags }
     },
 
-    /** A checkpoint by id, also a deleted one, whose files may be gone. */
-    async byId(id: string): Promise<StoredCheckpoint | undefined> {
-      const row = await findCheckpoint(control, id)
-      return row && stored(row)
+    /** A checkpoint and what was merged of it before. @throws 404 */
+    async withMerged(model: ModelOfCheckpoints, text: string) {
+      const row = await reading.existingRow(model, text)
+      return { checkpoint: stored(row), merged: mergedOf(row) }
     },
 
-    /** Writes step 0 of a new model. */
-    insertFirst: (tx: ControlTx, modelId: string, first: StoredFiles) =>
-      insertCheckpoint(tx, newRow({ model_id: modelId, step: 0, files: first, metrics: {}, job_id: null })),
-
-    /**
-     * Stores the files of a folder as the model's next step, and in the same transaction whatever `alongside` writes.
-     * @throws 404 when the model is gone.
-     */
-    addNext(
-      next: { model_id: string; job_id: string; directory: string; metrics: Record<string, number> },
-      alongside: (tx: ControlTx, step: number) => Promise<void>,
-    ): Promise<number> {
-      return exclusively(async () => {
-        const storedFiles = await files.store(next.directory)
-        return control.transaction().execute(async (tx) => {
-          const step = await takeNextStep(tx, next.model_id)
-          if (step === undefined) throw notFound('model', next.model_id)
-          await insertCheckpoint(tx, newRow({ ...next, step, files: storedFiles }))
-          await alongside(tx, step)
-          return step
-        })
-      })
+    /** Keeps the files of a folder as what a checkpoint becomes when it is merged into its base model. */
+    async addMerged(id: string, made: { directory: string; logprob_gap_max: number }): Promise<void> {
+      const manifest = await files.store(OWNER_PREFIX + id, made.directory)
+      const merged: Merged = { manifest, logprob_gap_max: made.logprob_gap_max }
+      await queries.setMerged(control, id, JSON.stringify(merged))
     },
 
     /** Deletes steps. Wire: a retried DELETE finds its steps gone and still succeeds. */
     async delete(req: CheckpointsDeleteReq & { model_id: string }) {
-      const { model_id } = req
       const steps = [...new Set(req.steps)]
-      const gone = await exclusively(async () => {
-        const rows = await markDeleted(control, { model_id, steps, deleted_at: nowIso() })
-        await removeUnusedFiles(rows)
-        return new Set(rows.map((row) => row.step))
-      })
+      const gone = await remove(req.model_id, steps)
       return { deleted_count: gone.size, not_found_steps: steps.filter((step) => !gone.has(step)) }
     },
 
     /** Deletes what a model has. */
-    async deleteAll(model_id: string): Promise<number> {
-      return exclusively(async () => {
-        const rows = await markDeleted(control, { model_id, steps: 'all', deleted_at: nowIso() })
-        await removeUnusedFiles(rows)
-        return rows.length
-      })
+    deleteAll: async (modelId: string): Promise<number> => (await remove(modelId, 'all')).size,
+
+    /** Frees what a crash left: files stored for checkpoints that were never written. */
+    async sweep(): Promise<void> {
+      await contents.release(await queries.ownersWithoutCheckpoint(control, OWNER_PREFIX))
     },
-  }
-}
-
-function stored(row: CheckpointRow): StoredCheckpoint {
-  const manifest = z.array(ManifestEntry).parse(JSON.parse(row.manifest))
-  return { id: row.id, step: row.step, adapter_digest: row.adapter_digest, manifest }
-}
-
-function newRow(from: {
-  model_id: string
-  step: number
-  files: StoredFiles
-  metrics: Record<string, number>
-  job_id: string | null
-}): CheckpointRow {
-  return {
-    id: newId(),
-    model_id: from.model_id,
-    step: from.step,
-    metrics: JSON.stringify(from.metrics),
-    adapter_digest: from.files.adapter_digest,
-    manifest: JSON.stringify(from.files.manifest),
-    job_id: from.job_id,
-    created_at: nowIso(),
-    deleted_at: null,
-  }
-}
-
-/** Runs one piece of work after the other. */
-function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const next = last.then(work, work)
-    last = next.catch(() => {})
-    return next
   }
 }

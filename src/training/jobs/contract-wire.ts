@@ -39,23 +39,62 @@ export const RlConfig = z
     mask_prob_ratio: z.boolean(),
     kimi_k2_tau: z.number().nullable(),
     precalculate_logprobs: z.boolean(),
+    normalize_advantages: z.boolean(),
+    truncated_importance_sampling: z.number().nullable(),
+    kl_penalty_coef: z.number().nullable(),
+    allow_training_without_logprobs: z.boolean(),
     packed_sequence_length: z.int(),
     seed: z.int(),
   })
   .meta({ id: 'RlConfig' })
 export type RlConfig = z.output<typeof RlConfig>
 
-/** Asks for one RL job: from the checkpoint in `checkpoint_dir` to a new one in `output_dir`. */
+/**
+ * Every job goes from the checkpoint in `checkpoint_dir` to a new one in `output_dir`. `work_dir` is the job's own: the
+ * worker keeps its state after each gradient step there, and a job that is sent again goes on from it.
+ */
+const anyJob = {
+  job_id: z.string(),
+  checkpoint_dir: z.string(),
+  output_dir: z.string(),
+  work_dir: z.string(),
+}
+
+/**
+ * Asks for one RL job. `policy_step` is the step of the checkpoint, to tell how old the rollouts are; `reference_dir`
+ * is the checkpoint that the KL penalty refers to, null for the base model.
+ */
 export const RlJob = z
   .strictObject({
     kind: z.literal('rl_job'),
-    job_id: z.string(),
-    checkpoint_dir: z.string(),
-    output_dir: z.string(),
+    ...anyJob,
+    policy_step: z.int(),
+    reference_dir: z.string().nullable(),
     trajectory_groups_path: z.string(),
     config: RlConfig,
   })
   .meta({ id: 'RlJob' })
+
+/** One learning rate for all batches, or one for each in order. */
+export const SftConfig = z
+  .strictObject({ batch_size: z.int(), learning_rate: z.union([z.number(), z.array(z.number())]) })
+  .meta({ id: 'SftConfig' })
+export type SftConfig = z.output<typeof SftConfig>
+
+/** Asks for one SFT job: one conversation a line of `data_path`, batch after batch in the file's order. */
+export const SftJob = z
+  .strictObject({ kind: z.literal('sft_job'), ...anyJob, data_path: z.string(), config: SftConfig })
+  .meta({ id: 'SftJob' })
+
+/** Asks for the base model with the adapter of `checkpoint_dir` merged into it, written to `output_dir`. */
+export const MergeAdapter = z
+  .strictObject({
+    kind: z.literal('merge_adapter'),
+    request_id: z.string(),
+    checkpoint_dir: z.string(),
+    output_dir: z.string(),
+  })
+  .meta({ id: 'MergeAdapter' })
 
 /** Asks that a job stop within one gradient step. */
 export const CancelJob = z
@@ -64,7 +103,7 @@ export const CancelJob = z
 
 /** What the server sends. */
 export const WorkerRequest = z
-  .discriminatedUnion('kind', [CreateAdapter, RlJob, CancelJob])
+  .discriminatedUnion('kind', [CreateAdapter, RlJob, SftJob, MergeAdapter, CancelJob])
   .meta({ id: 'WorkerRequest' })
 export type WorkerRequest = z.output<typeof WorkerRequest>
 
@@ -81,6 +120,16 @@ export const WorkerReady = z
 export const AdapterCreated = z
   .strictObject({ kind: z.literal('adapter_created'), request_id: z.string(), directory: z.string() })
   .meta({ id: 'AdapterCreated' })
+
+/** `logprob_gap_max`: over some sample texts, how far the merged model is from the base with its adapter, in nats. */
+export const AdapterMerged = z
+  .strictObject({
+    kind: z.literal('adapter_merged'),
+    request_id: z.string(),
+    directory: z.string(),
+    logprob_gap_max: z.number(),
+  })
+  .meta({ id: 'AdapterMerged' })
 
 export const RequestFailed = z
   .strictObject({ kind: z.literal('request_failed'), request_id: z.string(), error_message: z.string() })
@@ -132,6 +181,7 @@ export const WorkerMessage = z
   .discriminatedUnion('kind', [
     WorkerReady,
     AdapterCreated,
+    AdapterMerged,
     RequestFailed,
     JobProgress,
     TrainingStarted,

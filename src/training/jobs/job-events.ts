@@ -1,4 +1,5 @@
 import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { onPolicyWarnings } from './on-policy.ts'
 import { addEvent, listEvents } from './queries.ts'
 
 /** Events of one job that an earlier attempt may have written: far more than one job has. */
@@ -17,6 +18,11 @@ export async function createJobEvents(control: ControlDb, jobId: string): Promis
   const written = await listEvents(control, { job_id: jobId, afterPosition: 0, limit: EVENTS_MAX })
   const startedBefore = written.find((event) => event.type === 'training_started')
   let stepsToSkip = written.filter((event) => event.type === 'gradient_step').length
+  const warned = new Set(
+    written
+      .filter((event) => event.type === 'on_policy_warning')
+      .map((event) => (JSON.parse(event.data) as { code?: string }).code),
+  )
 
   return {
     async started(num_sequences) {
@@ -26,9 +32,18 @@ export async function createJobEvents(control: ControlDb, jobId: string): Promis
         throw new Error('The job was started again and came out with another number of sequences')
       }
     },
+
     async gradientStep(metrics) {
-      if (stepsToSkip > 0) stepsToSkip--
-      else await addEvent(control, jobId, { type: 'gradient_step', data: metrics })
+      if (stepsToSkip > 0) {
+        stepsToSkip--
+        return
+      }
+      await addEvent(control, jobId, { type: 'gradient_step', data: metrics })
+      for (const warning of onPolicyWarnings(metrics)) {
+        if (warned.has(warning.code)) continue
+        warned.add(warning.code)
+        await addEvent(control, jobId, { type: 'on_policy_warning', data: warning })
+      }
     },
   }
 }

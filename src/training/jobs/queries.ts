@@ -7,6 +7,7 @@ import type {
   TrainingJobsTable,
 } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
+import type { WaitingJob } from './queue.ts'
 
 export type JobRow = Selectable<TrainingJobsTable>
 export type EventRow = Selectable<TrainingJobEventsTable>
@@ -19,23 +20,97 @@ export function findJob(control: ControlTx, id: string): Promise<JobRow | undefi
   return control.selectFrom('training_jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Takes the oldest waiting job of a base model; nobody else gets the same one. */
-export function takeNextJob(control: ControlDb, baseModel: string): Promise<JobRow | undefined> {
+/** The waiting jobs of a base model, oldest first. */
+export function waitingJobs(control: ControlDb, baseModel: string): Promise<WaitingJob[]> {
+  return control
+    .selectFrom('training_jobs')
+    .select(['id', 'model_id'])
+    .where('state', '=', 'queued')
+    .where('base_model', '=', baseModel)
+    .orderBy('id')
+    .execute()
+}
+
+/** When the newest job of each model that has waiting jobs started. */
+export async function lastStarts(control: ControlDb, baseModel: string): Promise<Map<string, string>> {
+  const rows = await control
+    .selectFrom('training_jobs')
+    .select((eb) => ['model_id', eb.fn.max('started_at').as('started_at')])
+    .where('model_id', 'in', (eb) =>
+      eb
+        .selectFrom('training_jobs')
+        .select('model_id')
+        .where('state', '=', 'queued')
+        .where('base_model', '=', baseModel),
+    )
+    .where('started_at', 'is not', null)
+    .groupBy('model_id')
+    .execute()
+  return new Map(rows.map((row) => [row.model_id, row.started_at ?? '']))
+}
+
+/** Takes a waiting job; undefined when it no longer waits. */
+export function takeJob(control: ControlDb, id: string): Promise<JobRow | undefined> {
   return control
     .updateTable('training_jobs')
     .set((eb) => ({ state: 'running', started_at: nowIso(), attempts: eb('attempts', '+', 1) }))
     .where('state', '=', 'queued')
-    .where('id', '=', (eb) =>
-      eb
-        .selectFrom('training_jobs')
-        .select('id')
-        .where('state', '=', 'queued')
-        .where('base_model', '=', baseModel)
-        .orderBy('id')
-        .limit(1),
-    )
+    .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+}
+
+/** Jobs newest first, from before the one given. */
+export function listJobs(
+  control: ControlDb,
+  page: {
+    model_id: string | undefined
+    state: JobRow['state'] | undefined
+    beforeId: string | undefined
+    limit: number
+  },
+): Promise<JobRow[]> {
+  let query = control.selectFrom('training_jobs').selectAll()
+  if (page.model_id !== undefined) query = query.where('model_id', '=', page.model_id)
+  if (page.state !== undefined) query = query.where('state', '=', page.state)
+  if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)
+  return query.orderBy('id', 'desc').limit(page.limit).execute()
+}
+
+/** Gradient steps that jobs have taken. */
+export async function countSteps(
+  control: ControlDb,
+  jobIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (jobIds.length === 0) return new Map()
+  const rows = await control
+    .selectFrom('training_job_events')
+    .select((eb) => ['job_id', eb.fn.countAll<number>().as('count')])
+    .where('job_id', 'in', jobIds)
+    .where('type', '=', 'gradient_step')
+    .groupBy('job_id')
+    .execute()
+  return new Map(rows.map((row) => [row.job_id, Number(row.count)]))
+}
+
+/** Jobs whose trajectories have not become calls yet, oldest first. */
+export function untracedJobs(control: ControlDb): Promise<JobRow[]> {
+  return control
+    .selectFrom('training_jobs')
+    .selectAll()
+    .where('kind', '=', 'rl')
+    .where('traced_at', 'is', null)
+    .orderBy('id')
+    .execute()
+}
+
+export async function setTraced(control: ControlDb, jobId: string): Promise<void> {
+  await control.updateTable('training_jobs').set({ traced_at: nowIso() }).where('id', '=', jobId).execute()
+}
+
+/** Every job of a model, ended or not. */
+export function jobsOfModel(control: ControlDb, modelId: string): Promise<JobRow[]> {
+  return control.selectFrom('training_jobs').selectAll().where('model_id', '=', modelId).execute()
 }
 
 export async function countWaiting(control: ControlDb): Promise<number> {
@@ -51,15 +126,6 @@ export function openJobs(control: ControlDb, state: 'queued' | 'running'): Promi
   return control.selectFrom('training_jobs').selectAll().where('state', '=', state).orderBy('id').execute()
 }
 
-export function openJobsOfModel(control: ControlDb, modelId: string): Promise<JobRow[]> {
-  return control
-    .selectFrom('training_jobs')
-    .selectAll()
-    .where('model_id', '=', modelId)
-    .where('state', 'in', ['queued', 'running'])
-    .execute()
-}
-
 export async function setSource(control: ControlDb, jobId: string, checkpointId: string): Promise<void> {
   await control
     .updateTable('training_jobs')
@@ -68,14 +134,23 @@ export async function setSource(control: ControlDb, jobId: string, checkpointId:
     .execute()
 }
 
-/** Puts a job that was running back into the queue. */
-export async function requeue(control: ControlDb, jobId: string): Promise<void> {
-  await control
-    .updateTable('training_jobs')
-    .set({ state: 'queued' })
-    .where('id', '=', jobId)
-    .where('state', '=', 'running')
-    .execute()
+/** Puts a job that was running back into the queue; with a reason, its events say so. */
+export async function requeue(
+  control: ControlDb,
+  jobId: string,
+  how: { reason: string } | { attempts: number },
+): Promise<void> {
+  await control.transaction().execute(async (tx) => {
+    const back = await tx
+      .updateTable('training_jobs')
+      .set({ state: 'queued', ...('attempts' in how && { attempts: how.attempts }) })
+      .where('id', '=', jobId)
+      .where('state', '=', 'running')
+      .returning('id')
+      .executeTakeFirst()
+    if (back === undefined || !('reason' in how)) return
+    await addEvent(tx, jobId, { type: 'training_resumed', data: { reason: how.reason } })
+  })
 }
 
 export interface JobEnd {

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { type Route, route } from '../../http/route.ts'
 import type { Jobs } from './service.ts'
-import { EventsListQuery, EventsListRes, JobCreateReq, JobPath, JobRes } from './wire.ts'
+import {
+  EventsListQuery,
+  EventsListRes,
+  JobCreateReq,
+  JobPath,
+  JobRes,
+  JobsListQuery,
+  JobsListRes,
+  SftJobCreateReq,
+} from './wire.ts'
 
 const JobStream = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 
@@ -18,6 +27,26 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       reply: 'json',
       response: JobRes,
       handle: jobs.create,
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/preview/sft-training-jobs',
+      operationId: 'create_sft_training_job',
+      family: 'training',
+      body: SftJobCreateReq,
+      reply: 'json',
+      response: JobRes,
+      handle: jobs.createSft,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/training-jobs',
+      operationId: 'list_training_jobs',
+      family: 'training',
+      query: JobsListQuery,
+      reply: 'json',
+      response: JobsListRes,
+      handle: jobs.list,
     }),
     route({
       method: 'GET',

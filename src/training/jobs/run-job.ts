@@ -1,9 +1,14 @@
+import type { Contents } from '../../contents.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
+import type { Trainer } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import type { CheckpointFiles } from '../checkpoints/files.ts'
-import type { Checkpoints, StoredCheckpoint } from '../checkpoints/service.ts'
-import { RlConfig, WorkerMessage, type WorkerRequest } from './contract-wire.ts'
+import type { ModelOfCheckpoints, StoredCheckpoint } from '../checkpoints/rows.ts'
+import type { Checkpoints } from '../checkpoints/service.ts'
+import type { Models } from '../models/service.ts'
+import { SftConfig, WorkerMessage, type WorkerRequest } from './contract-wire.ts'
+import { StoredRlConfig } from './job-config.ts'
 import { createJobEvents, type JobEvents } from './job-events.ts'
 import { endJob, type JobRow, setSource } from './queries.ts'
 
@@ -17,52 +22,88 @@ export interface Progress {
 export interface RunJobDeps {
   control: ControlDb
   blobs: Blobs
+  contents: Contents
+  models: Models
   baseModels: BaseModels
   checkpoints: Checkpoints
   files: CheckpointFiles
+}
+
+interface RunOptions {
+  signal: AbortSignal
+  onProgress: (progress: Progress) => void
 }
 
 /**
  * Has the worker run one job; resolves with the new step, which is committed together with the job's end.
  * @throws Error with the reason when the job fails; the signal's reason when it is aborted.
  */
-export async function runJob(
-  deps: RunJobDeps,
-  job: JobRow,
-  options: { signal: AbortSignal; onProgress: (progress: Progress) => void },
-): Promise<number> {
+export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions): Promise<number> {
   const directory = await deps.files.outputFolder()
   try {
-    const request = await requestOf(deps, job, directory)
-    const events = await createJobEvents(deps.control, job.id)
-    for await (const raw of deps.baseModels.trainer(job.base_model).run(request, options.signal)) {
-      const message = WorkerMessage.parse(raw)
-      // A worker may still be finishing a job that was cancelled.
-      if (!('job_id' in message) || message.job_id !== job.id) continue
-      if (message.kind === 'job_progress') {
-        const { phase, done, total } = message
-        options.onProgress({ phase, done, total })
-      } else if (message.kind === 'checkpoint_saved') return await succeed(deps, job, message)
-      else await recordEvent(events, message)
-    }
-    throw new Error('The worker ended the job without a result')
+    const model = await deps.models.existing(job.model_id)
+    const request = await requestOf(deps, job, { model, directory })
+    return await deps.baseModels.withTrainer(job.base_model, async (trainer) => {
+      const saved = await follow(deps, job, { trainer, request, ...options })
+      return succeed(deps, job, model, saved)
+    })
   } finally {
     await deps.files.removeOutput(directory)
   }
 }
 
-async function requestOf(deps: RunJobDeps, job: JobRow, directory: string): Promise<WorkerRequest> {
+type Saved = Extract<WorkerMessage, { kind: 'checkpoint_saved' }>
+
+/** Records what the worker says of the job, up to its last word. */
+async function follow(
+  deps: RunJobDeps,
+  job: JobRow,
+  work: RunOptions & { trainer: Trainer; request: WorkerRequest },
+): Promise<Saved> {
+  const events = await createJobEvents(deps.control, job.id)
+  for await (const raw of work.trainer.run(work.request, work.signal)) {
+    const message = WorkerMessage.parse(raw)
+    // A worker may still be finishing a job that was cancelled.
+    if (!('job_id' in message) || message.job_id !== job.id) continue
+    if (message.kind === 'job_progress') {
+      const { phase, done, total } = message
+      work.onProgress({ phase, done, total })
+    } else if (message.kind === 'checkpoint_saved') return message
+    else await recordEvent(events, message)
+  }
+  throw new Error('The worker ended the job without a result')
+}
+
+async function requestOf(
+  deps: RunJobDeps,
+  job: JobRow,
+  at: { model: ModelOfCheckpoints; directory: string },
+): Promise<WorkerRequest> {
   const source = await sourceOf(deps, job)
-  const data = await deps.blobs.localPath(job.data_key)
-  if (data === undefined) throw new Error('The trajectories of this job are missing')
-  return {
-    kind: 'rl_job',
+  const anyJob = {
     job_id: job.id,
     checkpoint_dir: await deps.files.checkpointFolder(source.manifest),
-    output_dir: directory,
-    trajectory_groups_path: data,
-    config: RlConfig.parse(JSON.parse(job.config)),
+    output_dir: at.directory,
+    work_dir: deps.files.workFolder(job.id),
   }
+  if (job.kind === 'sft') {
+    const data_path = present(await deps.contents.localPath(job.data_key))
+    return { kind: 'sft_job', ...anyJob, data_path, config: SftConfig.parse(JSON.parse(job.config)) }
+  }
+  const config = StoredRlConfig.parse(JSON.parse(job.config))
+  return {
+    kind: 'rl_job',
+    ...anyJob,
+    policy_step: source.step,
+    reference_dir: await referenceOf(deps, at.model, config),
+    trajectory_groups_path: present(await deps.blobs.localPath(job.data_key)),
+    config: config.worker,
+  }
+}
+
+function present(path: string | undefined): string {
+  if (path === undefined) throw new Error('What this job trains on is missing')
+  return path
 }
 
 /** The model's newest checkpoint when the job first starts; the same one if it has to start again. */
@@ -75,6 +116,19 @@ async function sourceOf(deps: RunJobDeps, job: JobRow): Promise<StoredCheckpoint
   if (newest === undefined) throw new Error('The model has no checkpoint to train from: all were deleted')
   await setSource(deps.control, job.id, newest.id)
   return newest
+}
+
+/** What the KL penalty refers to: a folder with a checkpoint, or null for the base model. */
+async function referenceOf(
+  deps: RunJobDeps,
+  model: ModelOfCheckpoints,
+  config: StoredRlConfig,
+): Promise<string | null> {
+  const step = config.kl_penalty_reference_step
+  if (step === null) return null
+  const reference = await deps.checkpoints.find(model, String(step))
+  if (reference === undefined) throw new Error(`kl_penalty_reference_step: the model has no step ${step}`)
+  return deps.files.checkpointFolder(reference.manifest)
 }
 
 type JobMessage = Extract<WorkerMessage, { job_id: string }>
@@ -98,10 +152,11 @@ async function recordEvent(
 function succeed(
   deps: RunJobDeps,
   job: JobRow,
+  model: ModelOfCheckpoints,
   saved: { directory: string; metrics: Record<string, number> },
 ): Promise<number> {
-  const next = { model_id: job.model_id, job_id: job.id, ...saved }
-  return deps.checkpoints.addNext(next, async (tx, step) => {
+  const next = { job_id: job.id, directory: saved.directory, metrics: saved.metrics }
+  return deps.checkpoints.addNext(model, next, async (tx, step) => {
     const end = { state: 'succeeded', error_message: null, checkpoint_step: step } as const
     if (!(await endJob(tx, job.id, end))) throw new Error('The job has ended already')
   })

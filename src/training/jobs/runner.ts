@@ -1,10 +1,9 @@
-import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { endJob, type JobRow, openJobs, openJobsOfModel, requeue, takeNextJob } from './queries.ts'
+import type { JobRow } from './queries.ts'
+import * as queries from './queries.ts'
+import { fairOrder } from './queue.ts'
 import { type Progress, type RunJobDeps, runJob } from './run-job.ts'
-
-/** A job that was running each time the server ended may be what ended it. */
-const ATTEMPTS_MAX = 3
+import { ATTEMPTS_MAX, createSettling } from './settling.ts'
 
 export type JobRunner = ReturnType<typeof createJobRunner>
 
@@ -14,12 +13,13 @@ interface RunningJob {
   progress: Progress | null
 }
 
-/** Runs the jobs of each base model one after the other, in the order in which they came. */
+/** Runs the jobs of each base model one after the other; models take turns. */
 export function createJobRunner(deps: RunJobDeps & { log: Log }) {
-  const { control, baseModels, log } = deps
+  const { control, baseModels, files, log } = deps
   const disposal = new AbortController()
   const queues = new Map<string, Promise<void>>()
   const running = new Map<string, RunningJob>()
+  const settling = createSettling({ ...deps, stopping: disposal.signal })
 
   async function run(job: JobRow): Promise<void> {
     const own: RunningJob = { abort: new AbortController(), cancelReason: undefined, progress: null }
@@ -31,20 +31,24 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
         own.progress = progress
       }
       const step = await runJob(deps, job, { signal, onProgress })
+      await files.removeWork(job.id)
       log.info({ job: job.id, model: job.model_id, step }, 'training job succeeded')
     } catch (error) {
-      // A job that the server's own stop interrupts is run again by the next start.
-      if (disposal.signal.aborted) return
-      if (own.cancelReason === undefined) await fail(deps, job, messageOf(error))
-      else await endCancelled(deps, job, own.cancelReason)
+      await settling.settle(job, { error, cancelReason: own.cancelReason })
     } finally {
       running.delete(job.id)
     }
   }
 
+  async function nextInLine(baseModel: string): Promise<JobRow | undefined> {
+    const waiting = await queries.waitingJobs(control, baseModel)
+    const [first] = fairOrder(waiting, await queries.lastStarts(control, baseModel))
+    return first && queries.takeJob(control, first.id)
+  }
+
   async function drain(baseModel: string): Promise<void> {
     while (!disposal.signal.aborted) {
-      const job = await takeNextJob(control, baseModel)
+      const job = await nextInLine(baseModel)
       if (job === undefined) return
       await run(job)
     }
@@ -64,9 +68,9 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
 
   async function cancel(job: JobRow, reason: string): Promise<void> {
     const own = running.get(job.id)
-    if (own === undefined) return endCancelled(deps, job, reason)
+    if (own === undefined) return settling.end(job, 'cancelled', reason)
     own.cancelReason = reason
-    baseModels.trainer(job.base_model).send({ kind: 'cancel_job', job_id: job.id })
+    baseModels.sendToTrainer(job.base_model, { kind: 'cancel_job', job_id: job.id })
     // Nothing more of this job counts; the worker takes the next one once it has noticed.
     own.abort.abort(new Error(reason))
   }
@@ -76,19 +80,23 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
     cancel,
     progressOf: (jobId: string): Progress | null => running.get(jobId)?.progress ?? null,
 
-    async cancelOfModel(modelId: string): Promise<void> {
-      for (const job of await openJobsOfModel(control, modelId)) await cancel(job, 'The model was deleted')
+    /** The place of each waiting job of a base model, from 1. */
+    async positions(baseModel: string): Promise<Map<string, number>> {
+      const waiting = await queries.waitingJobs(control, baseModel)
+      const order = fairOrder(waiting, await queries.lastStarts(control, baseModel))
+      return new Map(order.map((job, index) => [job.id, index + 1]))
     },
 
-    /** Takes up what an earlier server left: jobs that were running start again from where they started. */
+    /** Takes up what an earlier server left: jobs that were running go on from their last gradient step. */
     async start(): Promise<AsyncDisposable> {
-      await deps.files.clear()
-      for (const job of await openJobs(control, 'running')) {
-        if (job.attempts < ATTEMPTS_MAX) await requeue(control, job.id)
-        else await fail(deps, job, `The server ended ${job.attempts} times while this job ran`)
+      await files.clear()
+      for (const job of await queries.openJobs(control, 'running')) {
+        const reason = 'The server was started again'
+        if (job.attempts < ATTEMPTS_MAX) await queries.requeue(control, job.id, { reason })
+        else await settling.end(job, 'failed', `The server ended ${job.attempts} times while this job ran`)
       }
       if (baseModels.isAvailable()) {
-        for (const job of await openJobs(control, 'queued')) kick(job.base_model)
+        for (const job of await queries.openJobs(control, 'queued')) kick(job.base_model)
       }
       return {
         async [Symbol.asyncDispose]() {
@@ -98,18 +106,4 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
       }
     },
   }
-}
-
-async function fail(deps: RunJobDeps & { log: Log }, job: JobRow, reason: string): Promise<void> {
-  const newest = await deps.checkpoints.newest(job.model_id)
-  const error_message =
-    newest === undefined ? reason : `${reason}. The last checkpoint is step ${newest.step}.`
-  const end = { state: 'failed', error_message, checkpoint_step: null } as const
-  await deps.control.transaction().execute((tx) => endJob(tx, job.id, end))
-  deps.log.warn({ job: job.id, reason }, 'training job failed')
-}
-
-async function endCancelled(deps: RunJobDeps, job: JobRow, reason: string): Promise<void> {
-  const end = { state: 'cancelled', error_message: reason, checkpoint_step: null } as const
-  await deps.control.transaction().execute((tx) => endJob(tx, job.id, end))
 }

@@ -1,120 +1,142 @@
-import { Readable } from 'node:stream'
-import type { z } from 'zod'
-import { notFound, unavailable } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
-import { newId } from '../../ids.ts'
-import type { Blobs } from '../../stores/blobs/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
-import { nowIso } from '../../time.ts'
-import type { BaseModels } from '../base-models/service.ts'
-import type { Models } from '../models/service.ts'
-import { toPage } from '../page-wire.ts'
-import { countWaiting, findEvent, findJob, insertJob, type JobRow, listEvents } from './queries.ts'
-import { readJobBody } from './read-body.ts'
-import { rlConfigOf } from './rl-config.ts'
-import type { JobRunner } from './runner.ts'
-import { type EventsListQuery, JobEvent, type JobRes } from './wire.ts'
 
-/** Jobs that wait for a worker; each holds its rollouts on disk. */
-const WAITING_MAX = 1_000
+import { notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { toPage } from '../page-wire.ts'
+import type { TrajectorySource } from '../trajectories/group-calls.ts'
+import type { UntracedJob } from '../trajectories/trajectory-calls.ts'
+import type { JobsDeps } from './deps.ts'
+import type { JobRow } from './queries.ts'
+import * as queries from './queries.ts'
+import { createSubmitting, ownerOf } from './submitting.ts'
+import {
+  type EventsListQuery,
+  JobEvent,
+  type JobRes,
+  type JobsListQuery,
+  type SftJobCreateReq,
+} from './wire.ts'
 
 export type Jobs = ReturnType<typeof createJobs>
 
-export interface JobsDeps {
-  control: ControlDb
-  blobs: Blobs
-  models: Models
-  baseModels: BaseModels
-  runner: JobRunner
-}
-
 /** Training jobs as clients see them. */
-export function createJobs({ control, blobs, models, baseModels, runner }: JobsDeps) {
+export function createJobs(deps: JobsDeps) {
+  const { control, runner } = deps
+  const submitting = createSubmitting(deps)
+
   async function existing(id: string): Promise<JobRow> {
-    const row = await findJob(control, id)
+    const row = await queries.findJob(control, id)
     if (row === undefined) throw notFound('training job', id)
     return row
   }
 
-  return {
-    /**
-     * Takes a job. It is answered once its groups are safe on disk; of a job that is refused nothing stays.
-     * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
-     */
-    async create(input: { stream: ReadableStream<Uint8Array> }, context: CallContext) {
-      baseModels.assertAvailable()
-      if ((await countWaiting(control)) >= WAITING_MAX) {
-        throw unavailable(`${WAITING_MAX} training jobs are waiting already`, 60)
-      }
-      const id = newId()
-      const dataKey = `trajectory-groups/${id}.jsonl`
-      const body = readJobBody(input.stream)
-      await blobs.put(dataKey, Readable.from(body.lines()))
-      try {
-        context.signal.throwIfAborted()
-        const head = body.head()
-        const model = await models.existing(head.model_id)
-        const row: JobRow = {
-          id,
-          model_id: model.id,
-          base_model: model.base_model,
-          kind: 'rl',
-          state: 'queued',
-          config: JSON.stringify(rlConfigOf(head.experimental_config ?? {})),
-          data_key: dataKey,
-          source_checkpoint_id: null,
-          checkpoint_step: null,
-          attempts: 0,
-          error_message: null,
-          created_by: context.caller.user,
-          created_at: nowIso(),
-          started_at: null,
-          ended_at: null,
-        }
-        await insertJob(control, row)
-        runner.kick(model.base_model)
-        return toWire(row, runner)
-      } catch (error) {
-        await blobs.delete(dataKey)
-        throw error
-      }
-    },
+  async function shown(rows: readonly JobRow[]): Promise<JobRes[]> {
+    const ids = rows.map((row) => row.id)
+    const steps = await queries.countSteps(control, ids)
+    const positions = new Map<string, number>()
+    const waiting = rows.filter((row) => row.state === 'queued')
+    for (const baseModel of new Set(waiting.map((row) => row.base_model))) {
+      for (const [id, position] of await runner.positions(baseModel)) positions.set(id, position)
+    }
+    return rows.map((row) => ({
+      ...plain(row),
+      progress: row.state === 'running' ? runner.progressOf(row.id) : null,
+      queue_position: positions.get(row.id) ?? null,
+      counts: { ...JSON.parse(row.counts), gradient_steps: steps.get(row.id) ?? 0 },
+    }))
+  }
 
-    async get({ training_job_id }: { training_job_id: string }) {
-      return toWire(await existing(training_job_id), runner)
+  async function shownOne(row: JobRow): Promise<JobRes> {
+    const [job] = await shown([row])
+    if (job === undefined) throw notFound('training job', row.id)
+    return job
+  }
+
+  return {
+    create: async ({ stream }: { stream: ReadableStream<Uint8Array> }, context: CallContext) =>
+      shownOne(await submitting.rl(stream, context)),
+
+    createSft: async (req: SftJobCreateReq, context: CallContext) =>
+      shownOne(await submitting.sft(req, context)),
+
+    get: async ({ training_job_id }: { training_job_id: string }) =>
+      shownOne(await existing(training_job_id)),
+
+    /** A page of jobs, newest first. */
+    async list({ model_id, state, after, limit }: JobsListQuery) {
+      const page = { model_id, state, beforeId: after, limit: limit + 1 }
+      return toPage(await shown(await queries.listJobs(control, page)), limit)
     },
 
     /** Ends a job within one gradient step; a job that has ended stays as it is. */
     async cancel({ training_job_id }: { training_job_id: string }) {
       const row = await existing(training_job_id)
-      await runner.cancel(row, 'The job was cancelled')
-      return toWire(await existing(training_job_id), runner)
+      if (row.ended_at === null) await runner.cancel(row, 'The job was cancelled')
+      return shownOne(await existing(training_job_id))
     },
 
     /** A page of events, oldest first. @throws 404 for an unknown job or cursor. */
     async events(req: EventsListQuery & { training_job_id: string }) {
       const job = await existing(req.training_job_id)
-      const cursor = req.after === undefined ? undefined : await findEvent(control, req.after)
+      const cursor = req.after === undefined ? undefined : await queries.findEvent(control, req.after)
       if (req.after !== undefined && cursor?.job_id !== job.id) throw notFound('event', req.after)
-      const afterPosition = cursor?.position ?? 0
-      const rows = await listEvents(control, { job_id: job.id, afterPosition, limit: req.limit + 1 })
+      const page = { job_id: job.id, afterPosition: cursor?.position ?? 0, limit: req.limit + 1 }
+      const rows = await queries.listEvents(control, page)
       const items = rows.map(({ id, type, data }) => JobEvent.parse({ id, type, data: JSON.parse(data) }))
       return toPage(items, req.limit)
+    },
+
+    untraced: () => findUntraced(deps),
+
+    setTraced: (jobId: string): Promise<void> => queries.setTraced(control, jobId),
+
+    /** Ends the open jobs of a model that is gone, and forgets what its jobs trained on. */
+    async removeOfModel(modelId: string): Promise<void> {
+      for (const job of await queries.jobsOfModel(control, modelId)) {
+        if (job.ended_at === null) await runner.cancel(job, 'The model was deleted')
+        if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
+        else await deps.contents.release([ownerOf(job.id)])
+      }
     },
   }
 }
 
-function toWire(row: JobRow, runner: JobRunner): z.input<typeof JobRes> {
+/** Jobs whose trajectories have not become calls yet, oldest first. */
+async function findUntraced({ control, models, blobs }: JobsDeps): Promise<UntracedJob[]> {
+  const found: UntracedJob[] = []
+  for (const job of await queries.untracedJobs(control)) {
+    const [model, path] = [await models.byId(job.model_id), await blobs.localPath(job.data_key)]
+    if (model === undefined || path === undefined) await queries.setTraced(control, job.id)
+    else found.push({ id: job.id, path, source: sourceOf(job, model) })
+  }
+  return found
+}
+
+function sourceOf(
+  job: JobRow,
+  model: { id: string; entity: string; project: string; name: string },
+): TrajectorySource {
   return {
-    id: row.id,
-    model_id: row.model_id,
-    kind: row.kind,
-    state: row.state,
-    created_at: row.created_at,
-    started_at: row.started_at,
-    ended_at: row.ended_at,
-    error_message: row.error_message,
-    checkpoint_step: row.checkpoint_step,
-    progress: row.state === 'running' ? runner.progressOf(row.id) : null,
+    id: job.id,
+    project_id: `${model.entity}/${model.project}`,
+    attributes: { model_id: model.id, model: model.name, job_id: job.id },
+    split: 'train',
+    at: job.created_at,
+  }
+}
+
+function plain(row: JobRow) {
+  const { id, model_id, kind, state, attempts, checkpoint_step, error_message } = row
+  const { created_at, started_at, ended_at } = row
+  return {
+    id,
+    model_id,
+    kind,
+    state,
+    created_at,
+    started_at,
+    ended_at,
+    error_message,
+    checkpoint_step,
+    attempts,
   }
 }

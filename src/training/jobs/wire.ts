@@ -1,24 +1,42 @@
 import { z } from 'zod'
 import { PageQuery, pageOf } from '../page-wire.ts'
-import { TrajectoryGroup } from '../trajectories-wire.ts'
+import { TrajectoryGroup } from '../trajectories/wire.ts'
+
+/** Tokens of one row of an RL job: below it rows are too short to learn from, above it memory runs out. */
+const PackedSequenceLength = z.int().min(16).max(1_048_576)
+
+const wireFields = {
+  learning_rate: z.number().nonnegative().nullish(),
+  advantage_balance: z.number().min(-1).max(1).nullish(),
+  scale_rewards: z.boolean().nullish(),
+  ppo: z.boolean().nullish(),
+  epsilon: z.number().nonnegative().nullish(),
+  epsilon_high: z.number().nonnegative().nullish(),
+  importance_sampling_level: z.enum(['token', 'sequence', 'average', 'geometric_average']).nullish(),
+  max_negative_advantage_importance_sampling_weight: z.number().nonnegative().nullish(),
+  mask_prob_ratio: z.boolean().nullish(),
+  kimi_k2_tau: z.number().nullish(),
+  x_k2_tau: z.number().nullish().meta({ description: 'Another name of kimi_k2_tau' }),
+  precalculate_logprobs: z.boolean().nullish(),
+}
+
+/** What the open trainer can do and the hosted service does not offer; docs/rl-quirks.md says what each does. */
+const ownFields = {
+  normalize_advantages: z.boolean().nullish(),
+  truncated_importance_sampling: z.number().nonnegative().nullish(),
+  kl_penalty_coef: z.number().nonnegative().nullish(),
+  kl_penalty_reference_step: z
+    .int()
+    .nonnegative()
+    .nullish()
+    .meta({ description: 'A step of the model; null for the base model' }),
+  allow_training_without_logprobs: z.boolean().nullish(),
+  packed_sequence_length: PackedSequenceLength.nullish(),
+  seed: z.int().nonnegative().nullish(),
+}
 
 /** Wire: keys come with explicit nulls, which mean the default. */
-export const ExperimentalConfig = z
-  .object({
-    learning_rate: z.number().nonnegative().nullish(),
-    advantage_balance: z.number().min(-1).max(1).nullish(),
-    scale_rewards: z.boolean().nullish(),
-    ppo: z.boolean().nullish(),
-    epsilon: z.number().nonnegative().nullish(),
-    epsilon_high: z.number().nonnegative().nullish(),
-    importance_sampling_level: z.enum(['token', 'sequence', 'average', 'geometric_average']).nullish(),
-    max_negative_advantage_importance_sampling_weight: z.number().nonnegative().nullish(),
-    mask_prob_ratio: z.boolean().nullish(),
-    kimi_k2_tau: z.number().nullish(),
-    x_k2_tau: z.number().nullish().meta({ description: 'Another name of kimi_k2_tau' }),
-    precalculate_logprobs: z.boolean().nullish(),
-  })
-  .meta({ id: 'ExperimentalConfig' })
+export const ExperimentalConfig = z.object({ ...wireFields, ...ownFields }).meta({ id: 'ExperimentalConfig' })
 export type ExperimentalConfig = z.output<typeof ExperimentalConfig>
 
 /** What a job's body holds beside its groups, which are read one by one. */
@@ -30,30 +48,76 @@ export const JobHead = z.object({
 /** The whole body, for the API description. */
 export const JobCreateReq = JobHead.extend({ trajectory_groups: z.array(TrajectoryGroup) })
 
+/** Batches of one job; a list of learning rates has one for each. */
+const LEARNING_RATES_MAX = 1_000_000
+
+/** Wire: an absent batch size means "auto". `experimental_config` is never sent. */
+export const SftJobCreateReq = z.object({
+  model_id: z.uuid(),
+  training_data_url: z.string().min(1).max(2048),
+  config: z
+    .object({
+      batch_size: z.union([z.int().min(1).max(1_000_000), z.literal('auto')]).nullish(),
+      learning_rate: z
+        .union([z.number().nonnegative(), z.array(z.number().nonnegative()).min(1).max(LEARNING_RATES_MAX)])
+        .nullish(),
+    })
+    .nullish(),
+})
+export type SftJobCreateReq = z.output<typeof SftJobCreateReq>
+
 export const JobState = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'])
+
+const Count = z.int().nonnegative()
 
 /** Wire: clients read `id` only. */
 export const JobRes = z
   .object({
     id: z.uuid(),
     model_id: z.uuid(),
-    kind: z.enum(['rl']),
+    kind: z.enum(['rl', 'sft']),
     state: JobState,
     created_at: z.string(),
     started_at: z.string().nullable(),
     ended_at: z.string().nullable(),
     error_message: z.string().nullable(),
     checkpoint_step: z.int().nullable(),
+    attempts: Count,
+    queue_position: z
+      .int()
+      .min(1)
+      .nullable()
+      .meta({ description: '1 for the next of its base model to run; null unless queued' }),
     progress: z.object({ phase: z.string(), done: z.int(), total: z.int() }).nullable(),
+    counts: z
+      .record(z.string(), Count)
+      .meta({ description: 'Of what was sent, and of gradient steps taken' }),
   })
   .meta({ id: 'TrainingJob' })
+export type JobRes = z.input<typeof JobRes>
+
+export const JobsListQuery = PageQuery.extend({
+  model_id: z.string().optional(),
+  state: JobState.optional(),
+})
+export type JobsListQuery = z.output<typeof JobsListQuery>
+
+export const JobsListRes = pageOf(JobRes).meta({ id: 'TrainingJobPage' })
 
 export const JobPath = z.object({ training_job_id: z.string() })
 
+/** Wire: clients ignore types other than the first four. */
 export const JobEvent = z
   .object({
     id: z.uuid(),
-    type: z.enum(['training_started', 'gradient_step', 'training_ended', 'training_failed']),
+    type: z.enum([
+      'training_started',
+      'gradient_step',
+      'training_ended',
+      'training_failed',
+      'training_resumed',
+      'on_policy_warning',
+    ]),
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'TrainingJobEvent' })

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ControlDb, ModelsTable } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx, ModelsTable } from '../../stores/control-db/tables.ts'
 
 export type ModelRow = Selectable<ModelsTable>
 
@@ -13,7 +13,7 @@ export function findModel(control: ControlDb, id: string): Promise<ModelRow | un
   return control.selectFrom('models').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-export function findModelByName(control: ControlDb, name: ModelName): Promise<ModelRow | undefined> {
+export function findModelByName(control: ControlTx, name: ModelName): Promise<ModelRow | undefined> {
   return control
     .selectFrom('models')
     .selectAll()
@@ -23,18 +23,29 @@ export function findModelByName(control: ControlDb, name: ModelName): Promise<Mo
     .executeTakeFirst()
 }
 
-/** Every model of an entity, newest first. */
-export function listModels(
+/** Models of this bare name in any project of an entity: one, or two when more than one is there. */
+export function findModelsNamed(
   control: ControlDb,
-  { entity, limit }: { entity: string; limit: number },
+  wanted: { entity: string; name: string },
 ): Promise<ModelRow[]> {
   return control
     .selectFrom('models')
     .selectAll()
-    .where('entity', '=', entity)
-    .orderBy('id', 'desc')
-    .limit(limit)
+    .where('entity', '=', wanted.entity)
+    .where('name', '=', wanted.name)
+    .limit(2)
     .execute()
+}
+
+/** Models of an entity, newest first, from before the one given. */
+export function listModels(
+  control: ControlDb,
+  page: { entity: string; project: string | undefined; beforeId: string | undefined; limit: number },
+): Promise<ModelRow[]> {
+  let query = control.selectFrom('models').selectAll().where('entity', '=', page.entity)
+  if (page.project !== undefined) query = query.where('project', '=', page.project)
+  if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)
+  return query.orderBy('id', 'desc').limit(page.limit).execute()
 }
 
 /** Whether a model of this id was here once: checkpoint rows outlive their model. */

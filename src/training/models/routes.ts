@@ -1,7 +1,7 @@
 import { type Route, route } from '../../http/route.ts'
 import { ModelPath } from '../checkpoints/wire.ts'
 import type { Models } from './service.ts'
-import { ModelCreateReq, ModelDeleteRes, ModelRes } from './wire.ts'
+import { ModelCreateReq, ModelDeleteRes, ModelRes, ModelsListQuery, ModelsListRes } from './wire.ts'
 
 export function modelsRoutes(models: Models): Route[] {
   return [
@@ -14,6 +14,26 @@ export function modelsRoutes(models: Models): Route[] {
       reply: 'json',
       response: ModelRes,
       handle: models.create,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/models',
+      operationId: 'list_models',
+      family: 'training',
+      query: ModelsListQuery,
+      reply: 'json',
+      response: ModelsListRes,
+      handle: models.list,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}',
+      operationId: 'get_model',
+      family: 'training',
+      pathParams: ModelPath,
+      reply: 'json',
+      response: ModelRes,
+      handle: models.read,
     }),
     route({
       method: 'DELETE',

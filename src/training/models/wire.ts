@@ -1,16 +1,59 @@
 import { z } from 'zod'
+import { PageQuery, pageOf } from '../page-wire.ts'
 
 /** Names become parts of `entity/project/name:stepN` and of `name@N`. */
 const NAME_PATTERN = /^[^/:@\s][^/:@\p{Cc}]*$/u
 const Name = z.string().max(128).regex(NAME_PATTERN, 'Names hold no "/", ":", "@" or control characters')
 
-/** Wire: clients send `entity: null` for the entity of their key. */
+/** The shape of a model's adapters. */
+export const Lora = z
+  .object({
+    rank: z.int().min(1),
+    alpha: z.int().min(1),
+    target_modules: z.array(z.string().min(1).max(128)).min(1).max(64),
+    seed: z.int().min(0),
+  })
+  .meta({ id: 'Lora' })
+export type Lora = z.output<typeof Lora>
+
+/** The adapter that the original service trains: its rank, its scale, its layers, its random state. */
+const LORA_DEFAULTS: Lora = {
+  rank: 8,
+  alpha: 16,
+  target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
+  seed: 3407,
+}
+
+/** Fills in what is not given. */
+export function loraOf(given: Partial<{ [Key in keyof Lora]: Lora[Key] | null | undefined }>): Lora {
+  return {
+    rank: given.rank ?? LORA_DEFAULTS.rank,
+    alpha: given.alpha ?? LORA_DEFAULTS.alpha,
+    target_modules: [...new Set(given.target_modules ?? LORA_DEFAULTS.target_modules)].sort(),
+    seed: given.seed ?? LORA_DEFAULTS.seed,
+  }
+}
+
+/** Wire: the metric by which clients choose their best checkpoint unless told otherwise. */
+export const BEST_METRIC_DEFAULT = 'val/reward'
+
+/** Wire: clients send `entity: null` for the entity of their key. `lora` and `best_…` are ours. */
 export const ModelCreateReq = z.object({
   entity: Name.nullish(),
   project: Name,
   name: Name,
   base_model: z.string().min(1).max(512),
   return_existing: z.boolean().nullish(),
+  lora: z
+    .object({
+      rank: Lora.shape.rank.nullish(),
+      alpha: Lora.shape.alpha.nullish(),
+      target_modules: Lora.shape.target_modules.nullish(),
+      seed: Lora.shape.seed.nullish(),
+    })
+    .nullish(),
+  best_metric: z.string().min(1).max(256).nullish(),
+  best_mode: z.enum(['max', 'min']).nullish(),
 })
 export type ModelCreateReq = z.output<typeof ModelCreateReq>
 
@@ -23,8 +66,20 @@ export const ModelRes = z
     name: z.string(),
     base_model: z.string(),
     run_id: z.string(),
+    lora: Lora,
+    best_metric: z.string(),
+    best_mode: z.enum(['max', 'min']),
+    created_at: z.string(),
   })
   .meta({ id: 'Model' })
+
+export const ModelsListQuery = PageQuery.extend({
+  entity: z.string().optional(),
+  project: z.string().optional(),
+})
+export type ModelsListQuery = z.output<typeof ModelsListQuery>
+
+export const ModelsListRes = pageOf(ModelRes).meta({ id: 'ModelPage' })
 
 export const ModelDeleteRes = z
   .object({ model_id: z.string(), deleted_checkpoints: z.int(), deleted_run: z.boolean() })

@@ -23,6 +23,8 @@ const History = z
   .looseObject({ messages_and_choices: MessagesAndChoices, tools: Tools })
   .meta({ id: 'TrajectoryHistory' })
 
+const Metrics = z.record(z.string(), z.union([z.number(), z.boolean()])).nullish()
+
 const Trajectory = z
   .looseObject({
     messages_and_choices: MessagesAndChoices,
@@ -31,7 +33,7 @@ const Trajectory = z
     additional_histories: z.array(History).nullish(),
     initial_policy_version: z.int().nullish(),
     final_policy_version: z.int().nullish(),
-    metrics: z.record(z.string(), z.union([z.number(), z.boolean()])).nullish(),
+    metrics: Metrics,
     metadata: z.record(z.string(), z.unknown()).nullish(),
     logs: z.array(z.unknown()).nullish(),
   })
@@ -39,5 +41,33 @@ const Trajectory = z
 
 /** Attempts at one task, to be compared with each other. Wire: unknown keys are kept and mean nothing. */
 export const TrajectoryGroup = z
-  .looseObject({ trajectories: z.array(Trajectory) })
+  .looseObject({
+    trajectories: z.array(Trajectory),
+    metrics: Metrics,
+    exceptions: z.array(z.looseObject({ type: z.string(), message: z.string() })).nullish(),
+  })
   .meta({ id: 'TrajectoryGroup' })
+export type TrajectoryGroup = z.output<typeof TrajectoryGroup>
+
+export const LogPath = z.object({ model_id: z.string() })
+
+/** What a log's body holds beside its groups. Wire: `model_id` repeats the path. */
+export const LogHead = z.object({
+  split: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^[^/\p{Cc}]+$/u, 'A split is a name such as "train" or "val"'),
+})
+
+/** The whole body, for the API description. */
+export const LogReq = LogHead.extend({ trajectory_groups: z.array(TrajectoryGroup) })
+
+/** Wire: clients read nothing of this. */
+export const LogRes = z
+  .object({
+    step: z.int().nullable(),
+    metrics: z.record(z.string(), z.number()),
+    num_calls: z.int(),
+  })
+  .meta({ id: 'TrajectoriesLogged' })

@@ -1,0 +1,139 @@
+"""The reinforcement-learning tasks of `learn`: the demo's two, of one turn each, and one with tools and two turns."""
+
+import asyncio
+import json
+import random
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import art
+
+from heddle import Heddle
+from tasks import TASKS, Scenario, Task
+
+
+class Episodes(Protocol):
+    """Draws scenarios and plays them with a model; rewards lie in [0, 1]."""
+
+    name: str
+    steps: int
+    prompts_per_step: int
+    learning_rate: float
+
+    def draw(self, rng: random.Random, count: int) -> list[Any]: ...
+
+    async def play(self, heddle: Heddle, model: str, scenario: Any) -> art.Trajectory: ...
+
+
+class OneTurn:
+    """A task of the demo."""
+
+    answer_tokens = 24
+    learning_rate = 2e-3
+
+    def __init__(self, task: Task, steps: int, prompts_per_step: int) -> None:
+        self.task = task
+        self.name = task.name
+        self.steps = steps
+        self.prompts_per_step = prompts_per_step
+
+    def draw(self, rng: random.Random, count: int) -> list[Scenario]:
+        return self.task.draw(rng, count)
+
+    async def play(self, heddle: Heddle, model: str, scenario: Scenario) -> art.Trajectory:
+        question: art.Messages = [{"role": "user", "content": scenario.question}]
+        choice = await heddle.chat(model, question, self.answer_tokens)
+        reward = self.task.reward(scenario, choice.message.content or "")
+        return art.Trajectory(messages_and_choices=[*question, choice], reward=reward)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A question that only a tool can answer: the call it needs, and what the tool says."""
+
+    question: str
+    tool: str
+    arguments: dict[str, str]
+    result: str
+
+
+class Phone:
+    """Two tools are offered and one fits: the model calls it, is given the result and answers.
+
+    0.2 for the right call alone, 1 when the answer after it is the result and nothing else. The model makes the call
+    nearly always, but wraps about half of its answers in a sentence.
+    """
+
+    name = "phone"
+    steps = 8
+    prompts_per_step = 8
+    # A job here is six gradient steps, where one of a single turn is two.
+    learning_rate = 1e-3
+    call_tokens = 40
+    answer_tokens = 24
+    people = ("Anna", "Ben", "Emma", "Felix", "Henry", "Iris", "Leo", "Maria", "Noah", "Paul", "Rosa", "Sam", "Zoe")
+    cities = ("Paris", "Berlin", "Rome", "Madrid", "London", "Oslo", "Vienna", "Lisbon", "Dublin", "Prague")
+    tools: ClassVar[list[Any]] = [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": description,
+                "parameters": {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]},
+            },
+        }
+        for name, description, key in (
+            ("find_number", "Find a phone number.", "person"),
+            ("get_time", "The time in a city.", "city"),
+        )
+    ]
+
+    def draw(self, rng: random.Random, count: int) -> list[Lookup]:
+        return [self.draw_number(rng) if rng.random() < 0.5 else self.draw_time(rng) for _ in range(count)]
+
+    def draw_number(self, rng: random.Random) -> Lookup:
+        person = rng.choice(self.people)
+        question = f"What is the phone number of {person}?"
+        return Lookup(question, "find_number", {"person": person}, str(rng.randint(1000, 9999)))
+
+    def draw_time(self, rng: random.Random) -> Lookup:
+        city = rng.choice(self.cities)
+        result = f"{rng.randrange(24)}:{rng.randrange(60):02d}"
+        return Lookup(f"What time is it in {city}?", "get_time", {"city": city}, result)
+
+    async def play(self, heddle: Heddle, model: str, scenario: Lookup) -> art.Trajectory:
+        messages: art.Messages = [{"role": "user", "content": scenario.question}]
+        first = await heddle.chat(model, messages, self.call_tokens, self.tools)
+        trajectory = art.Trajectory(messages_and_choices=[*messages, first], tools=self.tools)
+        calls = first.message.tool_calls or []
+        if len(calls) != 1 or first.message.content or not is_right(calls[0], scenario):
+            return trajectory
+        result: Any = {"role": "tool", "tool_call_id": calls[0].id, "content": scenario.result}
+        trajectory.messages_and_choices.append(result)
+        second = await heddle.chat(model, trajectory.messages(), self.answer_tokens, self.tools)
+        trajectory.messages_and_choices.append(second)
+        trajectory.reward = 1.0 if second.message.content == scenario.result else 0.2
+        return trajectory
+
+
+def is_right(call: Any, scenario: Lookup) -> bool:
+    try:
+        return call.function.name == scenario.tool and json.loads(call.function.arguments) == scenario.arguments
+    except json.JSONDecodeError:
+        return False
+
+
+async def play_groups(
+    heddle: Heddle, episodes: Episodes, model: str, scenarios: list[Any], rollouts: int
+) -> list[art.TrajectoryGroup]:
+    async def group(scenario: Any) -> art.TrajectoryGroup:
+        plays = (episodes.play(heddle, model, scenario) for _ in range(rollouts))
+        return art.TrajectoryGroup(await asyncio.gather(*plays))
+
+    return await asyncio.gather(*(group(scenario) for scenario in scenarios))
+
+
+EPISODES: dict[str, Episodes] = {
+    episodes.name: episodes
+    for episodes in (OneTurn(TASKS["sums"], 15, 16), OneTurn(TASKS["preference"], 10, 16), Phone())
+}

@@ -1,0 +1,64 @@
+"""How far a row's rollouts are from the policy that is trained on them: numbers that tell a healthy run from a sick one.
+
+Axes: N sampled token of the row.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from engine.metrics import Metrics
+from engine.packing import Row
+
+# A grammar that leaves one token lets vLLM report log 1 = 0 for it, whatever the policy thinks of that token.
+FORCED_BELOW = -1e-3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """log pi of a row's sampled tokens under other policies than the current one."""
+
+    source_N: Tensor | None  # the policy that the job started from; None for the row that meets this very policy
+    base_N: Tensor
+    reference_N: Tensor | None  # of the KL penalty, where there is one
+
+
+def health(row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, policy_step: int) -> Metrics:
+    """`logprobs_N`: the policy's now; `source_N`: before the job's first update, which is the one that sampled the row
+    when training is on-policy. What cannot be told for a row is left out."""
+    known_N = ~row.rollout_logprobs_N.isnan()
+    rollout_N, source_known_N = row.rollout_logprobs_N[known_N], source_N[known_N]
+    num_known = len(rollout_N)
+    metrics = {
+        "on_policy/tokens_with_logprobs": float(num_known),
+        "on_policy/tokens_without_logprobs": float(len(known_N) - num_known),
+        "on_policy/tokens_forced": float(((rollout_N == 0) & (source_known_N < FORCED_BELOW)).sum()),
+        "on_policy/kl_to_base": (logprobs_N - base_N).mean().item(),
+    }
+    if num_known:
+        gap_N = (rollout_N - source_known_N).abs()
+        metrics["on_policy/logprob_gap_mean"] = gap_N.mean().item()
+        metrics["on_policy/logprob_gap_max"] = gap_N.max().item()
+    return metrics | age(row, policy_step) | bias(row)
+
+
+def age(row: Row, policy_step: int) -> Metrics:
+    """How many steps old the policy was that sampled the row's tokens."""
+    ages = [(policy_step - turn.step, turn.num_tokens) for turn in row.turns if turn.step is not None]
+    num_tokens = sum(tokens for _, tokens in ages)
+    if not num_tokens:
+        return {}
+    return {
+        "on_policy/versions_behind_mean": sum(steps * tokens for steps, tokens in ages) / num_tokens,
+        "on_policy/versions_behind_max": float(max(steps for steps, _ in ages)),
+        "on_policy/tokens_with_version": float(num_tokens),
+    }
+
+
+def bias(row: Row) -> Metrics:
+    """Tokens that were sampled from something else than the policy's own distribution, and by which cause."""
+    metrics = {"on_policy/tokens_biased": float(sum(turn.num_tokens for turn in row.turns if turn.biased_by))}
+    for name in sorted({name for turn in row.turns for name in turn.biased_by}):
+        tokens = sum(turn.num_tokens for turn in row.turns if name in turn.biased_by)
+        metrics[f"on_policy/tokens_biased_by_{name}"] = float(tokens)
+    return metrics

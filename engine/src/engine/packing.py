@@ -1,0 +1,197 @@
+"""Sequences to rows, one gradient step each, and rows to padded batches of tensors.
+
+Axes: B sequence of a batch, T token position, C prefix that sequences share, P position in a prefix, M predicted token
+of a batch, N predicted token of the row.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.chat import Sequence, Turn
+
+# A prefix is run apart from its sequences where that leaves at most this part of the tokens; it has a cost of its own.
+SHARED_PART_MAX = 0.9
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first tokens of a batch's sequences, where several begin with the same ones."""
+
+    tokens_CP: Tensor
+    index_B: Tensor  # which prefix a sequence has
+    lengths_B: Tensor  # how long that is
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sequences padded to the same length; with a prefix, what comes after it."""
+
+    tokens_BT: Tensor
+    predicts_BT: Tensor  # true where the next token is trained on
+    targets_M: Tensor  # those next tokens
+    prefix: Prefix | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """The sequences of one gradient step and their sampled tokens in the same order: batch by batch, sequence by
+    sequence."""
+
+    sequences: list[Sequence]
+    batches: list[Batch]
+    rollout_logprobs_N: Tensor
+    advantages_N: Tensor
+    weights_N: Tensor
+    sequence_N: Tensor
+
+    @cached_property
+    def tokens_N(self) -> Tensor:
+        return torch.cat([batch.targets_M for batch in self.batches])
+
+    @property
+    def num_trajectories(self) -> int:
+        return len({sequence.trajectory for sequence in self.sequences})
+
+    @property
+    def turns(self) -> list[Turn]:
+        return [turn for sequence in self.sequences for turn in sequence.turns]
+
+
+def pack(sequences_by_group: list[list[Sequence]], length: int, rng: Random) -> list[list[Sequence]]:
+    """Rows of at most `length` tokens, filled in a random order of groups and inside each group.
+
+    Rows are filled alike: every row is a full step of the optimizer, and a last row of a few left-over sequences would
+    be a step into a random direction. A sequence longer than a row gets its own.
+    """
+    groups = rng.sample(sequences_by_group, len(sequences_by_group))
+    shuffled = [sequence for group in groups for sequence in rng.sample(group, len(group))]
+    num_tokens = sum(map(len, shuffled))
+    fair_share = num_tokens / math.ceil(num_tokens / length)
+    rows: list[list[Sequence]] = [[]]
+    for sequence in shuffled:
+        used = sum(map(len, rows[-1]))
+        if used >= fair_share or (used and used + len(sequence) > length):
+            rows.append([])
+        rows[-1].append(sequence)
+    return rows
+
+
+def to_row(sequences: list[Sequence], length: int, device: torch.device, share_prefixes: bool = True) -> Row:
+    """Batches hold at most `length` tokens with padding, so a row with one long sequence does not pad the others."""
+    sharing = [cluster for cluster in clusters(sequences) if cluster.saves] if share_prefixes else []
+    in_cluster = {id(sequence) for cluster in sharing for sequence in cluster.sequences}
+    alone = [Cluster(0, [sequence]) for sequence in sequences if id(sequence) not in in_cluster]
+    filled = [*fill(alone, length), *fill(sharing, length)]
+    ordered = [sequence for batch in filled for cluster in batch for sequence in cluster.sequences]
+    counts_B = torch.tensor([sequence.num_sampled for sequence in ordered], device=device)
+
+    def per_token(values: list[float]) -> Tensor:
+        """One value per sequence to one per sampled token."""
+        return torch.tensor(values, device=device).repeat_interleave(counts_B)
+
+    return Row(
+        sequences=ordered,
+        batches=[to_batch(batch, device) for batch in filled],
+        rollout_logprobs_N=torch.tensor(
+            [value for sequence in ordered for value in chosen(sequence.logprobs, sequence)],
+            dtype=torch.float32,
+            device=device,
+        ),
+        advantages_N=per_token([sequence.advantage for sequence in ordered]),
+        weights_N=per_token([sequence.weight for sequence in ordered]),
+        sequence_N=torch.arange(len(ordered), device=device).repeat_interleave(counts_B),
+    )
+
+
+def chosen(values: list[Any], sequence: Sequence) -> list[Any]:
+    """Those of the sampled tokens."""
+    return [value for value, sampled in zip(values, sequence.sampled, strict=True) if sampled]
+
+
+# ---- shared prefixes ----
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Sequences that have their first `shared` tokens in common, none of them sampled or predicting a sampled one."""
+
+    shared: int
+    sequences: list[Sequence]
+
+    @property
+    def longest(self) -> int:
+        """What remains of the longest sequence."""
+        return max(map(len, self.sequences)) - self.shared
+
+    @property
+    def saves(self) -> bool:
+        """Padding counts: sequences of very different length are better run one by one."""
+        num_tokens = self.shared + len(self.sequences) * self.longest
+        return num_tokens <= SHARED_PART_MAX * sum(map(len, self.sequences))
+
+
+def clusters(sequences: list[Sequence]) -> list[Cluster]:
+    """In the order of their tokens, sequences of a group that begin alike are neighbours. One joins those before it
+    while that saves a good part of it."""
+    found: list[Cluster] = []
+    for sequence in sorted(sequences, key=lambda sequence: (sequence.trajectory[0], sequence.tokens)):
+        unpredicting = max(0, sequence.sampled.index(True) - 1)
+        if found and found[-1].sequences[0].trajectory[0] == sequence.trajectory[0]:
+            last = found[-1]
+            alike = zip(last.sequences[0].tokens[: last.shared], sequence.tokens[:unpredicting], strict=False)
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], alike))
+            saved = shared * len(last.sequences) - last.shared * (len(last.sequences) - 1)
+            if saved > (1 - SHARED_PART_MAX) * len(sequence):
+                found[-1] = Cluster(shared, [*last.sequences, sequence])
+                continue
+        found.append(Cluster(unpredicting, [sequence]))
+    return found
+
+
+# ---- batches ----
+
+
+def fill(clusters: list[Cluster], length: int) -> list[list[Cluster]]:
+    """Clusters of like length together, at most `length` tokens with padding, or one cluster alone."""
+    batches: list[list[Cluster]] = []
+    for cluster in sorted(clusters, key=lambda cluster: cluster.longest):
+        if batches and padded_size([*batches[-1], cluster]) <= length:
+            batches[-1].append(cluster)
+        else:
+            batches.append([cluster])
+    return batches
+
+
+def padded_size(clusters: list[Cluster]) -> int:
+    prefixes = len(clusters) * max(cluster.shared for cluster in clusters)
+    return prefixes + sum(len(c.sequences) for c in clusters) * max(cluster.longest for cluster in clusters)
+
+
+def to_batch(clusters: list[Cluster], device: torch.device) -> Batch:
+    rests = [(sequence, cluster.shared) for cluster in clusters for sequence in cluster.sequences]
+    tokens_BT = padded([sequence.tokens[start:] for sequence, start in rests], device)
+    # A prefix ends before the first token that predicts a sampled one, so nothing is predicted across its end.
+    predicts_BT = padded([[*sequence.sampled[start + 1 :], False] for sequence, start in rests], device)
+    targets = [token for sequence, _ in rests for token in chosen(sequence.tokens, sequence)]
+    sizes = [len(cluster.sequences) for cluster in clusters]
+    prefix = None
+    if any(cluster.shared for cluster in clusters):
+        prefix = Prefix(
+            tokens_CP=padded([cluster.sequences[0].tokens[: cluster.shared] for cluster in clusters], device),
+            index_B=torch.arange(len(clusters), device=device).repeat_interleave(torch.tensor(sizes, device=device)),
+            lengths_B=torch.tensor([start for _, start in rests], device=device),
+        )
+    return Batch(tokens_BT, predicts_BT, torch.tensor(targets, device=device), prefix)
+
+
+def padded(lists: list[Any], device: torch.device) -> Tensor:
+    """Padding comes after the text, where causal attention cannot see it: any token id will do."""
+    longest = max(map(len, lists))
+    return torch.tensor([[*values, *[type(values[0])()] * (longest - len(values))] for values in lists], device=device)

@@ -1,0 +1,134 @@
+"""Supervised fine-tuning: each conversation's assistant turns are taught; one batch of lines is one step.
+
+Lines are taken in the file's order, without shuffling. One conversation a line: messages, or an ART trajectory, whose
+histories all count.
+
+Axes: M trained token of a batch, D hidden unit, V vocabulary.
+"""
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from engine.chat import Sequence, tokenize_taught
+from engine.contract import SftConfig, SftJob
+from engine.errors import Problem, at
+from engine.messages import Report
+from engine.metrics import Metrics
+from engine.model import BaseModel
+from engine.packing import to_row
+from engine.policy import Beat, hidden_states
+from engine.training import Training, require_finite, training
+
+Json = dict[str, Any]
+
+WEIGHT_DECAY = 0.0
+GRADIENT_NORM_MAX = 1.0
+# A batch of lines runs in pieces of this size, padding included, so that memory does not grow with batch_size.
+PIECE_TOKENS = 4096
+
+
+def train(base: BaseModel, job: SftJob, report: Report) -> None:
+    with training(base, job, "sft", WEIGHT_DECAY, report) as run:
+        # All lines are looked at before the first step: an error in the last one should not cost the others.
+        num_lines = 0
+        for num_lines, _ in enumerate(conversations(Path(job.data_path)), 1):
+            report.progress("tokenizing", num_lines, num_lines)
+        num_batches = math.ceil(num_lines / job.config.batch_size)
+        rates = learning_rates(job.config, num_batches)
+        lines = islice(conversations(Path(job.data_path)), run.steps_done * job.config.batch_size, None)
+
+        def take_step(index: int) -> Metrics:
+            beat = partial(report.progress, "training", index, num_batches)
+            return gradient_step(run, base, list(islice(lines, job.config.batch_size)), rates[index], beat)
+
+        run.run(num_batches, take_step)
+        run.save({})
+
+
+def learning_rates(config: SftConfig, num_batches: int) -> list[float]:
+    if not isinstance(config.learning_rate, list):
+        return [config.learning_rate] * num_batches
+    if len(config.learning_rate) < num_batches:
+        raise Problem(
+            f"learning_rate lists {len(config.learning_rate)} rates but the data has {num_batches} batches of "
+            f"{config.batch_size}: give one rate for each batch, or a single number"
+        )
+    return config.learning_rate
+
+
+def conversations(path: Path) -> Iterator[tuple[str, list[Json]]]:
+    """Each line's place and its histories, each with messages and maybe tools; one line in memory at a time."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            place = f"line {number} of the training data"
+            with at(place):
+                yield place, histories_of(line)
+
+
+def histories_of(line: bytes) -> list[Json]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"it is not JSON ({error}); write one JSON object a line") from error
+    if not isinstance(value, dict):
+        raise ValueError('it is no object; write {"messages": [...]}')
+    whole = cast(Json, value)
+    histories: list[Json] = [whole, *(whole.get("additional_histories") or [])]
+    return [{"messages": messages_of(history), "tools": history.get("tools") or None} for history in histories]
+
+
+def messages_of(history: Json) -> list[Json]:
+    messages = history.get("messages", history.get("messages_and_choices"))
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in cast(list[Any], messages)):
+        raise ValueError('it has no list of messages; write {"messages": [{"role": ..., "content": ...}, ...]}')
+    return cast(list[Json], messages)
+
+
+def gradient_step(
+    run: Training, base: BaseModel, lines: list[tuple[str, list[Json]]], learning_rate: float, beat: Beat
+) -> Metrics:
+    """The loss is the cross entropy of the batch's trained tokens, in nats a token. Lines of which nothing can be
+    trained on, or whose conversations do not fit into the context, are dropped; with none left the weights stay."""
+    started = time.perf_counter()
+    tokenized = [tokenize_line(base, place, histories) for place, histories in lines]
+    sequences = [sequence for line in tokenized for sequence in line]
+    num_trained = sum(sequence.num_sampled for sequence in sequences)
+    num_tokens = sum(map(len, sequences))
+    metrics = {
+        "learning_rate": learning_rate,
+        "num_trajectories": float(sum(1 for line in tokenized if line)),
+        "num_tokens": float(num_tokens),
+        "num_trainable_tokens": float(num_trained),
+        "num_dropped_trajectories": float(sum(1 for line in tokenized if not line)),
+    }
+    if sequences:
+        run.optimizer.zero_grad()
+        loss = torch.zeros((), device=base.device)
+        for batch in to_row(sequences, PIECE_TOKENS, base.device, share_prefixes=False).batches:
+            hidden_MD = hidden_states(run.model, batch)
+            logits_MV = cast(Any, run.model.get_base_model()).lm_head(hidden_MD).float()
+            piece = torch.nn.functional.cross_entropy(logits_MV, batch.targets_M, reduction="sum") / num_trained
+            piece.backward()
+            loss += piece.detach()
+            beat()
+        require_finite(loss)
+        metrics["loss"] = loss.item()
+        metrics["grad_norm"] = run.update(learning_rate, GRADIENT_NORM_MAX)
+    return metrics | {"tokens_per_second": num_tokens / (time.perf_counter() - started)}
+
+
+def tokenize_line(base: BaseModel, place: str, histories: list[Json]) -> list[Sequence]:
+    """Its conversations that can be trained on."""
+    with at(place):
+        found = [tokenize_taught(history["messages"], history["tools"], base.tokenizer) for history in histories]
+    return [sequence for sequence in found if sequence is not None and len(sequence) <= base.num_positions]

@@ -1,0 +1,99 @@
+"""What RL and SFT have in common: a job loads a checkpoint, takes gradient steps in order, and saves the next one.
+
+A job that is sent again after a crash goes on from the last step it kept. Everything a step depends on is a function
+of the job and of the steps before, so the result is the same as without the crash.
+"""
+
+import math
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from peft import PeftModel
+
+from engine import metrics, state
+from engine.contract import RlJob, SftJob
+from engine.errors import Problem
+from engine.messages import Report
+from engine.metrics import Metrics
+from engine.model import BaseModel, adapter, save_weights, written_aside
+
+BETAS = (0.9, 0.99)
+
+
+@dataclass
+class Training:
+    model: PeftModel
+    optimizer: torch.optim.Optimizer
+    kind: state.Kind
+    job: RlJob | SftJob
+    report: Report
+    steps_before: int  # gradient steps of earlier jobs
+    _found: state.Progress | None
+    _steps: list[Metrics] = field(default_factory=list[Metrics])
+
+    @property
+    def steps_done(self) -> int:
+        """Steps that this job took before it was sent again."""
+        return len(self._found.steps) if self._found else 0
+
+    def run(self, num_steps: int, take_step: Callable[[int], Metrics]) -> None:
+        """Report all steps, and take those that are missing. Until here the weights are the checkpoint's."""
+        self.report.started(num_steps)
+        if self._found:
+            self._found.restore(self.optimizer, self.model)
+            self._steps = self._found.steps
+        for done in self._steps:
+            self.report.gradient_step(done)
+        for index in range(len(self._steps), num_steps):
+            self._steps.append(metrics.finite(take_step(index)))
+            if index + 1 < num_steps:
+                state.keep_progress(self._steps, self.optimizer, self.model, Path(self.job.work_dir))
+            self.report.gradient_step(self._steps[-1])
+
+    def update(self, learning_rate: float, gradient_norm_max: float) -> float:
+        """One step of the optimizer along the gradients there are; the norm they had before clipping."""
+        parameters = state.trainable(self.model).values()
+        norm = torch.nn.utils.clip_grad_norm_(parameters, gradient_norm_max).item()
+        if not math.isfinite(norm):
+            raise Problem(f"the gradient of a step is {norm}: {WHEN_NOT_FINITE}")
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        self.optimizer.step()
+        return norm
+
+    def save(self, of_data: Metrics) -> None:
+        source, output = Path(self.job.checkpoint_dir), Path(self.job.output_dir)
+        self.report.progress("saving", 0, 1)
+        with written_aside(output) as directory:
+            state.copy_checkpoint(source, directory)
+            if self._steps:
+                save_weights(self.model, directory)
+                num_steps = self.steps_before + len(self._steps)
+                state.save_training(self.kind, num_steps, self.optimizer, self.model, directory)
+        self.report.saved(self.job.output_dir, {**of_data, **metrics.of_job(self._steps)})
+
+
+WHEN_NOT_FINITE = (
+    "training has diverged. Go on from an earlier step with a lower learning_rate, and check that the log-probabilities "
+    "of the trajectories are those of this model"
+)
+
+
+def require_finite(loss: torch.Tensor) -> None:
+    if not loss.isfinite():
+        raise Problem(f"the loss of a step is {loss.item()}: {WHEN_NOT_FINITE}")
+
+
+@contextmanager
+def training(
+    base: BaseModel, job: RlJob | SftJob, kind: state.Kind, weight_decay: float, report: Report
+) -> Generator[Training]:
+    source = Path(job.checkpoint_dir)
+    with adapter(base, source) as model:
+        optimizer = torch.optim.AdamW(state.trainable(model).values(), betas=BETAS, weight_decay=weight_decay)
+        steps_before = state.load_training(kind, optimizer, model, source)
+        report.progress("loading", 1, 1)
+        yield Training(model, optimizer, kind, job, report, steps_before, state.find_progress(Path(job.work_dir)))

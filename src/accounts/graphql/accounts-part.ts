@@ -1,0 +1,79 @@
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
+import type { Projects } from '../projects.ts'
+import { ACCOUNT_TYPES } from './accounts-types.ts'
+import { connectionOf, limitOf, type PageArguments } from './connection.ts'
+import { globalId } from './global-id.ts'
+import type { GraphqlPart } from './part.ts'
+import { type ProjectNode, projectNode } from './project-node.ts'
+
+/** Who am I, does a project exist, make it: what clients ask before anything else. */
+export function accountsPart(projects: Projects): GraphqlPart {
+  async function project({ name, entityName }: ProjectArguments, { caller }: CallContext) {
+    const wanted = { entity: entityName ?? caller.defaultEntity, name: name ?? '' }
+    return (await projects.exists(wanted)) ? projectNode(wanted) : null
+  }
+
+  return {
+    types: ACCOUNT_TYPES,
+    resolvers: {
+      Query: {
+        viewer: (_: unknown, _args: unknown, { caller }: CallContext) => userNode(caller),
+        project: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
+        /** Wire: a model is a project. */
+        model: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
+        entity: (_: unknown, { name }: { name: string }) => entityNode(name),
+        /** Wire: features are what newer servers can do; without any, clients use what all servers can. */
+        serverInfo: () => ({ features: [] }),
+        async models(_: unknown, args: PageArguments & { entityName?: string | null }, context: CallContext) {
+          const entity = args.entityName ?? context.caller.defaultEntity
+          const rows = await projects.list({ entity, after: args.after ?? '', limit: limitOf(args) })
+          return connectionOf(rows.map(projectNode), args, (node) => node.name)
+        },
+      },
+      Mutation: {
+        /** Wire: descriptions are not kept, so none is returned. */
+        async upsertModel(_: unknown, { input }: UpsertArguments, { caller }: CallContext) {
+          const entity = input.entityName ?? caller.defaultEntity
+          if (!input.name) throw invalidRequest('A project needs a name')
+          const inserted = !(await projects.exists({ entity, name: input.name }))
+          await projects.ensureById(`${entity}/${input.name}`)
+          const node = projectNode({ entity, name: input.name })
+          return { model: node, project: node, inserted }
+        },
+      },
+      Project: {
+        createdAt: ({ name, entityName }: ProjectNode) => projects.createdAt({ entity: entityName, name }),
+        user: (_: ProjectNode, _args: unknown, { caller }: CallContext) => userNode(caller),
+      },
+    },
+  }
+}
+
+/** The caller as GraphQL shows it. */
+function userNode({ user, defaultEntity }: Caller) {
+  return {
+    id: globalId('User', user),
+    name: user,
+    username: user,
+    admin: false,
+    flags: '{}',
+    entity: defaultEntity,
+    defaultEntity: entityNode(defaultEntity),
+    apiKeys: { edges: [] },
+    teams: { edges: [{ node: entityNode(defaultEntity) }] },
+  }
+}
+
+function entityNode(name: string) {
+  return { id: globalId('Entity', name), name, isTeam: false }
+}
+
+interface ProjectArguments {
+  name?: string | null
+  entityName?: string | null
+}
+
+interface UpsertArguments {
+  input: { name?: string | null; entityName?: string | null }
+}

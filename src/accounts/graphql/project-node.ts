@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { ProjectName } from '../projects.ts'
+import { globalId } from './global-id.ts'
+
+/** A project as GraphQL passes it from field to field. */
+export interface ProjectNode {
+  name: string
+  entityName: string
+}
+
+export function projectNode({ entity, name }: ProjectName) {
+  return {
+    id: globalId('Project', `${entity}/${name}`),
+    // Wire: clients read it as an integer, and give it back as one of 32 bits.
+    internalId: String(createHash('sha256').update(`${entity}/${name}`).digest().readUInt32BE() >>> 1),
+    name,
+    entityName: entity,
+    entity: { id: globalId('Entity', entity), name: entity },
+    readOnly: false,
+    isBenchmark: false,
+    access: 'PRIVATE',
+  }
+}

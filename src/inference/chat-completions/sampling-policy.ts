@@ -1,0 +1,33 @@
+import type { ChatCompletionReq } from './wire.ts'
+
+/** What a choice says of how it was sampled, for whoever trains on it. */
+export interface SamplingPolicy {
+  /** The step of the model that answered. */
+  step: number
+  /** Parameters by which tokens came from another distribution than their log-probabilities tell. */
+  biased_by: string[]
+}
+
+/** Log-probabilities are those of the model as it is, before temperature, penalties and filters. */
+export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPolicy {
+  const biases: Record<string, boolean> = {
+    temperature: (req.temperature ?? 1) !== 1,
+    top_p: (req.top_p ?? 1) < 1,
+    top_k: (req.top_k ?? 0) > 0,
+    min_p: (req.min_p ?? 0) > 0,
+    frequency_penalty: (req.frequency_penalty ?? 0) !== 0,
+    presence_penalty: (req.presence_penalty ?? 0) !== 0,
+    repetition_penalty: (req.repetition_penalty ?? 1) !== 1,
+    logit_bias: Object.keys(req.logit_bias ?? {}).length > 0,
+    min_tokens: (req.min_tokens ?? 0) > 0,
+    bad_words: (req.bad_words ?? []).length > 0,
+    allowed_token_ids: req.allowed_token_ids != null,
+    beam_search: req.use_beam_search === true,
+    structured_outputs:
+      req.structured_outputs != null ||
+      /^json_|^structural_tag$/.test(req.response_format?.type ?? '') ||
+      req.tool_choice === 'required' ||
+      typeof req.tool_choice === 'object',
+  }
+  return { step, biased_by: Object.keys(biases).filter((name) => biases[name]) }
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Contents } from '../../contents.ts'
+import { conflict, invalidRequest, notFound } from '../../errors.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import { artifactDigest, type ManifestEntry, parseManifest } from './manifest.ts'
+import * as queries from './queries.ts'
+import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
+import { makeCommitted, manifestOwnerOf, ownerOf } from './writing.ts'
+
+/** Runs inside the transaction that commits a version a client made; what it throws keeps the version uncommitted. */
+export type CommitHook = (version: ArtifactVersion, tx: ControlTx) => Promise<void>
+
+export interface CommittingDeps {
+  control: ControlDb
+  contents: Contents
+  /** The hooks by the type of the artifacts they are for. */
+  hooks: ReadonlyMap<string, CommitHook>
+}
+
+/** Turns what a client has uploaded into a version. */
+export function createCommitting({ control, contents, hooks }: CommittingDeps) {
+  async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[]> {
+    const path = row.manifest_digest === null ? undefined : await contents.localPath(row.manifest_digest)
+    if (path === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')
+    return parseManifest(await readFile(path, 'utf8'))
+  }
+
+  /**
+   * Commits a pending version; one that is committed already stays as it is, because clients try again.
+   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
+   */
+  async function commit(id: string): Promise<void> {
+    const row = await queries.findVersion(control, id)
+    if (row === undefined) throw notFound('artifact version', id)
+    if (row.state === 'DELETED') throw conflict(`The artifact version ${id} has been deleted`)
+    if (row.state === 'COMMITTED') return
+    const entries = await manifestOf(row)
+    await control.transaction().execute(async (tx) => {
+      const files = await filesOf(tx, id, entries)
+      await queries.deleteFiles(tx, id)
+      await queries.putFiles(
+        tx,
+        files.map((file) => ({ artifact_id: id, ...file })),
+      )
+      await contents.share(tx, ownerOf(id), [...new Set(files.map((file) => file.digest))])
+      await queries.updateVersion(tx, id, { digest: artifactDigest(files) })
+      await makeCommitted(tx, row, z.array(z.string()).parse(JSON.parse(row.wanted_aliases)))
+      await runHook(tx, id)
+    })
+    await contents.release([manifestOwnerOf(id)])
+  }
+
+  async function runHook(tx: ControlTx, id: string): Promise<void> {
+    const row = await queries.findVersion(tx, id)
+    const hook = hooks.get(row?.type ?? '')
+    if (row === undefined || hook === undefined) return
+    const [version] = await loadVersions(tx, [row])
+    if (version !== undefined) await hook(version, tx)
+  }
+
+  return { commit }
+}
+
+/** The bytes of every entry: uploaded for this version, or for an earlier one that the entry names. @throws 400. */
+async function filesOf(
+  tx: ControlTx,
+  id: string,
+  entries: readonly ManifestEntry[],
+): Promise<ArtifactFile[]> {
+  const uploaded = new Map((await queries.listFiles(tx, [id])).map((file) => [file.name, file]))
+  const files: ArtifactFile[] = []
+  for (const entry of entries) {
+    const own = uploaded.get(entry.name)
+    const file = own?.md5 === entry.md5 ? own : await inherited(tx, entry)
+    if (file?.digest == null) throw invalidRequest(`The file ${entry.name} has not been uploaded`)
+    files.push({ name: entry.name, digest: file.digest, md5: file.md5, size: file.size })
+  }
+  return files
+}
+
+async function inherited(tx: ControlTx, entry: ManifestEntry): Promise<queries.FileRow | undefined> {
+  if (entry.birthArtifactId === undefined) return undefined
+  const birth = await queries.findVersion(tx, entry.birthArtifactId)
+  if (birth?.state !== 'COMMITTED') return undefined
+  return queries.findFileByMd5(tx, birth.id, entry.md5)
+}

@@ -1,0 +1,133 @@
+import type { Contents } from '../../contents.ts'
+import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { receive } from '../receive.ts'
+import type { Signature, SignedUrls } from '../signed-urls.ts'
+import { MANIFEST_BYTES_MAX } from './manifest.ts'
+import * as queries from './queries.ts'
+import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writing.ts'
+
+/** One file of an artifact: a merged model of 14 billion parameters in half precision has 28 GB. */
+const FILE_BYTES_MAX = 64 * 1024 ** 3
+
+/** Files that one request announces. Wire: clients announce 10,000 at once at most. */
+const ANNOUNCED_MAX = 10_000
+
+/** Uploads that nobody committed for this long were given up. */
+const PENDING_MS_MAX = 24 * 3600 * 1000
+
+/** What a client says of a version before it uploads anything. */
+export interface Draft {
+  entity: string
+  project: string
+  name: string
+  type: string
+  digest: string
+  aliases: readonly string[]
+  /** JSON: an object. */
+  metadata: string
+  description: string | null
+  tags: readonly string[]
+  run_id: string | null
+  created_by: string
+}
+
+export interface UploadsDeps {
+  control: ControlDb
+  contents: Contents
+  signedUrls: SignedUrls
+  /** Whether versions of this type become something else too, which each of them then has to. */
+  isWatched: (type: string) => boolean
+}
+
+/** Versions as clients bring them: first a draft, then its files, then its manifest; committing.ts does the rest. */
+export function createUploads({ control, contents, signedUrls, isWatched }: UploadsDeps) {
+  async function pending(id: string): Promise<queries.VersionRow> {
+    const row = await queries.findVersion(control, id)
+    if (row === undefined) throw notFound('artifact version', id)
+    if (row.state !== 'PENDING') throw conflict(`The artifact version ${id} is not open for uploads`)
+    return row
+  }
+
+  return {
+    /**
+     * Opens a version. Wire: a version with the digest of the newest one is that one, and gets the aliases.
+     * @throws 409 when the collection has another type.
+     */
+    create(draft: Draft): Promise<string> {
+      return control.transaction().execute(async (tx) => {
+        const collection = await ensureCollection(tx, draft)
+        const newest = await queries.newestVersion(tx, collection.id)
+        if (newest?.digest === draft.digest && !isWatched(draft.type)) {
+          await addAliases(tx, newest.id, draft.aliases)
+          return newest.id
+        }
+        const row = newVersion({
+          collection_id: collection.id,
+          digest: draft.digest,
+          metadata: draft.metadata,
+          description: draft.description,
+          tags: JSON.stringify(draft.tags),
+          wanted_aliases: JSON.stringify(draft.aliases),
+          run_id: draft.run_id,
+          created_by: draft.created_by,
+        })
+        await queries.insertVersion(tx, row)
+        return row.id
+      })
+    },
+
+    /** Expects files under their MD5s; what has come already under the same MD5 stays. */
+    async announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void> {
+      if (files.length > ANNOUNCED_MAX) throw tooLarge(`Announce ${ANNOUNCED_MAX} files at once at most`)
+      await pending(id)
+      const known = new Map((await queries.listFiles(control, [id])).map((file) => [file.name, file]))
+      const fresh = files.filter(({ name, md5 }) => known.get(name)?.md5 !== md5)
+      await queries.putFiles(
+        control,
+        fresh.map(({ name, md5 }) => ({ artifact_id: id, name, md5, digest: null, size: 0 })),
+      )
+    },
+
+    /** Expects a manifest under its MD5; an empty one is not known yet. */
+    async announceManifest(id: string, md5: string): Promise<void> {
+      await pending(id)
+      if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
+    },
+
+    /** Takes the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
+    async receiveFile(
+      req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+    ) {
+      const { artifact_id: id, name } = req
+      await signedUrls.check({ method: 'PUT', kind: 'artifact-files', id, name }, req)
+      await pending(id)
+      const announced = await queries.findFile(control, id, name)
+      if (announced === undefined) throw notFound('announced artifact file', name)
+      const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }
+      await receive({ control, contents }, req.stream, options, async (tx, { digest, size }) => {
+        await contents.share(tx, ownerOf(id), [digest])
+        await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])
+      })
+      return {}
+    },
+
+    /** Takes the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
+    async receiveManifest(req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature) {
+      const { artifact_id: id } = req
+      await signedUrls.check({ method: 'PUT', kind: 'artifact-manifests', id, name: '' }, req)
+      const { manifest_md5 } = await pending(id)
+      if (manifest_md5 === null) throw invalidRequest('No manifest has been announced with its digest')
+      const options = { bytesMax: MANIFEST_BYTES_MAX, md5: manifest_md5 }
+      await receive({ control, contents }, req.stream, options, async (tx, { digest }) => {
+        await contents.share(tx, manifestOwnerOf(id), [digest])
+        await queries.updateVersion(tx, id, { manifest_digest: digest })
+      })
+      return {}
+    },
+
+    /** The pending versions that were given up. */
+    abandoned: (): Promise<string[]> =>
+      queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
+  }
+}

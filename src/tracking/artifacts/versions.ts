@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { ControlTx } from '../../stores/control-db/tables.ts'
+import { LATEST } from './names.ts'
+import { type FileRow, listAliases, listFiles, newestAmong, type VersionRow } from './queries.ts'
+
+/** One file of a version; its bytes are a content. */
+export interface ArtifactFile {
+  name: string
+  /** SHA-256, hexadecimal. */
+  digest: string
+  /** Base64. */
+  md5: string
+  size: number
+}
+
+/** A committed version as the rest of the server uses it. */
+export interface ArtifactVersion {
+  id: string
+  entity: string
+  project: string
+  name: string
+  type: string
+  version: number
+  /** With `latest` where it is that. */
+  aliases: string[]
+  metadata: Record<string, unknown>
+  files: ArtifactFile[]
+  created_by: string
+}
+
+const Metadata = z.record(z.string(), z.unknown())
+
+/** Rows as versions, in the order of the rows. */
+export async function loadVersions(db: ControlTx, rows: readonly VersionRow[]): Promise<ArtifactVersion[]> {
+  const ids = rows.map((row) => row.id)
+  const aliases = await loadAliases(db, ids)
+  const files = Map.groupBy(ids.length === 0 ? [] : await listFiles(db, ids), (file) => file.artifact_id)
+  return rows.map((row) => ({
+    id: row.id,
+    entity: row.entity,
+    project: row.project,
+    name: row.name,
+    type: row.type,
+    version: row.version ?? 0,
+    aliases: aliases.get(row.id) ?? [],
+    metadata: Metadata.parse(JSON.parse(row.metadata)),
+    files: (files.get(row.id) ?? []).flatMap(uploaded),
+    created_by: row.created_by,
+  }))
+}
+
+/** The aliases of versions, `latest` first where a version is that. */
+export async function loadAliases(db: ControlTx, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>(ids.map((id) => [id, []]))
+  if (ids.length === 0) return found
+  for (const id of await newestAmong(db, ids)) found.get(id)?.push(LATEST)
+  for (const { artifact_id, alias } of await listAliases(db, ids)) found.get(artifact_id)?.push(alias)
+  return found
+}
+
+/** A file without bytes is one that was announced and never came. */
+function uploaded({ name, digest, md5, size }: FileRow): ArtifactFile[] {
+  return digest === null ? [] : [{ name, digest, md5, size }]
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+/** What a signed URL carries in its query. */
+export const SignedQuery = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+
+export const ArtifactPath = z.object({ artifact_id: z.string() })
+export const FilePath = z.object({ artifact_id: z.string(), name: z.string() })
+export const SignedFileQuery = SignedQuery.extend({ name: z.string() })
+
+/** An unread body. */
+export const Upload = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
+export const UploadRes = z.object({})
+export const Bytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })
+
+export const ArtifactsListQuery = z.object({
+  entity: z.string().optional(),
+  project: z.string(),
+  type: z.string().optional(),
+  name: z.string().optional(),
+  after: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+})
+export type ArtifactsListQuery = z.output<typeof ArtifactsListQuery>
+
+export const ArtifactItem = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: z.string(),
+    version: z.int(),
+    aliases: z.array(z.string()),
+    metadata: z.record(z.string(), z.unknown()),
+    digest: z.string(),
+    size: z.int(),
+    files: z.array(z.object({ name: z.string(), md5: z.string(), size: z.int() })),
+    created_at: z.string(),
+    created_by: z.string(),
+  })
+  .meta({ id: 'ArtifactVersion' })

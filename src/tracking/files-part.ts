@@ -1,0 +1,34 @@
+import type { GraphqlPart } from '../accounts/graphql/part.ts'
+
+/** Files, as both runs and artifacts show them. */
+export const filesPart: GraphqlPart = {
+  types: `
+  type File {
+    id: ID!
+    name: String!
+    displayName: String!
+    url(upload: Boolean): String
+    uploadUrl: String
+    uploadHeaders: [String!]
+    directUrl: String
+    sizeBytes: Int64!
+    mimetype: String
+    updatedAt: String
+    digest: String
+    md5: String
+    storagePath: String
+  }
+
+  type FileConnection {
+    edges: [FileEdge!]!
+    pageInfo: PageInfo!
+    totalCount: Int
+  }
+
+  type FileEdge {
+    node: File
+    cursor: String!
+  }
+`,
+  resolvers: {},
+}

@@ -1,0 +1,106 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+import type { Stream } from './rows.ts'
+
+/** Whose metrics. */
+export interface RunKey {
+  project_id: string
+  /** The run's own id, which no later run of the same name has. */
+  run_id: string
+}
+
+/** All values of one step. */
+export interface StepRow {
+  step: number
+  time: string
+  /** Key, number, text. */
+  items: [string, number | null, string | null][]
+}
+
+export interface PointRow {
+  key: string
+  step: number
+  value: number | null
+  time: string
+}
+
+const OF_RUN = `project_id = {project_id:String} AND run_id = {run_id:String}`
+const OF_STREAM = `${OF_RUN} AND stream = {stream:String}`
+
+/** A number, also one that JSON does not have. */
+const IS_NUMBER = `(value IS NOT NULL OR json IN ('NaN', 'Infinity', '-Infinity'))`
+
+export interface StepsWanted {
+  stream: Stream
+  /** Steps from here up to, and without, `stepBefore`. */
+  stepFrom: number
+  stepBefore: number
+  limit: number
+  order: 'ASC' | 'DESC'
+}
+
+/** Whole steps, in order. */
+export function selectSteps(run: RunKey, wanted: StepsWanted): Query {
+  const { order, ...params } = wanted
+  return {
+    sql: `SELECT step, max(time) AS time, groupArray((key, value, json)) AS items FROM run_metrics FINAL
+      WHERE ${OF_STREAM} AND step >= {stepFrom:Int64} AND step < {stepBefore:Int64}
+      GROUP BY step ORDER BY step ${order} LIMIT {limit:UInt64}`,
+    params: { ...run, ...params },
+  }
+}
+
+/** Steps spread evenly over those that have one of the keys; of any key when none are named. */
+export function selectSample(
+  run: RunKey,
+  wanted: { stream: Stream; keys: readonly string[]; samples: number },
+): Query {
+  const ofKeys = wanted.keys.length === 0 ? '' : 'AND key IN {keys:Array(String)}'
+  return {
+    sql: `WITH steps AS (SELECT DISTINCT step FROM run_metrics WHERE ${OF_STREAM} ${ofKeys}),
+        numbered AS (SELECT step, row_number() OVER (ORDER BY step) - 1 AS place FROM steps),
+        chosen AS (SELECT step FROM numbered
+          WHERE place % greatest(1, intDiv((SELECT count() FROM steps) + {samples:UInt64} - 1, {samples:UInt64})) = 0)
+      SELECT step, max(time) AS time, groupArray((key, value, json)) AS items FROM run_metrics FINAL
+      WHERE ${OF_STREAM} ${ofKeys} AND step IN (SELECT step FROM chosen)
+      GROUP BY step ORDER BY step`,
+    params: { ...run, ...wanted },
+  }
+}
+
+/** Every key with how many steps have it; whether it is one of numbers. */
+export function selectKeys(run: RunKey, wanted: { stream: Stream; limit: number }): Query {
+  return {
+    sql: `SELECT key, count() AS count, countIf(${IS_NUMBER}) > 0 AS numeric FROM run_metrics FINAL
+      WHERE ${OF_STREAM} GROUP BY key ORDER BY key LIMIT {limit:UInt64}`,
+    params: { ...run, ...wanted },
+  }
+}
+
+/** The first points of each key after a step. */
+export function selectPoints(
+  run: RunKey,
+  wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
+): Query {
+  return {
+    sql: `SELECT key, step, value, time FROM run_metrics FINAL
+      WHERE ${OF_STREAM} AND key IN {keys:Array(String)} AND step > {afterStep:Int64} AND ${IS_NUMBER}
+      ORDER BY key, step LIMIT {limit:UInt64} BY key`,
+    params: { ...run, ...wanted },
+  }
+}
+
+export function selectLogLines(
+  run: RunKey,
+  wanted: { lineFrom: number; lineBefore: number; limit: number },
+): Query {
+  return {
+    sql: `SELECT line, text FROM run_log_lines FINAL
+      WHERE ${OF_RUN} AND line >= {lineFrom:UInt64} AND line < {lineBefore:UInt64}
+      ORDER BY line LIMIT {limit:UInt64}`,
+    params: { ...run, ...wanted },
+  }
+}
+
+export function deleteOf(table: 'run_metrics' | 'run_log_lines', run: RunKey): Query {
+  return { sql: `DELETE FROM ${table} WHERE ${OF_RUN}`, params: { ...run } }
+}

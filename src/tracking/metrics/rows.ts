@@ -1,0 +1,67 @@
+import { type Line, textOf } from './json-lines.ts'
+
+/** What is measured: what the program logs, or what its machine does. */
+export type Stream = 'history' | 'system'
+
+/** One value of a key at a step, as a row of `run_metrics`. */
+export interface MetricRow {
+  project_id: string
+  run_id: string
+  stream: Stream
+  key: string
+  step: number
+  value: number | null
+  /** The value's text where a number does not say all. */
+  json: string | null
+  /** ISO 8601 with microseconds. */
+  time: string
+}
+
+/** Filled in again from the row's own columns when a line is read back. */
+const FROM_COLUMNS = ['_step', '_timestamp']
+
+/** Nesting of values beyond this stays one value. */
+const DEPTH_MAX = 8
+
+/** The values of one line, nested ones under keys joined by dots. Wire: an object with `_type` is one value. */
+export function rowsOfLine(
+  line: Line,
+  place: Pick<MetricRow, 'project_id' | 'run_id' | 'stream' | 'step' | 'time'>,
+): MetricRow[] {
+  return leavesOf(line, '', 1).map(({ key, value }) => ({ ...place, key, ...columnsOf(value) }))
+}
+
+function leavesOf(line: Line, prefix: string, depth: number): { key: string; value: unknown }[] {
+  return Object.entries(line).flatMap(([name, value]) => {
+    if (prefix === '' && FROM_COLUMNS.includes(name)) return []
+    const key = prefix + name
+    return isNested(value) && depth < DEPTH_MAX ? leavesOf(value, `${key}.`, depth + 1) : [{ key, value }]
+  })
+}
+
+function isNested(value: unknown): value is Line {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('_type' in value)
+}
+
+function columnsOf(value: unknown): Pick<MetricRow, 'value' | 'json'> {
+  if (typeof value === 'number' && Number.isFinite(value)) return { value, json: null }
+  return { value: typeof value === 'boolean' ? Number(value) : null, json: textOf(value) }
+}
+
+/** The step of a history line; a line of another kind counts from the first. */
+export function stepOf(line: Line, index: number): number {
+  const step = line['_step']
+  return typeof step === 'number' && Number.isSafeInteger(step) ? step : index
+}
+
+/** When a line was logged; undefined when it does not say. Wire: `_timestamp` is in seconds since 1970. */
+export function timeOf(line: Line): string | undefined {
+  const seconds = line['_timestamp']
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds < SECONDS_MAX)) return undefined
+  const micros = Math.round(seconds * 1e6)
+  const rest = String(micros % 1000).padStart(3, '0')
+  return new Date(Math.floor(micros / 1000)).toISOString().replace('Z', `${rest}Z`)
+}
+
+/** The year 2200, before the end of the database's times. */
+const SECONDS_MAX = 7_258_118_400

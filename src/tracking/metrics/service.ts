@@ -1,0 +1,143 @@
+import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { parseLine, textOf } from './json-lines.ts'
+import * as queries from './queries.ts'
+import { rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
+
+/** Steps that one answer holds at most: clients page by a thousand. */
+const STEPS_MAX = 10_000
+
+/** Keys that one answer names at most; a run with more has put data into names. */
+const KEYS_MAX = 10_000
+
+/** Lines of a log that one answer holds at most. */
+const LOG_LINES_MAX = 10_000
+
+/** Beyond every step. */
+const STEP_END = Number.MAX_SAFE_INTEGER
+
+export type Metrics = ReturnType<typeof createMetrics>
+export type { RunKey } from './queries.ts'
+
+/** Which part of a run's steps. */
+export interface StepRange {
+  stream: Stream
+  stepFrom: number
+  stepBefore: number
+  limit: number
+}
+
+/** What runs measure, step by step. */
+export function createMetrics({ traces }: { traces: TraceDb }) {
+  return {
+    ...createMetricsWriting(traces),
+
+    /** Whole steps as lines, oldest first. */
+    async lines(run: queries.RunKey, range: StepRange): Promise<string[]> {
+      const wanted = { ...range, limit: Math.min(range.limit, STEPS_MAX), order: 'ASC' as const }
+      const rows = await rowsOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
+      return rows.map((row) => lineOf(row, range.stream))
+    },
+
+    /** The newest line; undefined when there is none. */
+    async lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined> {
+      const wanted = { stream, stepFrom: 0, stepBefore: STEP_END, limit: 1, order: 'DESC' as const }
+      const row = await firstOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
+      return row && lineOf(row, stream)
+    },
+
+    /** Lines spread evenly over the run; with keys only what has all of them, and nothing else. */
+    async sample(
+      run: queries.RunKey,
+      wanted: { stream: Stream; keys: readonly string[]; samples: number },
+    ): Promise<string[]> {
+      const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
+      const keys = wanted.keys.filter((key) => key !== '_step' && key !== '_timestamp')
+      const rows = await rowsOf(
+        traces.query<queries.StepRow>(queries.selectSample(run, { ...wanted, keys, samples })),
+      )
+      return rows.filter((row) => row.items.length >= keys.length).map((row) => lineOf(row, wanted.stream))
+    },
+
+    keys: (run: queries.RunKey, stream: Stream): Promise<{ key: string; count: number; numeric: number }[]> =>
+      rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
+
+    /** Points of each key after a step, oldest first. */
+    points: (
+      run: queries.RunKey,
+      wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
+    ): Promise<queries.PointRow[]> => rowsOf(traces.query(queries.selectPoints(run, wanted))),
+
+    /** Lines of the run's output by number. */
+    logLines: (
+      run: queries.RunKey,
+      wanted: { lineFrom: number; lineBefore: number; limit: number },
+    ): Promise<{ line: number; text: string }[]> =>
+      rowsOf(
+        traces.query(
+          queries.selectLogLines(run, { ...wanted, limit: Math.min(wanted.limit, LOG_LINES_MAX) }),
+        ),
+      ),
+  }
+}
+
+function createMetricsWriting(traces: TraceDb) {
+  return {
+    /**
+     * Writes lines whose first has the number `offset`; the same lines again change nothing.
+     * @returns the highest step among them, -1 when there is none.
+     */
+    async write(
+      run: queries.RunKey,
+      chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
+    ): Promise<number> {
+      const lines = chunk.content.map((text) => parseLine(text) ?? {})
+      const places = lines.map((line, index) => ({
+        ...run,
+        stream: chunk.stream,
+        step: chunk.stream === 'history' ? stepOf(line, chunk.offset + index) : chunk.offset + index,
+        time: timeOf(line) ?? chunk.fallbackTime,
+      }))
+      const rows = lines.flatMap((line, index) => {
+        const place = places[index]
+        return place === undefined ? [] : rowsOfLine(line, place)
+      })
+      await traces.insert('run_metrics', rows)
+      return places.reduce((highest, { step }) => Math.max(highest, step), -1)
+    },
+
+    /** Writes lines of the run's output. Wire: each begins with when it was written. */
+    async writeLog(
+      run: queries.RunKey,
+      chunk: { offset: number; content: readonly string[]; fallbackTime: string },
+    ): Promise<void> {
+      const rows = chunk.content.map((text, index) => ({
+        ...run,
+        line: chunk.offset + index,
+        text,
+        time: logTimeOf(text) ?? chunk.fallbackTime,
+      }))
+      await traces.insert('run_log_lines', rows)
+    },
+
+    async delete(run: queries.RunKey): Promise<void> {
+      await traces.command(queries.deleteOf('run_metrics', run))
+      await traces.command(queries.deleteOf('run_log_lines', run))
+    },
+  }
+}
+
+/** Wire: `2026-01-01T00:00:00.000000 text`, with `ERROR ` before it for what went to standard error. */
+function logTimeOf(text: string): string | undefined {
+  const [, time] = /^(?:ERROR )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}) /.exec(text) ?? []
+  return time === undefined ? undefined : `${time}Z`
+}
+
+function lineOf(row: queries.StepRow, stream: Stream): string {
+  const members = row.items.map(([key, value, json]) => `${JSON.stringify(key)}:${json ?? textOf(value)}`)
+  const step = stream === 'history' ? [`"_step":${row.step}`] : []
+  return `{${[...members, ...step, `"_timestamp":${secondsOf(row.time)}`].join(',')}}`
+}
+
+function secondsOf(iso: string): number {
+  return Date.parse(`${iso.slice(0, 19)}Z`) / 1000 + Number(`0${iso.slice(19, 26)}`)
+}

@@ -1,0 +1,84 @@
+import { notFound } from '../../errors.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import { nowIso } from '../../time.ts'
+import { parseLine } from '../metrics/json-lines.ts'
+import type { Metrics } from '../metrics/service.ts'
+import { findRun, findRunById, type RunRow, updateRun } from './queries.ts'
+import { metricsKeyOf } from './run-row.ts'
+import type { FileChunk, FileStreamReq } from './wire.ts'
+
+/** Takes what a running client sends: lines of what it logs, its summary, its output, and how it ended. */
+export function createFileStream({ control, metrics }: { control: ControlDb; metrics: Metrics }) {
+  /** What a chunk brings, as counts; a chunk that comes again or late counts nothing new. */
+  async function writeChunk(row: RunRow, file: string, chunk: FileChunk): Promise<Partial<RunRow>> {
+    const key = metricsKeyOf(row)
+    const lines = { ...chunk, fallbackTime: row.created_at }
+    const end = chunk.offset + chunk.content.length
+    switch (file) {
+      case 'wandb-history.jsonl':
+        return {
+          last_step: await metrics.write(key, { ...lines, stream: 'history' }),
+          history_lines: end,
+        }
+      case 'wandb-events.jsonl':
+        await metrics.write(key, { ...lines, stream: 'system' })
+        return { system_lines: end }
+      case 'output.log':
+        await metrics.writeLog(key, lines)
+        return { log_lines: end }
+      case 'wandb-summary.json':
+        return { summary: chunk.content.join('') }
+      default:
+        return {}
+    }
+  }
+
+  return {
+    /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 404. */
+    async receive(req: FileStreamReq) {
+      const { entity, project, run } = req
+      const row = await findRun(control, { entity, project, run })
+      if (row === undefined) throw notFound('run', `${entity}/${project}/${run}`)
+      const brought: Partial<RunRow> = {}
+      for (const [file, chunk] of Object.entries(req.files ?? {})) {
+        Object.assign(brought, await writeChunk(row, file, chunk))
+      }
+      await control.transaction().execute((tx) => record(tx, row.id, brought, req))
+      return {}
+    },
+  }
+}
+
+/** Notes what came with what is known at this moment: counts only grow, and no summary replaces a newer one. */
+async function record(
+  tx: ControlTx,
+  id: string,
+  brought: Partial<RunRow>,
+  { complete, exitcode }: FileStreamReq,
+): Promise<void> {
+  const row = await findRunById(tx, id)
+  if (row === undefined) return
+  const now = nowIso()
+  const ended = complete === true || exitcode != null
+  await updateRun(tx, id, {
+    heartbeat_at: now,
+    last_step: Math.max(row.last_step, brought.last_step ?? -1),
+    history_lines: Math.max(row.history_lines, brought.history_lines ?? 0),
+    system_lines: Math.max(row.system_lines, brought.system_lines ?? 0),
+    log_lines: Math.max(row.log_lines, brought.log_lines ?? 0),
+    ...(brought.summary !== undefined &&
+      replaces(brought.summary, row.summary) && { summary: brought.summary }),
+    ...(ended && {
+      state: (exitcode ?? 0) === 0 ? 'finished' : 'failed',
+      exit_code: exitcode ?? 0,
+      ended_at: now,
+    }),
+  })
+}
+
+function replaces(summary: string, present: string): boolean {
+  const next = parseLine(summary)
+  if (next === undefined) return false
+  const before = Number(parseLine(present)?.['_timestamp'])
+  return !(Number(next['_timestamp']) < before)
+}

@@ -1,0 +1,98 @@
+import type { Contents } from '../../contents.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { nowIso } from '../../time.ts'
+import { receive } from '../receive.ts'
+import { sendFile } from '../send-file.ts'
+import type { Signature, SignedUrls } from '../signed-urls.ts'
+import {
+  findFile,
+  findRunById,
+  listFiles,
+  pageFiles,
+  putFile,
+  type RunFileRow,
+  type RunRow,
+} from './queries.ts'
+
+/** Logs, code and media of a run; what is larger belongs into an artifact. */
+const FILE_BYTES_MAX = 4 * 1024 ** 3
+
+/** Files that one request asks URLs for. */
+const FILES_MAX = 1_000
+
+/** As long as a path may be. */
+const NAME_CHARS_MAX = 1_024
+
+export interface RunFilesDeps {
+  control: ControlDb
+  contents: Contents
+  signedUrls: SignedUrls
+}
+
+export interface FilesPage {
+  run_id: string
+  names: readonly string[]
+  pattern: string | undefined
+  after: string
+  limit: number
+}
+
+/** Files that belong to a run; one of the same name replaces the one before. */
+export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) {
+  return {
+    /** Where to upload files. @throws 400 for what cannot be the name of a file. */
+    async uploadUrls(
+      run: RunRow,
+      names: readonly string[],
+      context: CallContext,
+    ): Promise<{ name: string; uploadUrl: string }[]> {
+      if (names.length > FILES_MAX) throw invalidRequest(`Ask for ${FILES_MAX} files at once at most`)
+      const bad = names.find((name) => name === '' || name.length > NAME_CHARS_MAX)
+      if (bad !== undefined) throw invalidRequest(`The name of a file has 1 to ${NAME_CHARS_MAX} characters`)
+      const urlOf = (name: string): Promise<string> =>
+        signedUrls.make({ method: 'PUT', kind: 'run-files', id: run.id, name }, context)
+      return Promise.all(names.map(async (name) => ({ name, uploadUrl: await urlOf(name) })))
+    },
+
+    downloadUrl: (file: { run_id: string; name: string }, context: CallContext): Promise<string> =>
+      signedUrls.make({ method: 'GET', kind: 'run-files', id: file.run_id, name: file.name }, context),
+
+    files: (run: RunRow): Promise<RunFileRow[]> => listFiles(control, run.id),
+
+    /** Files by name; a pattern is one of SQL's LIKE. */
+    pageOfFiles: (page: FilesPage): Promise<RunFileRow[]> => pageFiles(control, page),
+
+    /** Takes the bytes of a file. @throws 403, 404 for a run that is gone, 413. */
+    async receiveFile(
+      req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+      context: CallContext,
+    ) {
+      const { run_id, name } = req
+      await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
+      if ((await findRunById(control, run_id)) === undefined) throw notFound('run', run_id)
+      const owner = `run-file:${newId()}`
+      const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
+      const before: string[] = []
+      await receive({ control, contents }, req.stream, expected, async (tx, content) => {
+        await contents.share(tx, owner, [content.digest])
+        const replaced = await putFile(tx, { run_id, name, ...content, owner, updated_at: nowIso() })
+        if (replaced !== undefined) before.push(replaced)
+      })
+      await contents.release(before)
+      return {}
+    },
+
+    /** Sends a file to whoever has its URL. @throws 403, 404. */
+    async signedFile(req: { run_id: string; name: string } & Signature, context: CallContext) {
+      const { run_id, name } = req
+      await signedUrls.check({ method: 'GET', kind: 'run-files', id: run_id, name }, req)
+      const file = await findFile(control, run_id, name)
+      const path = file && (await contents.localPath(file.digest))
+      if (file === undefined || path === undefined) throw notFound('run file', name)
+      return sendFile({ path, size: file.size, range: context.header('range') })
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
+import type { ControlTables, ControlTx, RunFilesTable, RunsTable } from '../../stores/control-db/tables.ts'
+
+export type RunRow = Selectable<RunsTable>
+export type RunFileRow = Selectable<RunFilesTable>
+
+export interface RunName {
+  entity: string
+  project: string
+  run: string
+}
+
+/** Conditions of a listing: each field has one of the given values. */
+export interface RunsFilter {
+  entity: string
+  project: string
+  fields: { column: 'name' | 'display_name' | 'group_name' | 'job_type' | 'state'; values: string[] }[]
+  /** Running runs only when they were heard of since, or only when not. */
+  heartbeat: { is: 'since' | 'before'; time: string } | undefined
+}
+
+export function findRun(db: ControlTx, { entity, project, run }: RunName): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('runs')
+    .selectAll()
+    .where('entity', '=', entity)
+    .where('project', '=', project)
+    .where('name', '=', run)
+    .executeTakeFirst()
+}
+
+export function findRunById(db: ControlTx, id: string): Promise<RunRow | undefined> {
+  return db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function insertRun(tx: ControlTx, row: RunRow): Promise<void> {
+  await tx.insertInto('runs').values(row).execute()
+}
+
+export async function updateRun(tx: ControlTx, id: string, values: Partial<RunRow>): Promise<void> {
+  await tx.updateTable('runs').set(values).where('id', '=', id).execute()
+}
+
+export async function deleteRun(tx: ControlTx, id: string): Promise<void> {
+  await tx.deleteFrom('runs').where('id', '=', id).execute()
+  await tx.deleteFrom('run_files').where('run_id', '=', id).execute()
+  await tx.deleteFrom('artifact_uses').where('run_id', '=', id).execute()
+}
+
+/** Runs of a project by when they were made, one page. Ids grow with time. */
+export function listRuns(
+  db: ControlTx,
+  filter: RunsFilter,
+  page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+): Promise<RunRow[]> {
+  let query = db.selectFrom('runs').selectAll().where(conditionOf(filter))
+  if (page.after !== undefined) query = query.where('id', page.order === 'asc' ? '>' : '<', page.after)
+  return query.orderBy('id', page.order).limit(page.limit).execute()
+}
+
+export async function countRuns(db: ControlTx, filter: RunsFilter): Promise<number> {
+  const row = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(conditionOf(filter))
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+function conditionOf({ entity, project, fields, heartbeat }: RunsFilter) {
+  return (eb: ExpressionBuilder<ControlTables, 'runs'>): Expression<SqlBool> => {
+    const conditions = [eb('entity', '=', entity), eb('project', '=', project)]
+    for (const { column, values } of fields) conditions.push(eb(column, 'in', values))
+    if (heartbeat !== undefined) {
+      conditions.push(eb('heartbeat_at', heartbeat.is === 'since' ? '>=' : '<', heartbeat.time))
+    }
+    return eb.and(conditions)
+  }
+}
+
+/** Writes a file's row and returns who owned the bytes before. */
+export async function putFile(tx: ControlTx, row: RunFileRow): Promise<string | undefined> {
+  const before = await findFile(tx, row.run_id, row.name)
+  await tx
+    .insertInto('run_files')
+    .values(row)
+    .onConflict((clash) => clash.columns(['run_id', 'name']).doUpdateSet(row))
+    .execute()
+  return before?.owner
+}
+
+export function findFile(db: ControlTx, runId: string, name: string): Promise<RunFileRow | undefined> {
+  return db
+    .selectFrom('run_files')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+}
+
+/** Files of a run by name, one page. */
+export function pageFiles(
+  db: ControlTx,
+  page: {
+    run_id: string
+    names: readonly string[]
+    pattern: string | undefined
+    after: string
+    limit: number
+  },
+): Promise<RunFileRow[]> {
+  let query = db
+    .selectFrom('run_files')
+    .selectAll()
+    .where('run_id', '=', page.run_id)
+    .where('name', '>', page.after)
+  if (page.names.length > 0) query = query.where('name', 'in', page.names)
+  if (page.pattern !== undefined) query = query.where('name', 'like', page.pattern)
+  return query.orderBy('name').limit(page.limit).execute()
+}
+
+export function listFiles(db: ControlTx, runId: string): Promise<RunFileRow[]> {
+  return db.selectFrom('run_files').selectAll().where('run_id', '=', runId).execute()
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
+import { globalId } from '../../accounts/graphql/global-id.ts'
+import type { Resolver } from '../../accounts/graphql/part.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { parseLine } from '../metrics/json-lines.ts'
+import type { RunNode } from './run-node.ts'
+import { metricsKeyOf } from './run-row.ts'
+import type { Runs } from './service.ts'
+
+/** Wire: clients that do not say how many lines they want get 500. */
+const SAMPLES_DEFAULT = 500
+
+/** Wire: what a client wants to draw; `_step` is one of the keys. */
+const Sample = z.object({
+  keys: z.array(z.string()).default([]),
+  samples: z.int().positive().default(SAMPLES_DEFAULT),
+})
+
+/** The fields of a run that are not in its row. */
+export function runFields(runs: Runs): Record<string, Resolver> {
+  const { metrics } = runs
+
+  return {
+    /** Wire: the newest line, from which a run that is resumed takes its next step and its clock. */
+    historyTail: ({ row }: RunNode) => tailOf(metrics.lastLine(metricsKeyOf(row), 'history')),
+    eventsTail: ({ row }: RunNode) => tailOf(metrics.lastLine(metricsKeyOf(row), 'system')),
+    systemMetrics: async ({ row }: RunNode) => (await metrics.lastLine(metricsKeyOf(row), 'system')) ?? '{}',
+
+    async historyKeys({ row }: RunNode) {
+      const keys = await metrics.keys(metricsKeyOf(row), 'history')
+      const counts = keys.map(({ key, count, numeric }) => {
+        const type = numeric === 1 ? 'number' : 'unknown'
+        return [key, { typeCounts: [{ type, count }] }]
+      })
+      return { lastStep: row.last_step, sets: [], keys: Object.fromEntries(counts) }
+    },
+
+    /** Wire: with steps, every line between them; without, some spread over the run. */
+    history: ({ row }: RunNode, args: HistoryArguments) => {
+      const limit = args.samples ?? SAMPLES_DEFAULT
+      const stream = 'history' as const
+      if (args.minStep == null && args.maxStep == null) {
+        return metrics.sample(metricsKeyOf(row), { stream, keys: [], samples: limit })
+      }
+      const range = { stepFrom: stepOf(args.minStep, 0), stepBefore: stepOf(args.maxStep, row.last_step + 1) }
+      return metrics.lines(metricsKeyOf(row), { stream, ...range, limit })
+    },
+
+    events: ({ row }: RunNode, args: { samples?: number | null }) =>
+      metrics.sample(metricsKeyOf(row), {
+        stream: 'system',
+        keys: [],
+        samples: args.samples ?? SAMPLES_DEFAULT,
+      }),
+
+    sampledHistory: ({ row }: RunNode, { specs }: { specs: string[] }) =>
+      Promise.all(
+        specs.map(async (spec) => {
+          const wanted = Sample.safeParse(parseLine(spec))
+          if (!wanted.success) throw invalidRequest('A sample of a history has keys and a number of samples')
+          const lines = await metrics.sample(metricsKeyOf(row), { stream: 'history', ...wanted.data })
+          return lines.map((line) => chosen(parseLine(line) ?? {}, wanted.data.keys))
+        }),
+      ),
+
+    /** Nothing is kept as Parquet: clients then read the history by steps. */
+    parquetHistory: () => ({ parquetUrls: [], liveData: [] }),
+
+    async logLines({ row }: RunNode, args: PageArguments & { last?: number | null }) {
+      const last = args.last ?? undefined
+      const from = last === undefined ? Number(args.after ?? -1) + 1 : Math.max(0, row.log_lines - last)
+      if (!Number.isSafeInteger(from)) throw invalidRequest('The cursor of a log is the number of a line')
+      const size = { first: last ?? args.first ?? null }
+      const range = { lineFrom: from, lineBefore: row.log_lines, limit: limitOf(size) }
+      const lines = await metrics.logLines(metricsKeyOf(row), range)
+      return connectionOf(lines.map(logLine), size, (node) => String(node.number))
+    },
+
+    fileCount: async ({ row }: RunNode) => (await runs.files(row)).length,
+
+    async files({ row }: RunNode, args: FilesArguments, context: CallContext) {
+      const names = (args.names ?? []).filter((name) => name !== null)
+      const rows = await runs.pageOfFiles({
+        run_id: row.id,
+        names,
+        pattern: args.pattern ?? undefined,
+        after: args.after ?? '',
+        limit: limitOf(args),
+      })
+      const nodes = await Promise.all(
+        rows.map(async (file) => {
+          const directUrl = await runs.downloadUrl(file, context)
+          return {
+            id: globalId('RunFile', `${file.run_id}:${file.name}`),
+            name: file.name,
+            displayName: file.name,
+            url: directUrl,
+            directUrl,
+            sizeBytes: file.size,
+            updatedAt: file.updated_at,
+            md5: file.md5,
+            digest: file.digest,
+          }
+        }),
+      )
+      return connectionOf(nodes, args, (node) => node.name)
+    },
+  }
+}
+
+interface HistoryArguments {
+  minStep?: unknown
+  maxStep?: unknown
+  samples?: number | null
+}
+
+interface FilesArguments extends PageArguments {
+  names?: (string | null)[] | null
+  pattern?: string | null
+}
+
+async function tailOf(line: Promise<string | undefined>): Promise<string> {
+  const text = await line
+  return JSON.stringify(text === undefined ? [] : [text])
+}
+
+function stepOf(value: unknown, otherwise: number): number {
+  const step = value == null ? otherwise : Number(value)
+  if (!Number.isSafeInteger(step)) throw invalidRequest('A step is a whole number')
+  return step
+}
+
+/** Wire: JSON has no NaN, so the client reads it as text. */
+function chosen(line: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  const wanted = Object.entries(line).filter(([key]) => keys.includes(key))
+  return Object.fromEntries(
+    wanted.map(([key, value]) => [
+      key,
+      typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
+    ]),
+  )
+}
+
+/** Wire: a line begins with its level and its time. */
+function logLine({ line, text }: { line: number; text: string }) {
+  const [, error, timestamp, rest] = /^(ERROR )?(\d{4}-\d\d-\d\dT[\d:.]+) (.*)$/s.exec(text) ?? []
+  return {
+    number: line,
+    timestamp: timestamp === undefined ? null : `${timestamp}Z`,
+    level: error === undefined ? '' : 'error',
+    label: '',
+    line: rest ?? text,
+  }
+}

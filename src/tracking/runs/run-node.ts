@@ -1,0 +1,47 @@
+import { globalId } from '../../accounts/graphql/global-id.ts'
+import { projectNode } from '../../accounts/graphql/project-node.ts'
+import { parseLine } from '../metrics/json-lines.ts'
+import type { RunRow } from './queries.ts'
+import { stateOf, tagsOf } from './run-row.ts'
+
+export type RunNode = ReturnType<typeof runNode>
+
+/** A run as GraphQL passes it from field to field. */
+export function runNode(row: RunRow) {
+  const project = projectNode({ entity: row.entity, name: row.project })
+  return {
+    row,
+    project,
+    id: globalId('Run', row.id),
+    projectId: project.internalId,
+    name: row.name,
+    displayName: row.display_name,
+    description: row.description,
+    notes: row.notes,
+    tags: tagsOf(row),
+    group: row.group_name,
+    jobType: row.job_type,
+    state: stateOf(row),
+    stopped: false,
+    config: row.config,
+    wandbConfig: ({ keys }: { keys?: string[] | null }) => wandbConfigOf(row, keys ?? []),
+    summaryMetrics: row.summary,
+    commit: row.commit_hash,
+    host: row.host,
+    readOnly: false,
+    createdAt: row.created_at,
+    heartbeatAt: row.heartbeat_at,
+    user: { id: globalId('User', row.created_by), name: row.created_by, username: row.created_by },
+    historyLineCount: row.history_lines,
+    eventsLineCount: row.system_lines,
+    logLineCount: row.log_lines,
+  }
+}
+
+/** Wire: what clients wrote of themselves into `_wandb` of the config. */
+function wandbConfigOf(row: RunRow, keys: readonly string[]): string {
+  const entry = parseLine(row.config)?.['_wandb']
+  const value = typeof entry === 'object' && entry !== null && 'value' in entry ? entry.value : undefined
+  const known = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  return JSON.stringify(Object.fromEntries(known.filter(([key]) => keys.includes(key))))
+}

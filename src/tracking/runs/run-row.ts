@@ -1,0 +1,25 @@
+import type { RunKey } from '../metrics/service.ts'
+import type { RunRow } from './queries.ts'
+
+/** A run that is not heard of for this long has crashed. Wire: clients send something every 30 s. */
+const SILENT_MS_MAX = 5 * 60_000
+
+/** The time after which a running run must have been heard of. */
+export function silentSince(): string {
+  return new Date(Date.now() - SILENT_MS_MAX).toISOString()
+}
+
+/** A run's state as clients know it. */
+export function stateOf(run: Pick<RunRow, 'state' | 'heartbeat_at'>): string {
+  return run.state === 'running' && run.heartbeat_at < silentSince() ? 'crashed' : run.state
+}
+
+/** Under which names the trace database has a run's metrics. */
+export function metricsKeyOf(run: Pick<RunRow, 'id' | 'entity' | 'project'>): RunKey {
+  return { project_id: `${run.entity}/${run.project}`, run_id: run.id }
+}
+
+export function tagsOf(row: Pick<RunRow, 'tags'>): string[] {
+  const tags: unknown = JSON.parse(row.tags)
+  return Array.isArray(tags) ? tags.map(String) : []
+}

@@ -1,0 +1,147 @@
+import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
+import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
+import type { GraphqlPart } from '../../accounts/graphql/part.ts'
+import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { parseLine } from '../metrics/json-lines.ts'
+import { runFields } from './run-fields.ts'
+import { type RunNode, runNode } from './run-node.ts'
+import { RUN_TYPES } from './runs-types.ts'
+import type { Runs } from './service.ts'
+import type { RunChange } from './upserting.ts'
+
+/** The project of runs for which none was named. Wire: the hosted service has the same name for it. */
+const DEFAULT_PROJECT = 'uncategorized'
+
+/** What W&B clients do with runs. */
+export function runsPart(runs: Runs): GraphqlPart {
+  async function run(project: ProjectNode, { name }: { name: string }): Promise<RunNode | null> {
+    const row = await runs.find({ entity: project.entityName, project: project.name, run: name })
+    return row === undefined ? null : runNode(row)
+  }
+
+  return {
+    types: RUN_TYPES,
+    resolvers: {
+      Project: {
+        run,
+        bucket: run,
+        async runs(project: ProjectNode, args: ListArguments) {
+          const rows = await runs.page({
+            entity: project.entityName,
+            project: project.name,
+            filters: args.filters ?? null,
+            order: orderOf(args.order),
+            after: args.after ?? undefined,
+            limit: limitOf(args),
+          })
+          return connectionOf(rows.map(runNode), args, (node) => node.row.id)
+        },
+        runCount: (project: ProjectNode, args: { filters?: string | null }) =>
+          runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),
+      },
+      Mutation: {
+        /** Wire: by name it starts a run or takes it up again, by id it only changes what is said of it. */
+        async upsertBucket(_: unknown, { input }: { input: UpsertInput }, { caller }: CallContext) {
+          const change = changeOf(input)
+          if (input.id != null) {
+            return { bucket: runNode(await runs.change(plainId('Run', input.id), change)), inserted: false }
+          }
+          const name = {
+            entity: input.entityName ?? caller.defaultEntity,
+            project: input.modelName ?? DEFAULT_PROJECT,
+            run: input.name ?? newId().slice(-8),
+          }
+          const { row, inserted } = await runs.start(name, change, caller.user)
+          return { bucket: runNode(row), inserted }
+        },
+
+        async deleteRun(_: unknown, { input }: { input: { id: string; deleteArtifacts?: boolean | null } }) {
+          if (input.deleteArtifacts) throw invalidRequest('Delete the artifacts of a run by themselves')
+          await runs.deleteById(plainId('Run', input.id))
+          return {}
+        },
+
+        async createRunFiles(_: unknown, { input }: { input: FilesInput }, context: CallContext) {
+          const { entityName: entity, projectName: project, runName } = input
+          const row = await runs.find({ entity, project, run: runName })
+          if (row === undefined) throw notFound('run', `${entity}/${project}/${runName}`)
+          const files = await runs.uploadUrls(row, input.files, context)
+          return { runID: globalId('Run', row.id), uploadHeaders: [], files }
+        },
+      },
+      Run: runFields(runs),
+    },
+  }
+}
+
+interface ListArguments extends PageArguments {
+  filters?: string | null
+  order?: string | null
+}
+
+interface FilesInput {
+  entityName: string
+  projectName: string
+  runName: string
+  files: string[]
+}
+
+interface UpsertInput {
+  id?: string | null
+  name?: string | null
+  modelName?: string | null
+  entityName?: string | null
+  displayName?: string | null
+  description?: string | null
+  notes?: string | null
+  groupName?: string | null
+  jobType?: string | null
+  jobProgram?: string | null
+  commit?: string | null
+  host?: string | null
+  config?: string | null
+  summaryMetrics?: string | null
+  tags?: string[] | null
+  state?: string | null
+}
+
+/** Wire: what is null stays as it is. */
+function changeOf(input: UpsertInput): RunChange {
+  return {
+    ...(input.displayName != null && { display_name: input.displayName }),
+    ...(input.description != null && { description: input.description }),
+    ...(input.notes != null && { notes: input.notes }),
+    ...(input.groupName != null && { group_name: input.groupName }),
+    ...(input.jobType != null && { job_type: input.jobType }),
+    ...(input.jobProgram != null && { program: input.jobProgram }),
+    ...(input.commit != null && { commit_hash: input.commit }),
+    ...(input.host != null && { host: input.host }),
+    ...(input.config != null && { config: objectText('config', input.config) }),
+    ...(input.summaryMetrics != null && { summary: objectText('summary', input.summaryMetrics) }),
+    ...(input.tags != null && { tags: JSON.stringify(input.tags) }),
+    ...(input.state != null && { state: startState(input.state) }),
+  }
+}
+
+function startState(state: string): 'pending' | 'running' {
+  if (state === 'pending' || state === 'running') return state
+  throw invalidRequest(`A run starts as pending or running, not as ${state}`)
+}
+
+/** @throws 400 for what is no JSON object. */
+function objectText(what: string, text: string): string {
+  if (parseLine(text) === undefined) throw invalidRequest(`The ${what} of a run is a JSON object`)
+  return text
+}
+
+/** Wire: `+created_at` or `-created_at`; the sign may be missing. */
+function orderOf(order: string | null | undefined): 'asc' | 'desc' {
+  const [, sign, field] = /^([+-]?)(.*)$/.exec(order ?? '') ?? []
+  if (field !== '' && field !== 'created_at' && field !== 'createdAt') {
+    throw invalidRequest(`Runs can be ordered by created_at, not by ${field}`)
+  }
+  return sign === '-' ? 'desc' : 'asc'
+}

@@ -1,0 +1,163 @@
+import type { Projects } from '../../accounts/projects.ts'
+import type { Contents } from '../../contents.ts'
+import { notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { toPage } from '../../training/page-wire.ts'
+import { parseLine } from '../metrics/json-lines.ts'
+import { createMetrics } from '../metrics/service.ts'
+import type { SignedUrls } from '../signed-urls.ts'
+import { createFileStream } from './file-stream.ts'
+import { createRunFiles } from './files.ts'
+import {
+  countRuns,
+  deleteRun,
+  findRun,
+  findRunById,
+  listFiles,
+  listRuns,
+  type RunName,
+  type RunRow,
+} from './queries.ts'
+import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
+import { runsFilter } from './runs-filter.ts'
+import { createUpserting } from './upserting.ts'
+import type { MetricsQuery, RunPath, RunsListQuery } from './wire.ts'
+
+export type Runs = ReturnType<typeof createRuns>
+
+export interface RunsDeps {
+  control: ControlDb
+  traces: TraceDb
+  contents: Contents
+  projects: Projects
+  signedUrls: SignedUrls
+}
+
+/** Runs of a project; the filter is the client's text. */
+export interface RunsWanted {
+  entity: string
+  project: string
+  filters: string | null
+}
+
+export interface RunsPage extends RunsWanted {
+  order: 'asc' | 'desc'
+  after: string | undefined
+  limit: number
+}
+
+/** Runs: what somebody logs while a program works. */
+export function createRuns(deps: RunsDeps) {
+  const { control, contents } = deps
+  const metrics = createMetrics(deps)
+
+  async function existing({ entity, project, run }: RunPath): Promise<RunRow> {
+    const row = await findRun(control, { entity, project, run })
+    if (row === undefined) throw notFound('run', `${entity}/${project}/${run}`)
+    return row
+  }
+
+  async function remove(row: RunRow): Promise<void> {
+    const files = await listFiles(control, row.id)
+    await control.transaction().execute((tx) => deleteRun(tx, row.id))
+    await contents.release(files.map((file) => file.owner))
+    await metrics.delete(metricsKeyOf(row))
+  }
+
+  return {
+    metrics,
+    ...createUpserting(deps),
+    ...createFileStream({ control, metrics }),
+    ...createRunFiles(deps),
+
+    /** A page of a project's runs. @throws 400 for a filter that is not supported. */
+    page: ({ entity, project, filters, ...page }: RunsPage): Promise<RunRow[]> =>
+      listRuns(control, runsFilter({ entity, project }, filters), page),
+
+    count: ({ entity, project, filters }: RunsWanted): Promise<number> =>
+      countRuns(control, runsFilter({ entity, project }, filters)),
+
+    find: (name: RunName): Promise<RunRow | undefined> => findRun(control, name),
+
+    /** Lists the runs of a project, newest first. */
+    async list(req: RunsListQuery, { caller }: CallContext) {
+      const filter = {
+        entity: req.entity ?? caller.defaultEntity,
+        project: req.project,
+        fields: [],
+        heartbeat: undefined,
+      }
+      const rows = await listRuns(control, filter, { after: req.after, limit: req.limit + 1, order: 'desc' })
+      return toPage(rows.map(shown), req.limit)
+    },
+
+    get: async (req: RunPath) => shown(await existing(req)),
+
+    /** Points of the keys that were asked for, or all keys. */
+    async points(req: MetricsQuery & RunPath) {
+      const key = metricsKeyOf(await existing(req))
+      const keys = (req.keys ?? '').split(',').filter((name) => name !== '')
+      if (keys.length === 0) {
+        const all = await metrics.keys(key, req.stream)
+        return { keys: all.filter(({ numeric }) => numeric === 1).map((entry) => entry.key), data: [] }
+      }
+      const wanted = { stream: req.stream, keys, afterStep: req.after_step, limit: req.limit + 1 }
+      const byKey = Map.groupBy(await metrics.points(key, wanted), (point) => point.key)
+      const data = keys.map((name) => {
+        const points = (byKey.get(name) ?? []).map(({ step, value, time }) => ({ step, value, time }))
+        return { key: name, points: points.slice(0, req.limit), has_more: points.length > req.limit }
+      })
+      return { keys: [], data }
+    },
+
+    /** Deletes a run with its files and metrics; whether there was one. Artifacts that it logged stay. */
+    async delete(name: RunName): Promise<boolean> {
+      const row = await findRun(control, name)
+      if (row !== undefined) await remove(row)
+      return row !== undefined
+    },
+
+    /** @throws 404. */
+    async deleteById(id: string): Promise<void> {
+      const row = await findRunById(control, id)
+      if (row === undefined) throw notFound('run', id)
+      await remove(row)
+    },
+  }
+}
+
+function shown(row: RunRow) {
+  return {
+    id: row.id,
+    entity: row.entity,
+    project: row.project,
+    run: row.name,
+    display_name: row.display_name,
+    state: stateOf(row),
+    job_type: row.job_type,
+    group: row.group_name,
+    tags: tagsOf(row),
+    notes: row.notes,
+    config: configOf(row),
+    summary: parseLine(row.summary) ?? {},
+    last_step: row.last_step,
+    exit_code: row.exit_code,
+    created_at: row.created_at,
+    heartbeat_at: row.heartbeat_at,
+    ended_at: row.ended_at,
+    created_by: row.created_by,
+  }
+}
+
+/** Wire: clients write each value of a config as `{value}`, and their own notes under `_wandb`. */
+function configOf(row: RunRow): Record<string, unknown> {
+  const entries = Object.entries(parseLine(row.config) ?? {}).filter(([key]) => key !== '_wandb')
+  return Object.fromEntries(
+    entries.map(([key, entry]) => [
+      key,
+      typeof entry === 'object' && entry !== null && 'value' in entry ? entry.value : entry,
+    ]),
+  )
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { PageQuery } from '../../training/page-wire.ts'
+
+export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
+export type RunPath = z.output<typeof RunPath>
+
+/** Some lines of one file, from line `offset` on. */
+const FileChunk = z.object({
+  offset: z.int().min(0).default(0),
+  content: z.array(z.string()).default([]),
+})
+export type FileChunk = z.output<typeof FileChunk>
+
+/** Wire: what a running client sends every few seconds; the last one says that the run has ended. */
+export const FileStreamReq = z.object({
+  files: z.record(z.string(), FileChunk).nullish(),
+  complete: z.boolean().nullish(),
+  exitcode: z.int().nullish(),
+})
+export type FileStreamReq = z.output<typeof FileStreamReq> & RunPath
+export const FileStreamRes = z.object({})
+
+export const RunsListQuery = PageQuery.extend({ entity: z.string().optional(), project: z.string() })
+export type RunsListQuery = z.output<typeof RunsListQuery>
+
+export const RunItem = z
+  .object({
+    id: z.string(),
+    entity: z.string(),
+    project: z.string(),
+    run: z.string(),
+    display_name: z.string(),
+    state: z.string(),
+    job_type: z.string().nullable(),
+    group: z.string().nullable(),
+    tags: z.array(z.string()),
+    notes: z.string().nullable(),
+    config: z.record(z.string(), z.unknown()),
+    summary: z.record(z.string(), z.unknown()),
+    last_step: z.int(),
+    exit_code: z.int().nullable(),
+    created_at: z.string(),
+    heartbeat_at: z.string(),
+    ended_at: z.string().nullable(),
+    created_by: z.string(),
+  })
+  .meta({ id: 'Run' })
+
+export const MetricsQuery = z.object({
+  /** Separated by commas. */
+  keys: z.string().optional(),
+  stream: z.enum(['history', 'system']).default('history'),
+  after_step: z.coerce.number().int().default(-1),
+  limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
+})
+export type MetricsQuery = z.output<typeof MetricsQuery>
+
+/** A value is null where it is not a finite number. */
+const Point = z.object({ step: z.int(), value: z.number().nullable(), time: z.string() })
+
+export const MetricsRes = z
+  .object({
+    keys: z.array(z.string()).meta({ description: 'Every key of the run, when none were asked for' }),
+    data: z.array(z.object({ key: z.string(), points: z.array(Point), has_more: z.boolean() })),
+  })
+  .meta({ id: 'RunMetrics' })
+
+/** What a signed URL of a run's file carries in its query. */
+export const RunFilePath = z.object({ run_id: z.string() })
+export const RunFileQuery = z.object({
+  name: z.string(),
+  expires: z.coerce.number().int(),
+  signature: z.string(),
+})
+export const RunFileUpload = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
+export const RunFileUploadRes = z.object({})
+export const RunFileBytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })

@@ -1,0 +1,83 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { notAllowed } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { ControlDb } from '../stores/control-db/tables.ts'
+
+/** Clients ask for thousands of URLs at once, and the last of those files may be hours away. */
+const URL_SECONDS = 6 * 3600
+
+/** What a URL lets its bearer do, without a key. */
+export interface Grant {
+  method: 'GET' | 'PUT'
+  /** Which route under `/storage/`. */
+  kind: 'artifact-files' | 'artifact-manifests' | 'run-files'
+  id: string
+  /** The file's name; empty where the id says all. */
+  name: string
+}
+
+/** What the bearer of a URL shows of it. */
+export interface Signature {
+  expires: number
+  signature: string
+}
+
+export type SignedUrls = ReturnType<typeof createSignedUrls>
+
+/** URLs for uploads and downloads. Wire: W&B clients send no key with them. */
+export function createSignedUrls({ control }: { control: ControlDb }) {
+  let secret: Promise<string> | undefined
+
+  async function sign(grant: Grant, expires: number): Promise<Buffer> {
+    secret ??= loadSecret(control)
+    const text = JSON.stringify([grant.method, grant.kind, grant.id, grant.name, expires])
+    return createHmac('sha256', await secret)
+      .update(text)
+      .digest()
+  }
+
+  return {
+    /** An absolute URL at the host that the client has just used. */
+    async make(grant: Grant, context: CallContext): Promise<string> {
+      const expires = Math.floor(Date.now() / 1000) + URL_SECONDS
+      const signature = (await sign(grant, expires)).toString('base64url')
+      const query = new URLSearchParams({
+        ...(grant.name !== '' && { name: grant.name }),
+        expires: String(expires),
+        signature,
+      })
+      return `${originOf(context)}/storage/${grant.kind}/${grant.id}?${query}`
+    },
+
+    /** @throws 403 unless the signature is ours, for exactly this, and has not expired. */
+    async check(grant: Grant, shown: Signature): Promise<void> {
+      const expected = await sign(grant, shown.expires)
+      const given = Buffer.from(shown.signature, 'base64url')
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw notAllowed('The signature of this URL is not valid')
+      }
+      if (shown.expires * 1000 < Date.now()) throw notAllowed('This URL has expired; ask for a new one')
+    },
+  }
+}
+
+/** Wire: clients want absolute URLs. A proxy in front says what it was called by. */
+function originOf(context: CallContext): string {
+  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  const host = context.header('x-forwarded-host') ?? context.header('host') ?? 'localhost'
+  return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+}
+
+async function loadSecret(control: ControlDb): Promise<string> {
+  await control
+    .insertInto('secrets')
+    .values({ name: 'signed-urls', value: randomBytes(32).toString('base64url') })
+    .onConflict((clash) => clash.doNothing())
+    .execute()
+  const row = await control
+    .selectFrom('secrets')
+    .select('value')
+    .where('name', '=', 'signed-urls')
+    .executeTakeFirstOrThrow()
+  return row.value
+}

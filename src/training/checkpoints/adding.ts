@@ -1,0 +1,116 @@
+import { conflict, notFound } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { ControlTx } from '../../stores/control-db/tables.ts'
+import { nowIso } from '../../time.ts'
+import type { CheckpointsDeps } from './deps.ts'
+import { ADAPTER_FILES, type ManifestEntry, type StoredFiles, storedFiles } from './files.ts'
+import * as queries from './queries.ts'
+import { type ModelOfCheckpoints, OWNER_PREFIX } from './rows.ts'
+
+interface NewCheckpoint {
+  id: string
+  step: number
+  manifest: ManifestEntry[]
+  metrics: Record<string, number>
+  job_id: string | null
+}
+
+/** Adds checkpoints; a step is given out once and never again. */
+export function createCheckpointAdding({ control, contents, artifacts, files }: CheckpointsDeps) {
+  /** Writes a row whose files somebody owns already, with the artifact version that shows it. */
+  async function insert(tx: ControlTx, model: ModelOfCheckpoints, given: NewCheckpoint): Promise<void> {
+    const { entity, project, name, created_by } = model
+    const published = await artifacts.publish(tx, {
+      entity,
+      project,
+      name,
+      type: 'lora',
+      aliases: [`step${given.step}`],
+      metadata: { step: given.step, ...given.metrics },
+      files: given.manifest.filter((file) => ADAPTER_FILES.includes(file.name)),
+      created_by,
+    })
+    await insertRow(tx, model, { ...given, artifact_id: published.id })
+  }
+
+  async function insertRow(
+    tx: ControlTx,
+    model: ModelOfCheckpoints,
+    given: NewCheckpoint & { artifact_id: string },
+  ): Promise<void> {
+    const { id, step, metrics, artifact_id, job_id } = given
+    const { manifest, adapter_digest } = storedFiles(given.manifest)
+    const digests = manifest.map((file) => file.digest)
+    await contents.share(tx, OWNER_PREFIX + id, digests)
+    await queries.insertCheckpoint(tx, {
+      id,
+      model_id: model.id,
+      step,
+      metrics: JSON.stringify(metrics),
+      adapter_digest,
+      manifest: JSON.stringify(manifest),
+      artifact_id,
+      job_id,
+      merged: null,
+      created_at: nowIso(),
+      deleted_at: null,
+    })
+  }
+
+  return {
+    /** Writes step 0 of a new model. */
+    insertFirst: (tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void> =>
+      insert(tx, model, { id: newId(), step: 0, manifest: first.manifest, metrics: {}, job_id: null }),
+
+    /**
+     * Stores the files of a folder as the model's next step, and in the same transaction whatever `alongside` writes.
+     * @throws 404 when the model is gone.
+     */
+    async addNext(
+      model: ModelOfCheckpoints,
+      next: { job_id: string; directory: string; metrics: Record<string, number> },
+      alongside: (tx: ControlTx, step: number) => Promise<void>,
+    ): Promise<number> {
+      const id = newId()
+      try {
+        const manifest = await files.store(OWNER_PREFIX + id, next.directory)
+        return await control.transaction().execute(async (tx) => {
+          const step = await queries.takeNextStep(tx, model.id)
+          if (step === undefined) throw notFound('model', model.id)
+          await insert(tx, model, { id, step, manifest, metrics: next.metrics, job_id: next.job_id })
+          await alongside(tx, step)
+          return step
+        })
+      } catch (error) {
+        await contents.release([OWNER_PREFIX + id])
+        throw error
+      }
+    },
+
+    /**
+     * Adds a checkpoint that was made elsewhere, as the step it had there; without a step, as the next one. Its files
+     * are contents that somebody owns; `artifact_id` names the version that shows it, if there is one already.
+     * @throws 409 when the model has had that step.
+     */
+    async addMade(
+      tx: ControlTx,
+      model: ModelOfCheckpoints,
+      made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
+    ): Promise<number> {
+      const step =
+        made.step === undefined
+          ? await queries.takeNextStep(tx, model.id)
+          : await queries.takeStep(tx, { model_id: model.id, step: made.step })
+      if (step === undefined) {
+        throw conflict(
+          `Model ${model.entity}/${model.project}/${model.name} has had step ${made.step} or a later one; steps are never used twice`,
+        )
+      }
+      const { artifact_id, manifest } = made
+      const given = { id: newId(), step, manifest, metrics: {}, job_id: null }
+      if (artifact_id === undefined) await insert(tx, model, given)
+      else await insertRow(tx, model, { ...given, artifact_id })
+      return step
+    },
+  }
+}

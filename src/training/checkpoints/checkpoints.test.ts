@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { group, json, useTrainingServer } from '../use-training-server.ts'
+
+const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
+
+interface Details {
+  step: number
+  tags: string[]
+  files: { name: string; size: number }[]
+  merged: { files: { name: string }[] } | null
+}
+
+const at = (id: string, rest = '') => `/v1/preview/models/${id}/checkpoints${rest}`
+const read = async (id: string, which: string): Promise<Details> =>
+  json(await server.request(at(id, `/${which}`)))
+const send = (method: string, path: string, body?: object) =>
+  server.request(path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) })
+
+/** A model with as many trained steps as wanted. */
+async function trained(count: number, more: object = {}) {
+  const model = await newModel(undefined, more)
+  for (let job = 0; job < count; job++) await end(await startJob(model.id, [group()]))
+  return model
+}
+
+describe('GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}', () => {
+  it('200 by step, latest and version; 404 for what is not there', async () => {
+    const model = await trained(2)
+    for (const which of ['2', 'step2', 'latest', 'v2']) expect((await read(model.id, which)).step).toBe(2)
+    expect((await read(model.id, '0')).files.map((file) => file.name)).toEqual([
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ])
+    for (const which of ['3', 'step9', 'best', 'v9', 'nothing', '-1']) {
+      expect((await server.request(at(model.id, `/${which}`))).status, which).toBe(404)
+    }
+  })
+})
+
+describe('GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}/files/{file}', () => {
+  it('200 with the bytes; 404 for another name', async () => {
+    const model = await trained(1)
+    const response = await server.request(at(model.id, '/1/files/adapter_model.safetensors'))
+    const [, file] = (await read(model.id, '1')).files
+    expect((await response.arrayBuffer()).byteLength).toBe(file?.size)
+    for (const name of ['nothing', '..%2f..%2fcontrol.sqlite']) {
+      expect((await server.request(at(model.id, `/1/files/${name}`))).status).toBe(404)
+    }
+  })
+})
+
+describe('PUT and DELETE /v1/preview/models/{model_id}/checkpoints/{checkpoint}/tags/{tag}', () => {
+  it('200; a tag moves, is served, and goes with its checkpoint', async () => {
+    const model = await trained(2)
+    const name = `wandb-artifact:///local/proj/${model.name}`
+    expect(await json(await send('PUT', at(model.id, '/1/tags/prod')))).toMatchObject({
+      tags: expect.arrayContaining(['prod']),
+    })
+    expect((await read(model.id, 'prod')).step).toBe(1)
+    expect(await weightsOf(`${name}:prod`)).toBe('B=0+1')
+    await json(await send('PUT', at(model.id, '/2/tags/prod')))
+    expect(await weightsOf(`${name}:prod`)).toBe('B=0+1+1')
+    expect((await read(model.id, '1')).tags).toEqual([])
+    await json(await send('DELETE', at(model.id), { steps: [2] }))
+    expect(await weightsOf(`${name}:prod`)).toBe(404)
+    expect(await weightsOf(`${name}:latest`)).toBe('B=0+1')
+    await json(await send('PUT', at(model.id, '/0/tags/first')))
+    await json(await send('DELETE', at(model.id, '/0/tags/first')))
+    await json(await send('DELETE', at(model.id, '/0/tags/first')))
+    expect(await weightsOf(`${name}:first`)).toBe(404)
+  })
+
+  it.each(['latest', 'best', 'step3', 'v1', '12', 'a%20b', 'a%2Fb'])('422 for the tag %s', async (tag) => {
+    const model = await newModel()
+    expect((await send('PUT', at(model.id, `/0/tags/${tag}`))).status).toBe(422)
+  })
+})
+
+describe('POST /v1/preview/models/{model_id}/fork', () => {
+  const fork = (id: string, body: object) => send('POST', `/v1/preview/models/${id}/fork`, body)
+
+  it('200: the step it had, the next one where that is taken; training goes on from it', async () => {
+    const source = await trained(3)
+    const target = await newModel()
+    const body = { from_model: source.id, checkpoint: '2' }
+    expect(await json(await fork(target.id, body))).toMatchObject({ step: 2 })
+    expect(await weightsOf(`local/proj/${target.name}:step2`)).toBe('B=0+1+1')
+    const named = { from_model: `local/proj/${source.name}`, checkpoint: 'step1' }
+    expect(await json(await fork(target.id, named))).toMatchObject({ step: 3 })
+    await end(await startJob(target.id, [group(), group()]))
+    expect(await weightsOf(`local/proj/${target.name}`)).toBe('B=0+1+2')
+    expect(await steps(target.id)).toEqual([0, 2, 3, 4])
+  })
+
+  it('keeps the files of a fork whose source is deleted', async () => {
+    const source = await trained(1)
+    const target = await newModel()
+    await json(await fork(target.id, { from_model: source.id }))
+    await json(await send('DELETE', `/v1/preview/models/${source.id}`))
+    expect(await weightsOf(`local/proj/${target.name}:step1`)).toBe('B=0+1')
+  })
+
+  it('404 for an unknown model or checkpoint, 422 without a source', async () => {
+    const target = await newModel()
+    expect((await fork(target.id, { from_model: 'local/proj/nobody' })).status).toBe(404)
+    expect((await fork(target.id, { from_model: target.id, checkpoint: '7' })).status).toBe(404)
+    expect((await fork(target.id, {})).status).toBe(422)
+  })
+})
+
+describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge', () => {
+  it('200 as often as asked, with the files to download', async () => {
+    const model = await trained(1)
+    for (let time = 0; time < 2; time++) {
+      const made = await json<Details>(await send('POST', at(model.id, '/latest/merge')))
+      expect(made.merged).toMatchObject({ logprob_gap_max: 0, files: [{ name: 'model.safetensors' }] })
+    }
+    const file = await server.request(at(model.id, '/1/merged/model.safetensors'))
+    expect(await file.text()).toBe('B=0+1')
+    expect((await send('POST', at(model.id, '/9/merge'))).status).toBe(404)
+  })
+})
+
+describe('chat on :best', () => {
+  it('follows the metric of the model', async () => {
+    const model = await trained(1)
+    const name = `local/proj/${model.name}:best`
+    const log = (reward: number) =>
+      send('POST', `/v1/preview/models/${model.id}/log`, {
+        split: 'val',
+        trajectory_groups: [{ trajectories: [{ messages_and_choices: [], reward }] }],
+      })
+    expect(await weightsOf(name)).toBe(404)
+    await json(await log(0.9))
+    await end(await startJob(model.id, [group()]))
+    await json(await log(0.5))
+    expect(await weightsOf(name)).toBe('B=0+1')
+  })
+})

@@ -1,0 +1,95 @@
+import type { Contents } from '../../contents.ts'
+import { conflict, invalidRequest, notFound } from '../../errors.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ArtifactVersion } from '../../tracking/artifacts/versions.ts'
+import type { Models } from '../models/service.ts'
+import { type AdapterPaths, checkAdapter } from './adapter-check.ts'
+import { ADAPTER_FILES, type ManifestEntry } from './files.ts'
+import type { ModelOfCheckpoints } from './rows.ts'
+import type { Checkpoints } from './service.ts'
+import type { ForkReq } from './wire.ts'
+
+export type Forking = ReturnType<typeof createForking>
+
+export interface ForkingDeps {
+  control: ControlDb
+  contents: Contents
+  models: Models
+  checkpoints: Checkpoints
+  loraRankMax: number
+}
+
+/** Checkpoints that come from elsewhere: from another model, or from a client that uploaded an adapter. */
+export function createForking({ control, contents, models, checkpoints, loraRankMax }: ForkingDeps) {
+  async function modelOf(text: string) {
+    const [entity, project, name, ...rest] = text.split('/')
+    if (entity === undefined || project === undefined || name === undefined || rest.length > 0) {
+      return models.existing(text)
+    }
+    const found = await models.find({ entity, project, name })
+    if (found === undefined) throw notFound('model', text, { param: 'from_model' })
+    return found
+  }
+
+  async function pathsOf(manifest: readonly ManifestEntry[], tx?: ControlTx): Promise<AdapterPaths> {
+    const [config = '', weights = ''] = await Promise.all(
+      ADAPTER_FILES.map(async (name) => {
+        const digest = manifest.find((file) => file.name === name)?.digest
+        const path = digest === undefined ? undefined : await contents.localPath(digest, tx)
+        if (path === undefined) throw invalidRequest(`An adapter has a file ${name}`)
+        return path
+      }),
+    )
+    return { config, weights }
+  }
+
+  return {
+    /**
+     * Copies a checkpoint of another model, with the state to train on, as the step it had there; where this model has
+     * had that step, as the next one. @throws 404, 409 for models of different base models or adapter layers.
+     */
+    async fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq) {
+      const source = await modelOf(req.from_model)
+      if (source.base_model !== model.base_model) {
+        throw conflict(`The models have different base models: ${source.base_model} and ${model.base_model}`)
+      }
+      const from = await checkpoints.find(source, req.checkpoint)
+      const newest = await checkpoints.newest(model.id)
+      if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
+      if (newest !== undefined) {
+        const paths = [await pathsOf(from.manifest), await pathsOf(newest.manifest)] as const
+        await checkAdapter(...paths, { rankMax: loraRankMax })
+      }
+      const step = await control.transaction().execute((tx) =>
+        checkpoints.addMade(tx, model, {
+          step: from.step > (newest?.step ?? -1) ? from.step : undefined,
+          manifest: from.manifest,
+        }),
+      )
+      return checkpoints.read(model, String(step))
+    },
+
+    /**
+     * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
+     * it becomes step N of that model. Adapters of no model are artifacts and nothing more.
+     * @throws 400 or 409, which refuses the artifact, so that the client learns of it.
+     */
+    async fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void> {
+      const { entity, project, name } = artifact
+      const model = await models.findIn(tx, { entity, project, name })
+      if (model === undefined) return
+      const manifest = artifact.files.filter((file) => !file.name.includes('/'))
+      const known = await checkpoints.newest(model.id, tx)
+      if (known !== undefined) {
+        const paths = [await pathsOf(manifest, tx), await pathsOf(known.manifest, tx)] as const
+        await checkAdapter(...paths, { rankMax: loraRankMax })
+      }
+      const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
+      await checkpoints.addMade(tx, model, {
+        step: steps.length === 0 ? undefined : Math.max(...steps),
+        manifest,
+        artifact_id: artifact.id,
+      })
+    },
+  }
+}

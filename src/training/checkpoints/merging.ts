@@ -1,0 +1,57 @@
+import type { CallContext } from '../../http/caller.ts'
+import type { BaseModels } from '../base-models/service.ts'
+import { stillStarting } from '../base-models/service.ts'
+import type { CheckpointFiles } from './files.ts'
+import type { ModelOfCheckpoints, StoredCheckpoint } from './rows.ts'
+import type { Checkpoints } from './service.ts'
+
+/** Merging waits this long for the worker; it goes on without the caller, who may ask again. */
+const MERGE_MS_MAX = 300_000
+
+export type Merging = ReturnType<typeof createMerging>
+
+export interface MergingDeps {
+  baseModels: BaseModels
+  checkpoints: Checkpoints
+  files: CheckpointFiles
+}
+
+/** Whole models made of a base model and a checkpoint, for whoever serves without adapters. */
+export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
+  const merging = new Map<string, Promise<void>>()
+
+  async function merge(baseModel: string, checkpoint: StoredCheckpoint): Promise<void> {
+    const output_dir = await files.outputFolder()
+    try {
+      const checkpoint_dir = await files.checkpointFolder(checkpoint.manifest)
+      const made = await baseModels.ask(baseModel, { kind: 'merge_adapter', checkpoint_dir, output_dir })
+      if (made.kind !== 'adapter_merged') throw new Error('The worker answered something else')
+      await checkpoints.addMerged(checkpoint.id, made)
+    } finally {
+      await files.removeOutput(output_dir)
+    }
+  }
+
+  return {
+    /** Merges a checkpoint unless that has been done. @throws 404, 503 while the engine is busy. */
+    async merge(model: ModelOfCheckpoints & { base_model: string }, text: string, context: CallContext) {
+      baseModels.assertAvailable()
+      const { checkpoint, merged } = await checkpoints.withMerged(model, text)
+      if (merged === null) {
+        const work = merging.get(checkpoint.id) ?? merge(model.base_model, checkpoint)
+        merging.set(checkpoint.id, work)
+        const done = (): boolean => merging.delete(checkpoint.id)
+        work.then(done, done)
+        await untilDone(work, AbortSignal.any([context.signal, AbortSignal.timeout(MERGE_MS_MAX)]), model)
+      }
+      return checkpoints.read(model, String(checkpoint.step))
+    },
+  }
+}
+
+function untilDone(work: Promise<void>, signal: AbortSignal, model: { base_model: string }): Promise<void> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(stillStarting(model.base_model)), { once: true })
+  })
+  return Promise.race([work, aborted])
+}

@@ -1,0 +1,117 @@
+import type { z } from 'zod'
+import { notFound } from '../../errors.ts'
+import type { RawReply } from '../../http/route.ts'
+import type { ControlTx } from '../../stores/control-db/tables.ts'
+import { sendFile } from '../../tracking/send-file.ts'
+import { toPage } from '../page-wire.ts'
+import type { CheckpointsDeps } from './deps.ts'
+import { type ManifestEntry, parseManifest } from './files.ts'
+import * as queries from './queries.ts'
+import { type ModelOfCheckpoints, mergedOf, metricsOf, type StoredCheckpoint, stored } from './rows.ts'
+import { findBest, parseSelector } from './selector.ts'
+import type { Checkpoint, CheckpointFilePath, CheckpointRes, CheckpointsListQuery } from './wire.ts'
+
+/** Far above what a model has; bounds one statement. */
+const ALL_MAX = 100_000
+
+/** Finds checkpoints and shows them. */
+export function createCheckpointReading({ control, contents, artifacts }: CheckpointsDeps) {
+  async function findRow(model: ModelOfCheckpoints, text: string) {
+    const selector = parseSelector(text)
+    if (selector === 'latest') return queries.findNewest(control, model.id)
+    if (selector === 'best') {
+      const page = { model_id: model.id, afterStep: undefined, order: 'asc', limit: ALL_MAX } as const
+      return findBest(await queries.listCheckpoints(control, page), model)
+    }
+    if (typeof selector === 'number') return queries.findStep(control, { model_id: model.id, step: selector })
+    const { entity, project, name } = model
+    const version = await artifacts.resolve({ entity, project, name, type: 'lora', alias: selector.alias })
+    if (version === undefined) return undefined
+    return queries.findByArtifact(control, { model_id: model.id, artifact_id: version.id })
+  }
+
+  /** A live checkpoint by step, `latest`, `best`, version or tag. @throws 404 */
+  async function existingRow(model: ModelOfCheckpoints, text: string): Promise<queries.CheckpointRow> {
+    const row = await findRow(model, text)
+    if (row === undefined) throw notFound('checkpoint', text)
+    return row
+  }
+
+  return {
+    existingRow,
+
+    /** The same, or undefined. */
+    async find(model: ModelOfCheckpoints, text: string): Promise<StoredCheckpoint | undefined> {
+      const row = await findRow(model, text)
+      return row && stored(row)
+    },
+
+    /** The checkpoint with the highest step, also as a transaction sees it. */
+    async newest(modelId: string, tx: ControlTx = control): Promise<StoredCheckpoint | undefined> {
+      const row = await queries.findNewest(tx, modelId)
+      return row && stored(row)
+    },
+
+    /** A checkpoint by id, also a deleted one, whose files may be gone. */
+    async byId(id: string): Promise<StoredCheckpoint | undefined> {
+      const row = await queries.findCheckpoint(control, id)
+      return row && stored(row)
+    },
+
+    /** A page of live checkpoints by step. @throws 404 for an unknown cursor. */
+    async list(req: CheckpointsListQuery & { model_id: string }) {
+      const cursor = req.after === undefined ? undefined : await queries.findCheckpoint(control, req.after)
+      if (req.after !== undefined && cursor?.model_id !== req.model_id)
+        throw notFound('checkpoint', req.after)
+      const { model_id, order } = req
+      const page = { model_id, afterStep: cursor?.step, order, limit: req.limit + 1 }
+      const rows = await queries.listCheckpoints(control, page)
+      const aliases = await artifacts.aliasesOf(rows.map((row) => row.artifact_id))
+      const items = rows.map((row) => shown(row, aliases))
+      return toPage(items, req.limit)
+    },
+
+    /** One checkpoint with its files. @throws 404 */
+    async read(model: ModelOfCheckpoints, text: string): Promise<z.input<typeof CheckpointRes>> {
+      const row = await existingRow(model, text)
+      const merged = mergedOf(row)
+      return {
+        ...shown(row, await artifacts.aliasesOf([row.artifact_id])),
+        adapter_digest: row.adapter_digest,
+        files: parseManifest(row.manifest).map(shownFile),
+        merged: merged && {
+          logprob_gap_max: merged.logprob_gap_max,
+          files: merged.manifest.map(shownFile),
+        },
+      }
+    },
+
+    /** The bytes of a file of a checkpoint, or of its merged model. @throws 404 */
+    async download(
+      model: ModelOfCheckpoints,
+      req: CheckpointFilePath,
+      from: { part: 'checkpoint' | 'merged'; range: string | undefined },
+    ): Promise<RawReply> {
+      const row = await existingRow(model, req.checkpoint)
+      const manifest = from.part === 'merged' ? (mergedOf(row)?.manifest ?? []) : parseManifest(row.manifest)
+      const file = manifest.find((entry) => entry.name === req.file)
+      const path = file && (await contents.localPath(file.digest))
+      if (file === undefined || path === undefined) throw notFound('file', req.file)
+      return sendFile({ path, size: file.size, range: from.range })
+    },
+  }
+}
+
+/** `latest` follows from the order of steps, and `stepN` from the step, so only the other aliases are tags. */
+function shown(
+  row: queries.CheckpointRow,
+  aliases: ReadonlyMap<string, readonly string[]>,
+): z.input<typeof Checkpoint> {
+  const tags = (aliases.get(row.artifact_id) ?? []).filter((alias) => !/^(latest|step\d+)$/.test(alias))
+  const { id, step, job_id, created_at } = row
+  return { id, step, metrics: metricsOf(row), tags, job_id, created_at }
+}
+
+function shownFile({ name, size, digest }: ManifestEntry) {
+  return { name, size, digest }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { ManifestEntry, parseManifest, type StoredFiles } from './files.ts'
+import type { CheckpointRow } from './queries.ts'
+
+const Metrics = z.record(z.string(), z.number())
+
+/** The base model with the adapter merged into it. */
+export const Merged = z.object({ manifest: z.array(ManifestEntry), logprob_gap_max: z.number() })
+export type Merged = z.output<typeof Merged>
+
+/** A checkpoint as the rest of the server uses it. */
+export interface StoredCheckpoint extends StoredFiles {
+  id: string
+  step: number
+}
+
+/** What checkpoints need to know of their model. */
+export interface ModelOfCheckpoints {
+  id: string
+  entity: string
+  project: string
+  name: string
+  best_metric: string
+  best_mode: 'max' | 'min'
+  created_by: string
+}
+
+/** Who owns the contents of a checkpoint. */
+export const OWNER_PREFIX = 'checkpoint:'
+
+export function stored(row: CheckpointRow): StoredCheckpoint {
+  const { id, step, adapter_digest, manifest } = row
+  return { id, step, adapter_digest, manifest: parseManifest(manifest) }
+}
+
+export function mergedOf(row: CheckpointRow): Merged | null {
+  return row.merged === null ? null : Merged.parse(JSON.parse(row.merged))
+}
+
+export function metricsOf(row: CheckpointRow): Record<string, number> {
+  return Metrics.parse(JSON.parse(row.metrics))
+}

@@ -1,0 +1,19 @@
+import type { Contents } from '../../contents.ts'
+import type { Blobs } from '../../stores/blobs/port.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { BaseModels } from '../base-models/service.ts'
+import type { Models } from '../models/service.ts'
+import type { TrainingData } from '../training-data/service.ts'
+import type { TrajectoryCalls } from '../trajectories/trajectory-calls.ts'
+import type { JobRunner } from './runner.ts'
+
+export interface JobsDeps {
+  control: ControlDb
+  blobs: Blobs
+  contents: Contents
+  models: Models
+  baseModels: BaseModels
+  trainingData: TrainingData
+  trajectoryCalls: TrajectoryCalls
+  runner: JobRunner
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { RlConfig, SftConfig } from './contract-wire.ts'
+import type { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
+
+/** Tokens of one row, which is one gradient step. */
+const PACKED_SEQUENCE_LENGTH = 2048
+
+/** The original service's random state. */
+const SEED = 3407
+
+/** Wire: what "auto" means to the original trainer. */
+const SFT_BATCH_SIZE = 2
+
+/** Wire: the client's own default. */
+const SFT_LEARNING_RATE = 5e-5
+
+/** An RL job's settings as they are stored: the worker's, and which step the KL penalty refers to. */
+export const StoredRlConfig = z.object({
+  worker: RlConfig,
+  kl_penalty_reference_step: z.int().nullable(),
+})
+export type StoredRlConfig = z.output<typeof StoredRlConfig>
+
+/** Fills in every default. Wire: null and absent mean the same, and 0 turns a limit or penalty off. */
+export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
+  return {
+    kl_penalty_reference_step: given.kl_penalty_reference_step ?? null,
+    worker: {
+      learning_rate: given.learning_rate ?? 5e-6,
+      advantage_balance: given.advantage_balance ?? 0,
+      scale_rewards: given.scale_rewards ?? true,
+      ppo: given.ppo ?? false,
+      epsilon: given.epsilon ?? null,
+      epsilon_high: given.epsilon_high ?? null,
+      importance_sampling_level: given.importance_sampling_level ?? 'token',
+      max_negative_advantage_importance_sampling_weight:
+        given.max_negative_advantage_importance_sampling_weight || null,
+      mask_prob_ratio: given.mask_prob_ratio ?? false,
+      kimi_k2_tau: given.kimi_k2_tau ?? given.x_k2_tau ?? null,
+      precalculate_logprobs: given.precalculate_logprobs ?? false,
+      normalize_advantages: given.normalize_advantages ?? true,
+      truncated_importance_sampling: given.truncated_importance_sampling || null,
+      kl_penalty_coef: given.kl_penalty_coef || null,
+      allow_training_without_logprobs: given.allow_training_without_logprobs ?? false,
+      packed_sequence_length: given.packed_sequence_length ?? PACKED_SEQUENCE_LENGTH,
+      seed: given.seed ?? SEED,
+    },
+  }
+}
+
+/** Fills in every default. */
+export function sftConfigOf(given: SftJobCreateReq['config']): SftConfig {
+  const { batch_size, learning_rate } = given ?? {}
+  return SftConfig.parse({
+    batch_size: typeof batch_size === 'number' ? batch_size : SFT_BATCH_SIZE,
+    learning_rate: learning_rate ?? SFT_LEARNING_RATE,
+  })
+}

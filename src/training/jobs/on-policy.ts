@@ -1,0 +1,78 @@
+/** Something that makes a gradient step less than on-policy, in words for a person. */
+export interface OnPolicyWarning {
+  code: string
+  message: string
+  value: number
+  threshold: number
+}
+
+interface Rule {
+  code: string
+  metric: string
+  /** Values above it warn. */
+  threshold: number
+  message: string
+}
+
+/**
+ * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; in bfloat16 single tokens differ by up to
+ * 0.07, so a mean above this is no rounding. Importance ratios correct the rest, as long as few are cut off.
+ */
+const RULES: readonly Rule[] = [
+  {
+    code: 'logprob_gap',
+    metric: 'on_policy/logprob_gap_mean',
+    threshold: 0.02,
+    message:
+      'The log-probabilities of the rollouts differ from the trainer’s. Were they sampled from another step, at another temperature, or elsewhere?',
+  },
+  {
+    code: 'missing_logprobs',
+    metric: 'on_policy/tokens_without_logprobs',
+    threshold: 0,
+    message: 'Some tokens came without log-probabilities and count as on-policy. Sample with logprobs=true.',
+  },
+  {
+    code: 'clipped',
+    metric: 'on_policy/share_clipped',
+    threshold: 0.2,
+    message:
+      'The importance ratios of many tokens lie outside the clip range. Lower learning_rate or train on fresher rollouts.',
+  },
+  {
+    code: 'stale_rollouts',
+    metric: 'on_policy/versions_behind_max',
+    threshold: 1,
+    message: 'Some rollouts were sampled from a step well before the one that is trained.',
+  },
+  {
+    code: 'forced_tokens',
+    metric: 'on_policy/tokens_forced',
+    threshold: 0,
+    message:
+      'Some tokens were forced on the policy (their log-probability is 0), as a grammar does. Their importance ratios mean nothing.',
+  },
+]
+
+const BIASED_PREFIX = 'on_policy/tokens_biased_by_'
+
+/** What is wrong with a gradient step, by its metrics. */
+export function onPolicyWarnings(metrics: Readonly<Record<string, number>>): OnPolicyWarning[] {
+  const found = RULES.flatMap(({ code, metric, threshold, message }) => {
+    const value = metrics[metric] ?? 0
+    return value > threshold ? [{ code, message, value, threshold }] : []
+  })
+  const biased = Object.entries(metrics).flatMap(([name, value]) => {
+    if (!name.startsWith(BIASED_PREFIX) || value <= 0) return []
+    const parameter = name.slice(BIASED_PREFIX.length)
+    return [
+      {
+        code: `biased_by_${parameter}`,
+        message: `Some tokens were sampled with ${parameter}, so not from the distribution that their log-probabilities describe. Roll out without it.`,
+        value,
+        threshold: 0,
+      },
+    ]
+  })
+  return [...found, ...biased]
+}

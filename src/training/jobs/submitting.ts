@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream'
+import { unavailable } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { nowIso } from '../../time.ts'
+import { readGroups } from '../trajectories/read-groups.ts'
+import type { JobsDeps } from './deps.ts'
+import { rlConfigOf, sftConfigOf } from './job-config.ts'
+import type { JobRow } from './queries.ts'
+import * as queries from './queries.ts'
+import { JobHead, type SftJobCreateReq } from './wire.ts'
+
+/** Jobs that wait for a worker; each holds its rollouts on disk. */
+const WAITING_MAX = 1_000
+
+type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key'> & {
+  config: object
+  counts: Record<string, number>
+}
+
+/** Who owns the data of an SFT job. */
+export function ownerOf(jobId: string): string {
+  return `job:${jobId}`
+}
+
+/** Takes jobs; of a job that is refused nothing stays. */
+export function createSubmitting(deps: JobsDeps) {
+  const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, runner } = deps
+
+  /** @throws 503 without an engine or with too many jobs waiting. */
+  async function assertRoom(): Promise<void> {
+    baseModels.assertAvailable()
+    if ((await queries.countWaiting(control)) >= WAITING_MAX) {
+      throw unavailable(`${WAITING_MAX} training jobs are waiting already`, 60)
+    }
+  }
+
+  async function submit({ config, counts, ...job }: NewJob, { caller }: CallContext): Promise<JobRow> {
+    const model = await models.existing(job.model_id)
+    const row: JobRow = {
+      ...job,
+      base_model: model.base_model,
+      state: 'queued',
+      config: JSON.stringify(config),
+      counts: JSON.stringify(counts),
+      source_checkpoint_id: null,
+      checkpoint_step: null,
+      attempts: 0,
+      error_message: null,
+      created_by: caller.user,
+      created_at: nowIso(),
+      started_at: null,
+      ended_at: null,
+      traced_at: null,
+    }
+    await queries.insertJob(control, row)
+    runner.kick(model.base_model)
+    return row
+  }
+
+  return {
+    /**
+     * Takes an RL job, once its groups are safe on disk.
+     * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
+     */
+    async rl(stream: ReadableStream<Uint8Array>, context: CallContext): Promise<JobRow> {
+      await assertRoom()
+      const id = newId()
+      const data_key = `trajectory-groups/${id}.jsonl`
+      const body = readGroups(stream, JobHead)
+      await blobs.put(data_key, Readable.from(body.lines()))
+      try {
+        context.signal.throwIfAborted()
+        const { model_id, experimental_config } = body.head()
+        const config = rlConfigOf(experimental_config ?? {})
+        const counts = body.counts()
+        const job = await submit({ id, model_id, kind: 'rl', data_key, config, counts }, context)
+        trajectoryCalls.kick()
+        return job
+      } catch (error) {
+        await blobs.delete(data_key)
+        throw error
+      }
+    },
+
+    /** Takes an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
+    async sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow> {
+      await assertRoom()
+      const { id: model_id } = await models.existing(req.model_id)
+      const id = newId()
+      try {
+        const { digest, size } = await trainingData.take(req.training_data_url, ownerOf(id))
+        const config = sftConfigOf(req.config)
+        const job: NewJob = { id, model_id, kind: 'sft', data_key: digest, config, counts: { bytes: size } }
+        return await submit(job, context)
+      } catch (error) {
+        await contents.release([ownerOf(id)])
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { tooLarge } from '../../errors.ts'
+import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { TrainingLine } from './wire.ts'
+
+/** One conversation is held in memory while it is checked. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024
+
+const LINE_FEED = 0x0a
+
+/** JSON Lines, checked on their way. */
+export interface CheckedLines {
+  /** The bytes as they came. @throws 422 that names the first line at fault, 413 for a line over its limit. */
+  bytes(): AsyncGenerator<Uint8Array>
+  /** Lines that were not blank. */
+  count(): number
+}
+
+/** Checks every line of a stream; memory holds one line at a time. */
+export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
+  let line = 0
+  let count = 0
+
+  function check(bytes: Uint8Array): void {
+    line++
+    const text = Buffer.from(bytes).toString('utf8').trim()
+    if (text === '') return
+    count++
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      throw error instanceof SyntaxError ? jsonInvalid(error, line) : error
+    }
+    const checked = TrainingLine.safeParse(value)
+    if (checked.success) return
+    const inBody = checked.error.issues.map((issue) => ({ ...issue, path: [line, ...issue.path] }))
+    throw validationFailure('body', new z.ZodError(inBody), { [line]: value })
+  }
+
+  return {
+    async *bytes() {
+      let rest: Uint8Array = new Uint8Array()
+      for await (const chunk of stream) {
+        let from = 0
+        for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
+          check(Buffer.concat([rest, chunk.subarray(from, at)]))
+          rest = new Uint8Array()
+          from = at + 1
+        }
+        rest = Buffer.concat([rest, chunk.subarray(from)])
+        if (rest.byteLength > LINE_BYTES_MAX)
+          throw tooLarge(`A line may have ${LINE_BYTES_MAX} bytes at most`)
+        yield chunk
+      }
+      check(rest)
+    },
+    count: () => count,
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { type Route, route } from '../../http/route.ts'
+import type { TrainingData } from './service.ts'
+import { TrainingDataDeleteRes, TrainingDataPath, TrainingLine, UploadRes } from './wire.ts'
+
+export function trainingDataRoutes(trainingData: TrainingData): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/preview/training-data',
+      operationId: 'upload_training_data',
+      family: 'training',
+      body: z.object({ stream: z.custom<ReadableStream<Uint8Array>>() }),
+      bodyKind: 'stream',
+      streamedBody: TrainingLine,
+      reply: 'json',
+      response: UploadRes,
+      handle: trainingData.upload,
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/preview/training-data/{training_data_id}',
+      operationId: 'delete_training_data',
+      family: 'training',
+      pathParams: TrainingDataPath,
+      reply: 'json',
+      response: TrainingDataDeleteRes,
+      handle: trainingData.delete,
+    }),
+  ]
+}

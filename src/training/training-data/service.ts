@@ -1,0 +1,112 @@
+import { realpath, stat } from 'node:fs/promises'
+import { sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Content, Contents } from '../../contents.ts'
+import { invalidRequest, messageOf, notFound } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { Artifacts } from '../../tracking/artifacts/service.ts'
+import { checkedLines } from './checked-lines.ts'
+
+/** A few million conversations. */
+const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
+
+const UPLOAD_PREFIX = 'heddle-upload:///'
+const ARTIFACT_PREFIX = 'wandb-artifact:///'
+const FILE_PREFIX = 'file://'
+
+/** Wire: clients upload `train.jsonl`; the published description speaks of `trajectories.jsonl`. */
+const FILE_NAMES = ['train.jsonl', 'trajectories.jsonl']
+
+export type TrainingData = ReturnType<typeof createTrainingData>
+
+export interface TrainingDataDeps {
+  control: ControlDb
+  contents: Contents
+  artifacts: Artifacts
+  /** `file://` URLs may name files below it. */
+  dataFolder: string
+}
+
+/** What SFT jobs train on: one conversation a line. */
+export function createTrainingData({ control, contents, artifacts, dataFolder }: TrainingDataDeps) {
+  async function fromUpload(url: string): Promise<Content> {
+    const [content] = await contents.ownedBy(ownerOf(url.slice(UPLOAD_PREFIX.length)))
+    if (content === undefined) throw notFound('training data', url, { param: 'training_data_url' })
+    return content
+  }
+
+  async function fromArtifact(url: string): Promise<Content> {
+    const found = /^([^/:]+)\/([^/:]+)\/([^/:]+)(?::([^/:]+))?$/.exec(url.slice(ARTIFACT_PREFIX.length))
+    const [, entity, project, name, alias = 'latest'] = found ?? []
+    if (entity === undefined || project === undefined || name === undefined) throw badUrl(url)
+    const version = await artifacts.resolve({ entity, project, name, alias })
+    if (version === undefined) throw notFound('artifact', url, { param: 'training_data_url' })
+    const lines = version.files.filter((file) => file.name.endsWith('.jsonl'))
+    const named = FILE_NAMES.flatMap((wanted) => lines.filter((file) => file.name === wanted))
+    const chosen = named[0] ?? (lines.length === 1 ? lines[0] : undefined)
+    if (chosen !== undefined) return chosen
+    const names = version.files.map((file) => file.name).slice(0, 20)
+    throw invalidRequest(
+      `The artifact has neither ${FILE_NAMES.join(' nor ')} nor a single .jsonl file, but: ${names.join(', ')}`,
+      'training_data_url',
+    )
+  }
+
+  /** @throws 400 for a path outside the data folder, whatever links lead there. */
+  async function fromFile(url: string, owner: string): Promise<Content> {
+    const path = await realpath(pathOf(url)).catch(() => undefined)
+    if (path === undefined) throw notFound('file', url, { param: 'training_data_url' })
+    const root = await realpath(dataFolder)
+    if (!path.startsWith(root + sep) || !(await stat(path)).isFile()) {
+      throw invalidRequest(`file:// URLs name files inside the data folder ${root}`, 'training_data_url')
+    }
+    return contents.addFile(owner, path)
+  }
+
+  return {
+    /** Keeps an upload. @throws 422 that names the line at fault; 413. Of a refused upload nothing stays. */
+    async upload({ stream }: { stream: ReadableStream<Uint8Array> }) {
+      const id = newId()
+      const lines = checkedLines(stream)
+      const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+      return { id, training_data_url: UPLOAD_PREFIX + id, lines: lines.count(), bytes: size }
+    },
+
+    /** Forgets an upload; jobs that have it already keep it. */
+    async delete({ training_data_id }: { training_data_id: string }) {
+      const owned = await contents.ownedBy(ownerOf(training_data_id))
+      await contents.release([ownerOf(training_data_id)])
+      return { deleted: owned.length > 0 }
+    },
+
+    /** Makes `owner` an owner of what a URL names. @throws 404 for what is not there, 400 for another kind of URL. */
+    async take(url: string, owner: string): Promise<Content> {
+      if (url.startsWith(FILE_PREFIX)) return fromFile(url, owner)
+      const isUpload = url.startsWith(UPLOAD_PREFIX)
+      if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
+      const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
+      await contents.share(control, owner, [content.digest])
+      return content
+    },
+  }
+}
+
+function ownerOf(uploadId: string): string {
+  return `upload:${uploadId}`
+}
+
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch (error) {
+    throw invalidRequest(`${messageOf(error)}: ${url}`, 'training_data_url')
+  }
+}
+
+function badUrl(url: string): Error {
+  return invalidRequest(
+    `training_data_url is ${ARTIFACT_PREFIX}entity/project/name:alias, ${FILE_PREFIX}/path or what an upload returned, not ${url}`,
+    'training_data_url',
+  )
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { json, useTrainingServer } from '../use-training-server.ts'
+
+const training = useTrainingServer()
+const { server, newModel, end, steps } = training
+
+const LINE = '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}'
+
+const upload = (body: string) => server.request('/v1/preview/training-data', { method: 'POST', body })
+
+const postSft = (model_id: string, training_data_url: string, config: object = {}) =>
+  server.post('/v1/preview/sft-training-jobs', { model_id, training_data_url, config })
+
+async function uploaded(lines: number): Promise<string> {
+  const reply = await json<{ training_data_url: string; lines: number }>(
+    await upload(`${LINE}\n`.repeat(lines)),
+  )
+  expect(reply.lines).toBe(lines)
+  return reply.training_data_url
+}
+
+describe('POST /v1/preview/training-data', () => {
+  it('200 with a URL that jobs take, also after the upload is deleted', async () => {
+    const url = await uploaded(3)
+    const model = await newModel()
+    const job = await json<{ id: string; kind: string }>(await postSft(model.id, url))
+    expect(job.kind).toBe('sft')
+    const id = url.split('/').at(-1)
+    const remove = () => server.request(`/v1/preview/training-data/${id}`, { method: 'DELETE' })
+    expect(await json(await remove())).toEqual({ deleted: true })
+    expect(await json(await remove())).toEqual({ deleted: false })
+    expect((await end(job.id)).filter((event) => event.type === 'gradient_step')).toHaveLength(3)
+    expect(await steps(model.id)).toEqual([0, 1])
+    expect((await postSft(model.id, url)).status).toBe(404)
+  })
+
+  it.each([
+    ['not json', 1],
+    [`${LINE}\n{"messages": []}`, 2],
+    [`${LINE}\n\n[]\n`, 3],
+  ])('422 that names the line of %j', async (body, line) => {
+    const response = await upload(body)
+    expect(response.status).toBe(422)
+    const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
+    expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', line])
+  })
+})
+
+describe('POST /v1/preview/sft-training-jobs', () => {
+  it('200 for a file below the data folder; no path leads out of it', async () => {
+    const model = await newModel()
+    const inside = join(training.folder, 'train.jsonl')
+    writeFileSync(inside, `${LINE}\n`)
+    const job = await json<{ id: string }>(await postSft(model.id, `file://${inside}`))
+    expect((await end(job.id)).at(-1)?.type).toBe('training_ended')
+    const link = join(training.folder, 'link.jsonl')
+    symlinkSync('/etc/passwd', link)
+    for (const path of ['/etc/passwd', link, `${training.folder}/../etc/passwd`, training.folder]) {
+      expect((await postSft(model.id, `file://${path}`)).status, path).toBeGreaterThanOrEqual(400)
+    }
+    expect((await postSft(model.id, `file://${training.folder}/nothing.jsonl`)).status).toBe(404)
+  })
+
+  it.each([
+    ['https://example.org/x.jsonl', 400],
+    ['wandb-artifact:///local/proj', 400],
+    ['wandb-artifact:///local/proj/nothing:v0', 404],
+    [`heddle-upload:///${randomUUID()}`, 404],
+    ['', 422],
+  ])('refuses %j', async (url, status) => {
+    const model = await newModel()
+    expect((await postSft(model.id, url)).status).toBe(status)
+  })
+
+  it.each([{ batch_size: 0 }, { batch_size: 'many' }, { learning_rate: [] }, { learning_rate: -1 }])(
+    '422 for the config %j',
+    async (config) => {
+      const model = await newModel()
+      expect((await postSft(model.id, await uploaded(1), config)).status).toBe(422)
+    },
+  )
+
+  it('404 for an unknown model', async () => {
+    expect((await postSft(randomUUID(), await uploaded(1))).status).toBe(404)
+  })
+})

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+
+export const UploadRes = z
+  .object({
+    id: z.uuid(),
+    training_data_url: z.string(),
+    lines: z.int(),
+    bytes: z.int(),
+  })
+  .meta({ id: 'TrainingData' })
+
+/** One conversation a line. Clients may also send trajectories, whose choices count as assistant messages. */
+export const TrainingLine = z
+  .union([
+    z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) }),
+    z.looseObject({ messages_and_choices: z.array(z.looseObject({})).min(1) }),
+  ])
+  .meta({ id: 'TrainingLine' })
+
+export const TrainingDataPath = z.object({ training_data_id: z.uuid() })
+
+export const TrainingDataDeleteRes = z.object({ deleted: z.boolean() })

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { tooLarge } from '../../errors.ts'
+import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { createGroupSplitter } from './split-groups.ts'
+import { TrajectoryGroup } from './wire.ts'
+
+/** About ten million tokens with their logprobs. */
+const BODY_BYTES_MAX = 1024 * 1024 * 1024
+
+/** A body with trajectory groups, read as it arrives. */
+export interface GroupsBody<Head> {
+  /** One checked group a line, for as long as the body lasts. @throws 422 or 413; nothing may be kept then. */
+  lines(): AsyncGenerator<string>
+  /** What the body says beside its groups, once `lines` has ended. */
+  head(): Head
+  /** Of what has been read. */
+  counts(): { groups: number; trajectories: number; exceptions: number }
+}
+
+/** Checks a body group by group, so that memory holds one group at a time. */
+export function readGroups<Head extends z.ZodObject>(
+  stream: ReadableStream<Uint8Array>,
+  headSchema: Head,
+): GroupsBody<z.output<Head>> {
+  const splitter = createGroupSplitter()
+  const counts = { groups: 0, trajectories: 0, exceptions: 0 }
+  let head: z.output<Head> | undefined
+  return {
+    async *lines() {
+      let bytes = 0
+      for await (const chunk of stream) {
+        bytes += chunk.byteLength
+        if (bytes > BODY_BYTES_MAX)
+          throw tooLarge(`Trajectory groups may have ${BODY_BYTES_MAX} bytes at most`)
+        for (const text of asJson(() => splitter.push(chunk))) {
+          const group = checkGroup(text, counts.groups++)
+          counts.trajectories += group.trajectories.length
+          counts.exceptions += group.exceptions?.length ?? 0
+          yield `${text}\n`
+        }
+      }
+      head = checkHead(splitter.head(), headSchema)
+    },
+    head() {
+      if (head === undefined) throw new Error('The body has not been read to its end')
+      return head
+    },
+    counts: () => ({ ...counts }),
+  }
+}
+
+function checkGroup(text: string, index: number): TrajectoryGroup {
+  const value = asJson(() => JSON.parse(text) as unknown)
+  const checked = TrajectoryGroup.safeParse(value)
+  if (checked.success) return checked.data
+  const inBody = checked.error.issues.map((issue) => ({
+    ...issue,
+    path: ['trajectory_groups', index, ...issue.path],
+  }))
+  // The groups before this one are not at hand, so only this index is filled in for the error's `input`.
+  throw validationFailure('body', new z.ZodError(inBody), { trajectory_groups: { [index]: value } })
+}
+
+function checkHead<Head extends z.ZodObject>(text: string, schema: Head): z.output<Head> {
+  const value = asJson(() => JSON.parse(text) as unknown)
+  const rest = schema.safeParse(value)
+  if (!rest.success) throw validationFailure('body', rest.error, value)
+  const groups = EmptiedGroups.safeParse(value)
+  if (!groups.success) throw validationFailure('body', groups.error, value)
+  return rest.data
+}
+
+/** A body whose groups have all been read leaves an empty list behind. */
+const EmptiedGroups = z.object({
+  trajectory_groups: z.array(z.never({ error: 'A key of the body is written in an unusual way' })),
+})
+
+function asJson<Result>(parse: () => Result): Result {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof SyntaxError ? jsonInvalid(error) : error
+  }
+}

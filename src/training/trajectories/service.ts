@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import type { Blobs } from '../../stores/blobs/port.ts'
+import { nowIso } from '../../time.ts'
+import type { Checkpoints } from '../checkpoints/service.ts'
+import type { Models } from '../models/service.ts'
+import { createGroupMetrics } from './group-metrics.ts'
+import { readGroups } from './read-groups.ts'
+import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
+import { LogHead, type TrajectoryGroup } from './wire.ts'
+
+export type Trajectories = ReturnType<typeof createTrajectories>
+
+export interface TrajectoriesDeps {
+  blobs: Blobs
+  models: Models
+  checkpoints: Checkpoints
+  trajectoryCalls: TrajectoryCalls
+}
+
+/** Trajectories that are logged to be looked at, not to be trained on. */
+export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls }: TrajectoriesDeps) {
+  return {
+    /**
+     * Makes calls of a split's trajectories, and adds the split's metrics to the newest checkpoint.
+     * @throws 422 for a bad body, 404 for an unknown model, 413; of a refused body nothing stays.
+     */
+    async log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
+      const model = await models.existing(input.model_id)
+      const id = newId()
+      const key = `logged-trajectories/${id}.jsonl`
+      const body = readGroups(input.stream, LogHead)
+      try {
+        await blobs.put(key, Readable.from(body.lines()))
+        const path = (await blobs.localPath(key)) ?? ''
+        const { split } = body.head()
+        const source = {
+          id,
+          project_id: `${model.entity}/${model.project}`,
+          attributes: { model_id: model.id, model: model.name },
+          split,
+          at: nowIso(),
+        }
+        const num_calls = await trajectoryCalls.writeFile(path, source, caller.user)
+        const metrics = await metricsOf(path, split)
+        return { step: (await checkpoints.addMetrics(model.id, metrics)) ?? null, metrics, num_calls }
+      } finally {
+        await blobs.delete(key)
+      }
+    },
+  }
+}
+
+async function metricsOf(path: string, split: string): Promise<Record<string, number>> {
+  const metrics = createGroupMetrics()
+  // Each line was checked when it came.
+  for await (const line of linesOf(path)) metrics.add(JSON.parse(line) as TrajectoryGroup)
+  return metrics.result(split)
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { expect, vi } from 'vitest'
+import { openFakeCompute } from '../stores/compute/fake-compute.ts'
+import { TEST_BASE_MODEL, type TestServer, useTestServer } from '../testing.ts'
+
+export interface Event {
+  id: string
+  type: string
+  data: Record<string, unknown>
+}
+
+/** The whole app with an engine that only plays its part, and what tests of training ask of it. */
+export function useTrainingServer() {
+  let folder = ''
+  const server = useTestServer({
+    compute: (path) => {
+      folder = path
+      return openFakeCompute(path)
+    },
+  })
+
+  async function newModel(
+    name: string = randomUUID(),
+    more: object = {},
+  ): Promise<{ id: string; name: string; entity: string }> {
+    const body = { entity: null, project: 'proj', name, base_model: TEST_BASE_MODEL, return_existing: true }
+    return json(await server.post('/v1/preview/models', { ...body, ...more }))
+  }
+
+  function postJob(model_id: string, groups: object[], config: object | null = null): Promise<Response> {
+    return server.post('/v1/preview/training-jobs', {
+      model_id,
+      trajectory_groups: groups,
+      experimental_config: config,
+    })
+  }
+
+  async function startJob(modelId: string, groups: object[]): Promise<string> {
+    return (await json<{ id: string }>(await postJob(modelId, groups))).id
+  }
+
+  async function events(jobId: string, query = '?limit=100'): Promise<{ data: Event[]; has_more: boolean }> {
+    return json(await server.request(`/v1/preview/training-jobs/${jobId}/events${query}`))
+  }
+
+  async function end(jobId: string): Promise<Event[]> {
+    return vi.waitFor(
+      async () => {
+        const { data } = await events(jobId)
+        expect(data.at(-1)?.type).toMatch(/^training_(ended|failed)$/)
+        return data
+      },
+      { timeout: 20_000 },
+    )
+  }
+
+  async function steps(modelId: string, query = ''): Promise<number[]> {
+    const path = `/v1/preview/models/${modelId}/checkpoints${query}`
+    const page = await json<{ data: { step: number }[] }>(await server.request(path))
+    return page.data.map((checkpoint) => checkpoint.step)
+  }
+
+  /** The weights that answer for a model name, or the status of the refusal. */
+  async function weightsOf(model: string): Promise<string | number> {
+    const chat = { model, messages: [{ role: 'user', content: 'hi' }] }
+    const response = await server.post('/v1/chat/completions', chat)
+    if (response.status !== 200) return response.status
+    const reply = (await response.json()) as { choices: { message: { content: string } }[] }
+    return reply.choices[0]?.message.content.split(':')[0] ?? ''
+  }
+
+  return {
+    server: server as TestServer,
+    get folder() {
+      return folder
+    },
+    newModel,
+    postJob,
+    startJob,
+    events,
+    end,
+    steps,
+    weightsOf,
+    /** What the server keeps of the jobs' trajectories. */
+    batches: (): string[] => readdirSync(`${folder}/blobs/trajectory-groups`).sort(),
+  }
+}
+
+export async function json<Body>(response: Response): Promise<Body> {
+  expect(response.status, await response.clone().text()).toBe(200)
+  return (await response.json()) as Body
+}
+
+/** One attempt at one task; `fake` tells the worker how to behave. */
+export function group(fake?: string): object {
+  const choice = {
+    finish_reason: 'stop',
+    index: 0,
+    logprobs: {
+      content: [{ token: 'token_id:13', bytes: [104], logprob: -0.5, top_logprobs: [] }],
+      refusal: null,
+    },
+    message: { content: 'a ] , " \\ { b', role: 'assistant' },
+  }
+  const trajectory = {
+    messages_and_choices: [{ role: 'user', content: 'hi' }, choice],
+    reward: 1,
+    tools: null,
+  }
+  return { trajectories: [trajectory], exceptions: [], metadata: {}, ...(fake !== undefined && { fake }) }
+}
