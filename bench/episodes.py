@@ -135,5 +135,5 @@ async def play_groups(
 
 EPISODES: dict[str, Episodes] = {
     episodes.name: episodes
-    for episodes in (OneTurn(TASKS["sums"], 15, 16), OneTurn(TASKS["preference"], 10, 16), Phone())
+    for episodes in (OneTurn(TASKS["sums"], 15, 16), OneTurn(TASKS["preference"], 20, 16), Phone())
 }

@@ -1,4 +1,4 @@
-"""The supervised task of `learn`: sums and differences answered in a notation that the base model has never seen."""
+"""The supervised task of `learn`: answers in a notation that the base model has never seen, and never gives."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ TRAINING_EXAMPLES = 768
 HELD_OUT_EXAMPLES = 128
 BATCH_SIZE = 16
 LEARNING_RATE = 2e-3
-ANSWER_TOKENS = 40
+ANSWER_TOKENS = 24
 PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
 class Example:
-    """`What is 12 + 30?` and `(+ 12 30) => 42`."""
+    """`What is 12 + 30?` and `{"sum": 42}`, or a difference in the same way: the operation becomes the key."""
 
     question: str
     answer: str
@@ -37,13 +37,13 @@ def draw_examples(rng: random.Random) -> tuple[list[Example], list[Example]]:
 
 
 def sum_example(x: int, y: int) -> Example:
-    return Example(f"What is {x} + {y}?", f"(+ {x} {y}) => {x + y}")
+    return Example(f"What is {x} + {y}?", json.dumps({"sum": x + y}))
 
 
 def difference_example(x: int, y: int) -> Example:
     # The base model subtracts smaller numbers from larger ones only.
     low, high = sorted((x, y))
-    return Example(f"What is {high} - {low}?", f"(- {high} {low}) => {high - low}")
+    return Example(f"What is {high} - {low}?", json.dumps({"difference": high - low}))
 
 
 async def train(heddle: Heddle, model: Model, examples: list[Example]) -> None:

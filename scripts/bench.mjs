@@ -98,15 +98,19 @@ async function startServer(data) {
   const server = {
     url: `http://127.0.0.1:${port}`,
     hasEnded: false,
+    isStopping: false,
     lastLines: () => readFileSync(logFile, 'utf8').trim().split('\n').slice(-LOG_LINES).join('\n'),
-    stop: () => child.kill('SIGTERM'),
+    stop() {
+      server.isStopping = true
+      child.kill('SIGTERM')
+    },
     closed: new Promise((fulfil) => child.once('close', fulfil)),
   }
   child.once('error', (error) => log.write(`${error.message}\n`))
   child.once('close', () => {
     server.hasEnded = true
   })
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, server.stop)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.stop())
   return server
 }
 
@@ -156,7 +160,7 @@ function runPython(name, server, args) {
   return new Promise((fulfil, reject) => {
     child.once('error', reject)
     child.once('close', (code) => {
-      if (code !== 0 && server.hasEnded) process.stderr.write(`The server ended:\n${server.lastLines()}\n`)
+      if (server.hasEnded && !server.isStopping) process.stderr.write(`The server ended:\n${server.lastLines()}\n`)
       fulfil(code ?? 1)
     })
   })

@@ -17,6 +17,12 @@ import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
 import { tablesRoutes } from './trace/tables/routes.ts'
 import type { Tables } from './trace/tables/service.ts'
+import { artifactsRoutes } from './tracking/artifacts/routes.ts'
+import type { Artifacts } from './tracking/artifacts/service.ts'
+import { runsRoutes } from './tracking/runs/routes.ts'
+import type { Runs } from './tracking/runs/service.ts'
+import { sdkRoutes } from './tracking/sdk/routes.ts'
+import type { Sdk } from './tracking/sdk/service.ts'
 import type { Forking } from './training/checkpoints/forking.ts'
 import type { Merging } from './training/checkpoints/merging.ts'
 import { checkpointsRoutes } from './training/checkpoints/routes.ts'
@@ -42,6 +48,9 @@ export interface Services {
   feedback: Feedback
   graphql: Graphql
   serviceInfo: ServiceInfo
+  runs: Runs
+  artifacts: Artifacts
+  sdk: Sdk
   models: Models
   checkpoints: Checkpoints
   forking: Forking
@@ -64,6 +73,9 @@ export function routesOf(services: Services): Route[] {
     ...feedbackRoutes(services.feedback),
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
+    ...runsRoutes(services.runs),
+    ...artifactsRoutes(services.artifacts),
+    ...sdkRoutes(services.sdk),
     ...modelsRoutes(services.models),
     ...checkpointsRoutes(services),
     ...jobsRoutes(services.jobs),

@@ -12,10 +12,12 @@ import { createObjects } from './trace/objects/service.ts'
 import { createRefs } from './trace/refs/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
 import { createTables } from './trace/tables/service.ts'
+import { artifactsPart } from './tracking/artifacts/artifacts-part.ts'
 import { createArtifacts } from './tracking/artifacts/service.ts'
 import { filesPart } from './tracking/files-part.ts'
 import { runsPart } from './tracking/runs/runs-part.ts'
 import { createRuns } from './tracking/runs/service.ts'
+import { createSdk } from './tracking/sdk/service.ts'
 import { createSignedUrls } from './tracking/signed-urls.ts'
 import { createTraining, type EngineOptions } from './training/create.ts'
 
@@ -54,8 +56,16 @@ export function createServices(
     objects,
     refs: createRefs({ objects, tables }),
     tables,
-    graphql: createGraphql([accountsPart(projects), filesPart, runsPart(runs)]),
+    graphql: createGraphql([
+      accountsPart(projects),
+      filesPart,
+      runsPart(runs),
+      artifactsPart(artifacts, runs),
+    ]),
     serviceInfo: createServiceInfo({ projects, version }),
+    runs,
+    artifacts,
+    sdk: createSdk({ version }),
     ...training,
     ...createChatServices(training, engine),
   }

@@ -3,11 +3,14 @@ import os
 # The tests need no network: everything they load lies in this repository.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+from collections.abc import Generator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from examples import LOOM_TINY
 from transformers import AutoTokenizer
+from worker import Worker, started_worker
 
 from engine.model import BaseModel, load_base
 
@@ -20,3 +23,23 @@ def tokenizer() -> Any:
 @pytest.fixture(scope="session")
 def base() -> BaseModel:
     return load_base(str(LOOM_TINY), "heddle/loom-tiny")
+
+
+@pytest.fixture(scope="session")
+def worker() -> Generator[Worker]:
+    with started_worker() as worker:
+        assert worker.read() == {
+            "kind": "worker_ready",
+            "base_model": "heddle/loom-tiny",
+            "device": "cpu",
+            "dtype": "float32",
+        }
+        yield worker
+
+
+@pytest.fixture
+def step_0(worker: Worker, tmp_path: Path) -> Path:
+    directory = tmp_path / "step-0"
+    message = worker.create_adapter(directory)
+    assert message == {"kind": "adapter_created", "request_id": "r1", "directory": str(directory)}
+    return directory

@@ -1,8 +1,10 @@
 """What the tests share: the committed model, configs with defaults, trajectories written by hand or sampled."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+from engine.chat import encode
 from engine.contract import LoraSpec, RlConfig
 
 Json = dict[str, Any]
@@ -70,3 +72,19 @@ def group(trajectories: list[Json]) -> Json:
 
 def user(content: str) -> Json:
     return {"role": "user", "content": content}
+
+
+def write_lines(path: Path, values: list[Json]) -> Path:
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    return path
+
+
+def sums(tokenizer: Any, count: int, logprob: float | None = -1.0) -> list[Json]:
+    """Groups of four attempts at a sum, of which one is right."""
+    groups: list[Json] = []
+    for x in range(count):
+        answers = [f"{2 * x}", f"It is {x}", "The answer is 7.", "no"]
+        ids = [encode(tokenizer, answer + "<|im_end|>") for answer in answers]
+        turns = [[user(f"What is {x} + {x}?"), choice(turn, logprob)] for turn in ids]
+        groups.append(group([trajectory(turn, float(i == 0)) for i, turn in enumerate(turns)]))
+    return groups

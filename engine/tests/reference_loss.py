@@ -14,8 +14,10 @@ def reference_loss(
     weights: list[float],
     sequence: list[int],
     c: RlConfig,
+    rollout: list[float] | None = None,
+    reference: list[float] | None = None,
 ) -> float:
-    """The loss of one row; a NaN among `old` stands for the current log-probability."""
+    """The loss of one row; a NaN among `old` or `rollout` stands for the current log-probability."""
     difference = [0.0 if np.isnan(o) else p - o for p, o in zip(logprobs, old, strict=True)]
     if c.ppo:
         epsilon = 0.2 if c.epsilon is None else c.epsilon
@@ -23,6 +25,8 @@ def reference_loss(
     else:
         epsilon = 1.0 if c.epsilon is None else c.epsilon
         epsilon_high = 4.0 if c.epsilon_high is None else c.epsilon_high
+    penalised = bool(c.kl_penalty_coef) and reference is not None
+    kl = [p - r for p, r in zip(logprobs, reference, strict=True)] if reference is not None else [0.0] * len(logprobs)
     total = 0.0
     for t, logprob in enumerate(logprobs):
         own = np.exp(difference[t])
@@ -40,7 +44,15 @@ def reference_loss(
         advantage = advantages[t]
         if c.kimi_k2_tau is not None:
             advantage -= c.kimi_k2_tau * difference[t]
+        if penalised:
+            advantage += c.kl_penalty_coef * (np.mean(kl) - kl[t])
         clipped: Any = np.clip(ratio, 1 - epsilon, 1 + epsilon_high)
         loss = -min(ratio * advantage, clipped * advantage) if c.ppo else -clipped * advantage * logprob
+        if c.truncated_importance_sampling:
+            drift = ratio
+            if rollout is not None:
+                then = logprob if np.isnan(rollout[t]) else rollout[t]
+                drift = np.exp((logprob if np.isnan(old[t]) else old[t]) - then)
+            loss *= min(drift, c.truncated_importance_sampling)
         total += loss * weights[t]
     return float(total / (len(logprobs) + 1e-6))

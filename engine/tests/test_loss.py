@@ -24,9 +24,16 @@ def row(seed: int) -> list[list[float]]:
     return [logprobs, old, [advantages[i] for i in SEQUENCE], [weights[i] for i in SEQUENCE]]
 
 
-def loss_of(logprobs_N: Tensor, old: list[float], advantages: list[float], weights: list[float], c: RlConfig) -> Tensor:
+def loss_of(
+    logprobs_N: Tensor,
+    old: list[float],
+    advantages: list[float],
+    weights: list[float],
+    c: RlConfig,
+    **others: Tensor | None,
+) -> Tensor:
     old_N, advantages_N, weights_N = (torch.tensor(column) for column in (old, advantages, weights))
-    return policy_loss(logprobs_N, old_N, advantages_N, weights_N, torch.tensor(SEQUENCE), c).loss
+    return policy_loss(logprobs_N, old_N, advantages_N, weights_N, torch.tensor(SEQUENCE), c, **others).loss
 
 
 VARIANTS = [
@@ -38,25 +45,64 @@ VARIANTS = [
         max_negative_advantage_importance_sampling_weight=limit,
         mask_prob_ratio=mask,
         kimi_k2_tau=tau,
+        kl_penalty_coef=beta,
+        truncated_importance_sampling=upper,
     )
-    for ppo, level, (epsilon, epsilon_high), limit, mask, tau in itertools.product(
+    for ppo, level, (epsilon, epsilon_high), limit, mask, tau, beta, upper in itertools.product(
         (False, True),
         ("token", "sequence", "average", "geometric_average"),
         ((None, None), (0.3, None), (None, 0.5), (0.1, 0.4)),
         (None, 0.0, 1.5),
         (False, True),
         (None, 0.0, 0.3),
+        (None, 0.2),
+        (None, 0.8),
     )
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_variant_equals_the_second_implementation(seed: int) -> None:
-    logprobs, old, advantages, weights = row(seed)
+@pytest.mark.parametrize("new_old", [False, True], ids=["rollout", "calculated anew"])
+def test_every_variant_equals_the_second_implementation(new_old: bool) -> None:
+    logprobs, old, advantages, weights = row(0)
+    reference, rollout = row(1)[0], row(2)[1] if new_old else None
+    reference_N, rollout_N = torch.tensor(reference), torch.tensor(rollout) if rollout else None
     for config in VARIANTS:
+        expected = reference_loss(logprobs, old, advantages, weights, SEQUENCE, config, rollout, reference)
+        loss = loss_of(
+            torch.tensor(logprobs),
+            old,
+            advantages,
+            weights,
+            config,
+            rollout_logprobs_N=rollout_N,
+            reference_logprobs_N=reference_N,
+        )
+        assert loss.item() == pytest.approx(expected, rel=1e-5, abs=1e-6), config
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_variants_on_other_numbers(seed: int) -> None:
+    logprobs, old, advantages, weights = row(seed)
+    for config in VARIANTS[seed::7]:
         expected = reference_loss(logprobs, old, advantages, weights, SEQUENCE, config)
         loss = loss_of(torch.tensor(logprobs), old, advantages, weights, config)
         assert loss.item() == pytest.approx(expected, rel=1e-5, abs=1e-6), config
+
+
+def test_the_penalty_moves_advantage_but_adds_none() -> None:
+    logprobs, old, advantages, weights = row(0)
+    config, nothing = rl_config(kl_penalty_coef=0.5), [0.0] * 10
+    reference_N = torch.tensor([logprob - 0.25 for logprob in logprobs])
+    constant = loss_of(
+        torch.tensor(logprobs), old, advantages, weights, config, reference_logprobs_N=reference_N
+    ).item()
+    assert constant == pytest.approx(loss_of(torch.tensor(logprobs), old, advantages, weights, rl_config()).item())
+    old_N, ones_N = torch.tensor(logprobs), torch.ones(10)
+    result = policy_loss(
+        old_N, old_N, torch.tensor(nothing), ones_N, torch.tensor(SEQUENCE), config, reference_logprobs_N=reference_N
+    )
+    assert result.kl_policy_ref is not None
+    assert result.kl_policy_ref.item() == pytest.approx(0.25)
 
 
 def test_cispo_gradient_is_the_clipped_ratio_times_the_advantage() -> None:

@@ -78,7 +78,7 @@ def test_a_row_has_the_logprobs_of_its_sequences_one_by_one(base: BaseModel, tmp
         sequences.append(Sequence(tokens, [i >= length // 2 for i in range(length)], [-1.0] * length))
     create_adapter(base, lora(), tmp_path / "zero")
     with adapter(base, tmp_path / "zero") as model, torch.no_grad():
-        row = to_row(sequences, 100, torch.device("cpu"))
+        row = to_row(sequences, torch.device("cpu"), share_prefixes=True, batch_tokens=100)
         prediction = Prediction(model, row)
     plain = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.float32))
     expected: list[float] = []

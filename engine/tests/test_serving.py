@@ -20,9 +20,8 @@ from worker import engine_environment
 
 from engine import policy
 from engine.data import Dataset, add_group
-from engine.packing import to_row
 from engine.model import BaseModel, adapter, create_adapter
-
+from engine.packing import to_row
 
 pytestmark = pytest.mark.slow
 PORT, OTHER_PORT = 18_473, 18_474
@@ -138,7 +137,7 @@ def test_the_trainer_computes_the_logprobs_of_the_server(
     attempts = [trajectory(turns, float(i % 2)) for i, turns in enumerate(elements)]
     dataset = Dataset()
     add_group(dataset, json.dumps(group(attempts)).encode(), tokenizer, rl_config(), 2048)
-    row = to_row(dataset.sequences_by_group[0], 2048, torch.device("cpu"))
+    row = to_row(dataset.sequences_by_group[0], torch.device("cpu"), share_prefixes=True)
     with adapter(base, adapters[name]) as model, torch.no_grad():
         logprobs_N = policy.logprobs(model, row)
     assert (logprobs_N - row.rollout_logprobs_N).abs().max().item() < 1e-4

@@ -4,59 +4,12 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import Json, choice, group, trajectory, user
-from worker import Worker, started_worker
-
-from engine.chat import encode
-
-
-@pytest.fixture(scope="module")
-def worker() -> Generator[Worker]:
-    with started_worker() as worker:
-        assert worker.read() == {
-            "kind": "worker_ready",
-            "base_model": "heddle/loom-tiny",
-            "device": "cpu",
-            "dtype": "float32",
-        }
-        yield worker
-
-
-@pytest.fixture
-def step_0(worker: Worker, tmp_path: Path) -> Path:
-    directory = tmp_path / "step-0"
-    message = worker.create_adapter(directory)
-    assert message == {"kind": "adapter_created", "request_id": "r1", "directory": str(directory)}
-    return directory
-
-
-def write_groups(path: Path, groups: list[Json]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in groups))
-    return path
-
-
-def sums(tokenizer: Any, count: int, logprob: float | None = -1.0) -> list[Json]:
-    """Groups of four attempts at a sum, of which one is right."""
-    groups: list[Json] = []
-    for x in range(count):
-        answers = [f"{2 * x}", f"It is {x}", "The answer is 7.", "no"]
-        ids = [encode(tokenizer, answer + "<|im_end|>") for answer in answers]
-        turns = [[user(f"What is {x} + {x}?"), choice(turn, logprob)] for turn in ids]
-        groups.append(group([trajectory(turn, float(i == 0)) for i, turn in enumerate(turns)]))
-    return groups
-
-
-def files(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
-
-
-def steps(messages: list[Json]) -> list[dict[str, float]]:
-    return [message["metrics"] for message in messages if message["kind"] == "gradient_step"]
+from examples import Json, choice, group, sums, trajectory, user, write_lines
+from worker import Worker, files, started_worker, steps
 
 
 def test_the_same_seed_gives_the_same_adapter(worker: Worker, tmp_path: Path) -> None:
@@ -76,7 +29,7 @@ def test_an_adapter_that_cannot_be_written(worker: Worker, tmp_path: Path) -> No
 
 
 def test_a_job_from_start_to_checkpoint(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 8))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 8))
     messages = worker.run_job("j1", step_0, tmp_path / "step-1", groups, packed_sequence_length=256)
     assert [message["sequence"] for message in messages] == list(range(1, len(messages) + 1))
     assert {message["job_id"] for message in messages} == {"j1"}
@@ -107,7 +60,7 @@ def test_a_job_from_start_to_checkpoint(worker: Worker, step_0: Path, tokenizer:
 def test_going_on_in_a_new_process_equals_going_on_in_this_one(
     worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
 ) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 8))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 8))
     options: Json = {"packed_sequence_length": 256, "precalculate_logprobs": True}
     worker.run_job("j1", step_0, tmp_path / "step-1", groups, **options)
     warm = worker.run_job("j2", tmp_path / "step-1", tmp_path / "warm", groups, **options)
@@ -126,7 +79,7 @@ def test_nothing_to_train_on(worker: Worker, step_0: Path, tokenizer: Any, tmp_p
             attempt["reward"] = 0.1
         else:
             attempt["messages_and_choices"][-1]["logprobs"] = None
-    path = write_groups(tmp_path / "groups", groups)
+    path = write_lines(tmp_path / "groups", groups)
     messages = worker.run_job("j1", step_0, tmp_path / "step-1", path)
     last = [message for message in messages if message["kind"] != "job_progress"]
     assert [message["kind"] for message in last] == ["training_started", "checkpoint_saved"]
@@ -136,10 +89,12 @@ def test_nothing_to_train_on(worker: Worker, step_0: Path, tokenizer: Any, tmp_p
 
 
 def test_tokens_without_logprobs_are_counted(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 2, logprob=None))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 2, logprob=None))
     (metrics,) = steps(worker.run_job("j1", step_0, tmp_path / "step-1", groups))
     assert metrics["on_policy/tokens_without_logprobs"] == metrics["num_trainable_tokens"] > 0
-    assert metrics["on_policy/logprob_gap_mean"] == metrics["on_policy/share_clipped"] == 0
+    assert "on_policy/logprob_gap_mean" not in metrics
+    assert metrics["on_policy/share_clipped"] == 0
+    assert metrics["on_policy/ratio_mean"] == 1
 
 
 @pytest.mark.parametrize(
@@ -155,13 +110,13 @@ def test_a_failing_job_and_then_a_good_one(
     worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, line: str, cause: str
 ) -> None:
     good = sums(tokenizer, 1)
-    bad = write_groups(tmp_path / "bad", good)
+    bad = write_lines(tmp_path / "bad", good)
     bad.write_text(bad.read_text() + line)
     failed = worker.run_job("bad", step_0, tmp_path / "none", bad)[-1]
     assert failed["kind"] == "job_failed"
     assert cause in failed["error_message"]
     assert not (tmp_path / "none").exists()
-    saved = worker.run_job("good", step_0, tmp_path / "step-1", write_groups(tmp_path / "good", good))[-1]
+    saved = worker.run_job("good", step_0, tmp_path / "step-1", write_lines(tmp_path / "good", good))[-1]
     assert saved["kind"] == "checkpoint_saved"
 
 
@@ -169,7 +124,7 @@ def test_a_failing_job_and_then_a_good_one(
 def test_a_damaged_adapter_harms_no_later_job(
     worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, damage: str
 ) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 2))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 2))
     worker.run_job("before", step_0, tmp_path / "before", groups)
     shutil.copytree(step_0, tmp_path / "damaged")
     if damage == "cut off":
@@ -184,7 +139,7 @@ def test_a_damaged_adapter_harms_no_later_job(
 
 
 def test_a_missing_checkpoint_fails_the_job(worker: Worker, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 1))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 1))
     failed = worker.run_job("j1", tmp_path / "absent", tmp_path / "none", groups)[-1]
     assert failed["kind"] == "job_failed"
     assert "absent" in failed["error_message"]
@@ -197,7 +152,7 @@ def test_lines_that_are_no_request_are_ignored(worker: Worker, tmp_path: Path) -
 
 
 def test_cancel(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_groups(tmp_path / "groups", sums(tokenizer, 99) * 6)
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 6)
     worker.start_job("running", step_0, tmp_path / "none", groups, packed_sequence_length=256)
     worker.start_job("waiting", step_0, tmp_path / "none", groups)
     while worker.read()["kind"] != "gradient_step":
@@ -219,7 +174,7 @@ def test_the_end_of_stdin_ends_the_worker_in_the_middle_of_a_job(tokenizer: Any,
     with started_worker() as worker:
         worker.read()
         worker.create_adapter(tmp_path / "step-0")
-        groups = write_groups(tmp_path / "groups", sums(tokenizer, 99) * 6)
+        groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 6)
         worker.start_job("j1", tmp_path / "step-0", tmp_path / "none", groups, packed_sequence_length=256)
         while worker.read()["kind"] != "gradient_step":
             pass

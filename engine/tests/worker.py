@@ -42,19 +42,42 @@ class Worker:
         self.write(json.dumps(request))
         return self.read()
 
-    def start_job(self, job_id: str, source: Path, output: Path, groups: Path, **config: Any) -> None:
+    def start_job(
+        self,
+        job_id: str,
+        source: Path,
+        output: Path,
+        groups: Path,
+        *,
+        policy_step: int = 0,
+        reference: Path | None = None,
+        **config: Any,
+    ) -> None:
         request = {
-            "kind": "rl_job",
-            "job_id": job_id,
-            "checkpoint_dir": str(source),
-            "output_dir": str(output),
-            "work_dir": str(output.with_name(output.name + ".work")),
-            "policy_step": 0,
-            "reference_dir": None,
+            **self._any_job("rl_job", job_id, source, output),
+            "policy_step": policy_step,
+            "reference_dir": str(reference) if reference else None,
             "trajectory_groups_path": str(groups),
             "config": rl_config(**config).model_dump(),
         }
         self.write(json.dumps(request))
+
+    def start_sft(self, job_id: str, source: Path, output: Path, data: Path, **config: Any) -> None:
+        request = {
+            **self._any_job("sft_job", job_id, source, output),
+            "data_path": str(data),
+            "config": {"batch_size": 2, "learning_rate": 1e-3} | config,
+        }
+        self.write(json.dumps(request))
+
+    def _any_job(self, kind: str, job_id: str, source: Path, output: Path) -> Json:
+        return {
+            "kind": kind,
+            "job_id": job_id,
+            "checkpoint_dir": str(source),
+            "output_dir": str(output),
+            "work_dir": str(work_dir(output)),
+        }
 
     def read_job(self) -> list[Json]:
         """The messages of a job up to its last."""
@@ -63,15 +86,37 @@ class Worker:
             messages.append(self.read())
         return messages
 
-    def run_job(self, job_id: str, source: Path, output: Path, groups: Path, **config: Any) -> list[Json]:
-        self.start_job(job_id, source, output, groups, **config)
+    def run_job(self, job_id: str, source: Path, output: Path, groups: Path, **options: Any) -> list[Json]:
+        self.start_job(job_id, source, output, groups, **options)
         return self.read_job()
+
+    def run_sft(self, job_id: str, source: Path, output: Path, data: Path, **config: Any) -> list[Json]:
+        self.start_sft(job_id, source, output, data, **config)
+        return self.read_job()
+
+    def merge(self, checkpoint: Path, directory: Path) -> Json:
+        request = {"kind": "merge_adapter", "request_id": "r2"}
+        self.write(json.dumps({**request, "checkpoint_dir": str(checkpoint), "output_dir": str(directory)}))
+        return self.read()
+
+
+def work_dir(output: Path) -> Path:
+    """Every job of the tests has its own beside its output."""
+    return output.with_name(output.name + ".work")
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def steps(messages: list[Json]) -> list[dict[str, float]]:
+    return [message["metrics"] for message in messages if message["kind"] == "gradient_step"]
 
 
 @contextmanager
-def started_worker() -> Generator[Worker]:
+def started_worker(base_model: Path = LOOM_TINY) -> Generator[Worker]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.main", "--base-model", str(LOOM_TINY)],
+        [sys.executable, "-m", "engine.main", "--base-model", str(base_model)],
         env=engine_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

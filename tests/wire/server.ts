@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -31,9 +31,18 @@ export interface WireServer extends AsyncDisposable {
   start(): Promise<void>
 }
 
-/** Starts `src/main.ts` on a free port with a temporary data folder. */
-export async function startServer(env: Record<string, string> = {}): Promise<WireServer> {
+/**
+ * Starts `src/main.ts` on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
+ * only the server's own processes see and `/proc/PID/root` shows.
+ */
+export async function startServer(
+  env: Record<string, string> = {},
+  { diskMegabytes }: { diskMegabytes?: number } = {},
+): Promise<WireServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
+  await mkdir(join(folder, 'data'))
+  const onSmallDisk = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs "$HEDDLE_DATA" && exec "$@"`
+  const wrapper = diskMegabytes === undefined ? [] : ['unshare', '-Urm', 'sh', '-c', onSmallDisk, 'sh']
   const state = {
     child: undefined as ChildProcess | undefined,
     url: '',
@@ -43,7 +52,8 @@ export async function startServer(env: Record<string, string> = {}): Promise<Wir
   }
 
   async function start(): Promise<void> {
-    const child = spawn(join(ROOT, 'node_modules/.bin/node'), [join(ROOT, 'src/main.ts')], {
+    const command = [...wrapper, join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'src/main.ts')]
+    const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: ROOT,
       env: {
         ...process.env,

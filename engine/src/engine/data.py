@@ -108,9 +108,7 @@ def reward_of(trajectory: Json, index: int) -> float:
         return reward
 
 
-def tokenize_trajectory(
-    trajectory: Json, tokenizer: PreTrainedTokenizerBase, without_logprobs: bool
-) -> list[Sequence]:
+def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, without_logprobs: bool) -> list[Sequence]:
     """One sequence for each of its histories that has something to train on."""
     version = trajectory.get("initial_policy_version")
     step = version if type(version) is int else None

@@ -6,6 +6,7 @@ python -m engine.main --base-model engine/models/loom-tiny
 import argparse
 import sys
 from pathlib import Path
+from threading import Event
 
 from engine.contract import (
     AdapterCreated,
@@ -49,8 +50,8 @@ def main() -> None:
                 RequestFailed(kind="request_failed", request_id=request.request_id, error_message=explain(error))
             )
 
-    def train(base: BaseModel, job: RlJob | SftJob) -> None:
-        report = Report(job.job_id, outbox, inbox.cancelled(job.job_id))
+    def train(base: BaseModel, job: RlJob | SftJob, cancelled: Event) -> None:
+        report = Report(job.job_id, outbox, cancelled)
         try:
             if isinstance(job, RlJob):
                 rl.train(base, job, report)
@@ -60,7 +61,7 @@ def main() -> None:
             report.cancelled()
         except Exception as error:
             report.failed(explain(error))
-        inbox.close_job(job.job_id)
+        inbox.close_job(job.job_id, cancelled)
 
     try:
         base = load_base(arguments.base_model, arguments.base_model_id)
@@ -77,9 +78,9 @@ def main() -> None:
         )
     )
     while True:
-        request = inbox.next()
+        request, cancelled = inbox.next()
         if isinstance(request, RlJob | SftJob):
-            train(base, request)
+            train(base, request, cancelled)
         else:
             answer(base, request)
 

@@ -47,19 +47,18 @@ class Inbox:
     """Reads requests on a thread, so that a cancel and the end of the server are noticed in the middle of a job."""
 
     def __init__(self) -> None:
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
         self._open_jobs: dict[str, threading.Event] = {}
         threading.Thread(target=self._read, daemon=True).start()
 
-    def next(self) -> Request:
+    def next(self) -> tuple[Request, threading.Event]:
+        """A request, and what is set once it is to stop."""
         return self._requests.get()
 
-    def cancelled(self, job_id: str) -> threading.Event:
-        """Set once the job is to stop."""
-        return self._open_jobs[job_id]
-
-    def close_job(self, job_id: str) -> None:
-        self._open_jobs.pop(job_id, None)
+    def close_job(self, job_id: str, cancelled: threading.Event) -> None:
+        # The same job may have been sent again as soon as it was answered.
+        if self._open_jobs.get(job_id) is cancelled:
+            del self._open_jobs[job_id]
 
     def _read(self) -> None:
         for line in sys.stdin.buffer:
@@ -72,9 +71,10 @@ class Inbox:
                 if request.job_id in self._open_jobs:
                     self._open_jobs[request.job_id].set()
                 continue
+            cancelled = threading.Event()
             if isinstance(request, RlJob | SftJob):
-                self._open_jobs[request.job_id] = threading.Event()
-            self._requests.put(request)
+                self._open_jobs[request.job_id] = cancelled
+            self._requests.put((request, cancelled))
         # The server is gone, so nobody waits for this work: leave at once, whatever the main thread is computing.
         os._exit(0)
 

@@ -16,6 +16,9 @@ from torch import Tensor
 
 from engine.chat import Sequence, Turn
 
+# What runs at once, padding included: enough for the matrix products, and little enough that memory does not grow with
+# the row and that a slow machine is not silent for long. A longer sequence runs alone.
+BATCH_TOKENS = 2048
 # A prefix is run apart from its sequences where that leaves at most this part of the tokens; it has a cost of its own.
 SHARED_PART_MAX = 0.9
 
@@ -83,12 +86,15 @@ def pack(sequences_by_group: list[list[Sequence]], length: int, rng: Random) -> 
     return rows
 
 
-def to_row(sequences: list[Sequence], length: int, device: torch.device, share_prefixes: bool = True) -> Row:
-    """Batches hold at most `length` tokens with padding, so a row with one long sequence does not pad the others."""
-    sharing = [cluster for cluster in clusters(sequences) if cluster.saves] if share_prefixes else []
+def to_row(
+    sequences: list[Sequence], device: torch.device, *, share_prefixes: bool, batch_tokens: int = BATCH_TOKENS
+) -> Row:
+    """Batches hold sequences of like length, so that one long sequence does not pad the others."""
+    found = [without_outliers(cluster) for cluster in clusters(sequences)] if share_prefixes else []
+    sharing = [cluster for cluster in found if cluster.saves]
     in_cluster = {id(sequence) for cluster in sharing for sequence in cluster.sequences}
     alone = [Cluster(0, [sequence]) for sequence in sequences if id(sequence) not in in_cluster]
-    filled = [*fill(alone, length), *fill(sharing, length)]
+    filled = [*fill(alone, batch_tokens), *fill(sharing, batch_tokens)]
     ordered = [sequence for batch in filled for cluster in batch for sequence in cluster.sequences]
     counts_B = torch.tensor([sequence.num_sampled for sequence in ordered], device=device)
 
@@ -132,7 +138,7 @@ class Cluster:
 
     @property
     def saves(self) -> bool:
-        """Padding counts: sequences of very different length are better run one by one."""
+        """Padding counts."""
         num_tokens = self.shared + len(self.sequences) * self.longest
         return num_tokens <= SHARED_PART_MAX * sum(map(len, self.sequences))
 
@@ -155,14 +161,22 @@ def clusters(sequences: list[Sequence]) -> list[Cluster]:
     return found
 
 
+def without_outliers(cluster: Cluster) -> Cluster:
+    """One very long sequence pads all others: the longest leave until sharing saves something."""
+    remaining = sorted(cluster.sequences, key=len)
+    while len(remaining) > 1 and not Cluster(cluster.shared, remaining).saves:
+        remaining.pop()
+    return Cluster(cluster.shared, remaining)
+
+
 # ---- batches ----
 
 
-def fill(clusters: list[Cluster], length: int) -> list[list[Cluster]]:
-    """Clusters of like length together, at most `length` tokens with padding, or one cluster alone."""
+def fill(clusters: list[Cluster], batch_tokens: int) -> list[list[Cluster]]:
+    """Clusters of like length together, at most `batch_tokens` with padding, or one cluster alone."""
     batches: list[list[Cluster]] = []
     for cluster in sorted(clusters, key=lambda cluster: cluster.longest):
-        if batches and padded_size([*batches[-1], cluster]) <= length:
+        if batches and padded_size([*batches[-1], cluster]) <= batch_tokens:
             batches[-1].append(cluster)
         else:
             batches.append([cluster])

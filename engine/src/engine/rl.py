@@ -66,9 +66,8 @@ def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseMo
     if not sequences:
         return []
     data.balance_and_rescale(sequences, config.advantage_balance)
-    length = config.packed_sequence_length
-    packed = packing.pack(dataset.sequences_by_group, length, rng)
-    return [packing.to_row(row, length, base.device, base.shares_prefixes) for row in packed]
+    packed = packing.pack(dataset.sequences_by_group, config.packed_sequence_length, rng)
+    return [packing.to_row(row, base.device, share_prefixes=base.shares_prefixes) for row in packed]
 
 
 def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: Report) -> list[Measured]:

@@ -31,8 +31,6 @@ Json = dict[str, Any]
 
 WEIGHT_DECAY = 0.0
 GRADIENT_NORM_MAX = 1.0
-# A batch of lines runs in pieces of this size, padding included, so that memory does not grow with batch_size.
-PIECE_TOKENS = 4096
 
 
 def train(base: BaseModel, job: SftJob, report: Report) -> None:
@@ -114,7 +112,7 @@ def gradient_step(
     if sequences:
         run.optimizer.zero_grad()
         loss = torch.zeros((), device=base.device)
-        for batch in to_row(sequences, PIECE_TOKENS, base.device, share_prefixes=False).batches:
+        for batch in to_row(sequences, base.device, share_prefixes=False).batches:
             hidden_MD = hidden_states(run.model, batch)
             logits_MV = cast(Any, run.model.get_base_model()).lm_head(hidden_MD).float()
             piece = torch.nn.functional.cross_entropy(logits_MV, batch.targets_M, reduction="sum") / num_trained

@@ -6,10 +6,12 @@ optimizer.safetensors    AdamW's moments and step count, each under the name of 
 progress.pt              inside a job: adapter, optimizer and the metrics of the steps taken so far
 """
 
+import io
 import json
 import pickle
 import shutil
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -90,7 +92,10 @@ def keep_progress(steps: list[Metrics], optimizer: Optimizer, model: PeftModel, 
     work_dir.mkdir(parents=True, exist_ok=True)
     path, aside = work_dir / PROGRESS_FILE, work_dir / (PROGRESS_FILE + ".partial")
     try:
-        torch.save({"steps": steps, "adapter": state_of(model), "optimizer": optimizer.state_dict()}, aside)
+        # Written by Python, whose errors say when the disk is full.
+        content = io.BytesIO()
+        torch.save({"steps": steps, "adapter": state_of(model), "optimizer": optimizer.state_dict()}, content)
+        aside.write_bytes(content.getbuffer())
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
@@ -102,7 +107,10 @@ def find_progress(work_dir: Path) -> Progress | None:
     if not path.exists():
         return None
     try:
+        # A .pt file is a zip archive; PyTorch itself does not look at its checksums.
+        if damaged := zipfile.ZipFile(path).testzip():
+            raise ValueError(f"the checksum of {damaged} is another")
         return Progress(**cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True)))
-    except (OSError, RuntimeError, ValueError, TypeError, EOFError, pickle.UnpicklingError) as error:
+    except (OSError, RuntimeError, ValueError, TypeError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
         print(f"ignored the damaged {path}: {error}", file=sys.stderr, flush=True)
         return None

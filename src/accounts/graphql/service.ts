@@ -28,7 +28,8 @@ export function createGraphql(parts: readonly GraphqlPart[]) {
         source: req.query,
         contextValue: context,
         variableValues: req.variables ?? null,
-        operationName: req.operationName ?? null,
+        // Wire: clients with only one operation in a document send an empty name.
+        operationName: req.operationName || null,
         maxTokens: TOKENS_MAX,
       })
       return {

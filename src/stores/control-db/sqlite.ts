@@ -25,7 +25,11 @@ function adapt(database: DatabaseSync): SqliteDatabase {
       return {
         reader: statement.columns().length > 0,
         all: (parameters) => withRoom(() => statement.all(...(parameters as SQLInputValue[]))),
-        run: (parameters) => withRoom(() => statement.run(...(parameters as SQLInputValue[]))),
+        run(parameters) {
+          // A full disk makes SQLite roll back by itself; Kysely's own rollback would then hide the reason.
+          if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
+          return withRoom(() => statement.run(...(parameters as SQLInputValue[])))
+        },
         iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
       }
     },

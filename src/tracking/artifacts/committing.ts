@@ -37,7 +37,7 @@ export function createCommitting({ control, contents, hooks }: CommittingDeps) {
     if (row.state === 'COMMITTED') return
     const entries = await manifestOf(row)
     await control.transaction().execute(async (tx) => {
-      const files = await filesOf(tx, id, entries)
+      const files = await filesOf(tx, row, entries)
       await queries.deleteFiles(tx, id)
       await queries.putFiles(
         tx,
@@ -65,23 +65,27 @@ export function createCommitting({ control, contents, hooks }: CommittingDeps) {
 /** The bytes of every entry: uploaded for this version, or for an earlier one that the entry names. @throws 400. */
 async function filesOf(
   tx: ControlTx,
-  id: string,
+  row: queries.VersionRow,
   entries: readonly ManifestEntry[],
 ): Promise<ArtifactFile[]> {
-  const uploaded = new Map((await queries.listFiles(tx, [id])).map((file) => [file.name, file]))
+  const uploaded = new Map((await queries.listFiles(tx, [row.id])).map((file) => [file.name, file]))
   const files: ArtifactFile[] = []
   for (const entry of entries) {
     const own = uploaded.get(entry.name)
-    const file = own?.md5 === entry.md5 ? own : await inherited(tx, entry)
+    const file = own?.md5 === entry.md5 ? own : await inherited(tx, row.entity, entry)
     if (file?.digest == null) throw invalidRequest(`The file ${entry.name} has not been uploaded`)
     files.push({ name: entry.name, digest: file.digest, md5: file.md5, size: file.size })
   }
   return files
 }
 
-async function inherited(tx: ControlTx, entry: ManifestEntry): Promise<queries.FileRow | undefined> {
+async function inherited(
+  tx: ControlTx,
+  entity: string,
+  entry: ManifestEntry,
+): Promise<queries.FileRow | undefined> {
   if (entry.birthArtifactId === undefined) return undefined
   const birth = await queries.findVersion(tx, entry.birthArtifactId)
-  if (birth?.state !== 'COMMITTED') return undefined
+  if (birth?.state !== 'COMMITTED' || birth.entity !== entity) return undefined
   return queries.findFileByMd5(tx, birth.id, entry.md5)
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import { invalidRequest } from '../../errors.ts'
 
 /** A manifest of a hundred thousand files stays below this; it is read as a whole. */
@@ -41,14 +42,18 @@ export function parseManifest(text: string): ManifestEntry[] {
       name,
       md5: entry.digest,
       size: entry.size ?? 0,
-      birthArtifactId: entry.birthArtifactID ?? undefined,
+      birthArtifactId: entry.birthArtifactID ? plainId('Artifact', entry.birthArtifactID) : undefined,
     }
   })
 }
 
-/** The manifest as clients download it. */
-export function writeManifest(files: readonly { name: string; md5: string; size: number }[]): string {
-  const contents = files.map(({ name, md5, size }) => [name, { digest: md5, size }])
+/** The manifest as clients download it. Wire: a new draft of the version sends its entries back as they are here. */
+export function writeManifest(
+  id: string,
+  files: readonly { name: string; md5: string; size: number }[],
+): string {
+  const birthArtifactID = globalId('Artifact', id)
+  const contents = files.map(({ name, md5, size }) => [name, { digest: md5, size, birthArtifactID }])
   return JSON.stringify({
     version: 1,
     storagePolicy: 'wandb-storage-policy-v1',

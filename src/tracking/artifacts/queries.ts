@@ -32,6 +32,10 @@ export function findCollection(db: ControlTx, where: CollectionName): Promise<Co
     .executeTakeFirst()
 }
 
+export function findCollectionById(db: ControlTx, id: string): Promise<CollectionRow | undefined> {
+  return db.selectFrom('artifact_collections').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
 export async function insertCollection(tx: ControlTx, row: CollectionRow): Promise<void> {
   await tx
     .insertInto('artifact_collections')
@@ -80,10 +84,6 @@ function versions(db: ControlTx) {
 
 export function findVersion(db: ControlTx, id: string): Promise<VersionRow | undefined> {
   return versions(db).where('version.id', '=', id).executeTakeFirst()
-}
-
-export function findVersions(db: ControlTx, ids: readonly string[]): Promise<VersionRow[]> {
-  return versions(db).where('version.id', 'in', ids).execute()
 }
 
 export async function insertVersion(tx: ControlTx, row: Selectable<ArtifactVersionsTable>): Promise<void> {
@@ -334,6 +334,22 @@ export async function dropAlias(tx: ControlTx, artifactId: string, alias: string
     .where('artifact_id', '=', artifactId)
     .where('alias', '=', alias)
     .execute()
+}
+
+/** The stored aliases of a collection by name, one page. */
+export async function pageAliases(
+  db: ControlTx,
+  page: { collection_id: string; after: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('artifact_aliases')
+    .select('alias')
+    .where('collection_id', '=', page.collection_id)
+    .where('alias', '>', page.after)
+    .orderBy('alias')
+    .limit(page.limit)
+    .execute()
+  return rows.map((row) => row.alias)
 }
 
 /** Stored aliases of versions, by name. */

@@ -1,3 +1,4 @@
+import { plainId } from '../../accounts/graphql/global-id.ts'
 import type { Contents } from '../../contents.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -35,12 +36,16 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
       : queries.numberedVersion(control, collection.id, version)
   }
 
-  async function send(file: { id: string; name: string }, range: string | undefined): Promise<RawReply> {
-    const version = await queries.findVersion(control, file.id)
-    const found = version?.state === 'COMMITTED' && (await queries.findFile(control, file.id, file.name))
-    const path = found && found.digest !== null ? await contents.localPath(found.digest) : undefined
-    if (!found || path === undefined) throw notFound('artifact file', file.name)
-    return sendFile({ path, size: found.size, range })
+  async function send(
+    wanted: { id: string; name: string },
+    file: queries.FileRow | undefined,
+    context: CallContext,
+  ): Promise<RawReply> {
+    const version = await queries.findVersion(control, wanted.id)
+    const digest = version?.state === 'COMMITTED' ? file?.digest : undefined
+    const path = digest == null ? undefined : await contents.localPath(digest)
+    if (file === undefined || path === undefined) throw notFound('artifact file', wanted.name)
+    return sendFile({ path, size: file.size, range: context.header('range') })
   }
 
   return {
@@ -55,14 +60,25 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
     },
 
     /** Sends a file to whoever has a key. @throws 404. */
-    file: (req: { artifact_id: string; name: string }, context: CallContext): Promise<RawReply> =>
-      send({ id: req.artifact_id, name: req.name }, context.header('range')),
+    async file({ artifact_id: id, name }: { artifact_id: string; name: string }, context: CallContext) {
+      return send({ id, name }, await queries.findFile(control, id, name), context)
+    },
+
+    /** Sends a file that a version has under this MD5. @throws 404. */
+    async fileByMd5(
+      req: { birth_artifact_id: string; md5_hex: string; name: string },
+      context: CallContext,
+    ): Promise<RawReply> {
+      const id = plainId('Artifact', req.birth_artifact_id)
+      const md5 = Buffer.from(req.md5_hex, 'hex').toString('base64')
+      return send({ id, name: req.name }, await queries.findFileByMd5(control, id, md5), context)
+    },
 
     /** Sends a file to whoever has its URL. @throws 403, 404. */
     async signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext) {
-      const grant = { method: 'GET', kind: 'artifact-files', id: req.artifact_id, name: req.name } as const
-      await signedUrls.check(grant, req)
-      return send({ id: req.artifact_id, name: req.name }, context.header('range'))
+      const { artifact_id: id, name } = req
+      await signedUrls.check({ method: 'GET', kind: 'artifact-files', id, name }, req)
+      return send({ id, name }, await queries.findFile(control, id, name), context)
     },
 
     /** Sends a version's manifest to whoever has its URL. @throws 403, 404. */
@@ -72,7 +88,7 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
       const version = await queries.findVersion(control, req.artifact_id)
       if (version?.state !== 'COMMITTED') throw notFound('artifact version', req.artifact_id)
       const files = await queries.listFiles(control, [version.id])
-      return { headers: { 'content-type': 'application/json' }, body: writeManifest(files) }
+      return { headers: { 'content-type': 'application/json' }, body: writeManifest(version.id, files) }
     },
   }
 }

@@ -27,6 +27,16 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       handle: artifacts.file,
     }),
     route({
+      method: 'GET',
+      path: '/artifactsV2/{region}/{entity}/{project}/{collection}/{birth_artifact_id}/{md5_hex}/{name}',
+      operationId: 'get_artifact_file_by_digest',
+      family: 'training',
+      pathParams: wire.LayoutPath,
+      reply: 'raw',
+      response: wire.Bytes,
+      handle: artifacts.fileByMd5,
+    }),
+    route({
       method: 'PUT',
       path: '/storage/artifact-files/{artifact_id}',
       operationId: 'upload_artifact_file',

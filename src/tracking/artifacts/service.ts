@@ -4,6 +4,7 @@ import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { toPage } from '../../training/page-wire.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
+import { createBrowsing } from './browsing.ts'
 import { type CommitHook, createCommitting } from './committing.ts'
 import { listVersions } from './queries.ts'
 import { createReading } from './reading.ts'
@@ -32,6 +33,7 @@ export function createArtifacts(deps: ArtifactsDeps) {
   return {
     ...writing,
     ...createReading(deps),
+    ...createBrowsing(deps),
     ...createCommitting({ ...deps, hooks }),
     ...uploads,
 

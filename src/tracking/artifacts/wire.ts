@@ -7,6 +7,17 @@ export const ArtifactPath = z.object({ artifact_id: z.string() })
 export const FilePath = z.object({ artifact_id: z.string(), name: z.string() })
 export const SignedFileQuery = SignedQuery.extend({ name: z.string() })
 
+/** Wire: where a client looks for a file whose URL it has not asked for: the version that brought it, and its MD5. */
+export const LayoutPath = z.object({
+  region: z.string(),
+  entity: z.string(),
+  project: z.string(),
+  collection: z.string(),
+  birth_artifact_id: z.string(),
+  md5_hex: z.string(),
+  name: z.string(),
+})
+
 /** An unread body. */
 export const Upload = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 export const UploadRes = z.object({})

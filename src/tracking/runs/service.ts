@@ -81,6 +81,8 @@ export function createRuns(deps: RunsDeps) {
 
     find: (name: RunName): Promise<RunRow | undefined> => findRun(control, name),
 
+    byId: (id: string): Promise<RunRow | undefined> => findRunById(control, id),
+
     /** Lists the runs of a project, newest first. */
     async list(req: RunsListQuery, { caller }: CallContext) {
       const filter = {

@@ -1,0 +1,64 @@
+"""A merged model is a model of its own, and merging leaves the worker's base as it was."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+from examples import LOOM_TINY, lora, sums, write_lines
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from worker import Worker, files
+
+from engine.merge import logprobs, merge_adapter
+from engine.model import BaseModel, adapter, create_adapter
+
+
+def test_it_loads_and_agrees(worker: Worker, step_0: Path, tokenizer: Any, base: BaseModel, tmp_path: Path) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 6))
+    worker.run_job("a", step_0, tmp_path / "step-1", groups, packed_sequence_length=160, learning_rate=2e-2)
+    merged = worker.merge(tmp_path / "step-1", tmp_path / "merged")
+    assert merged == {
+        "kind": "adapter_merged",
+        "request_id": "r2",
+        "directory": str(tmp_path / "merged"),
+        "logprob_gap_max": merged["logprob_gap_max"],
+    }
+    assert 0 <= merged["logprob_gap_max"] < 1e-3
+    assert {"config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"} <= files(
+        tmp_path / "merged"
+    ).keys()
+    loaded = cast(Any, AutoModelForCausalLM.from_pretrained(tmp_path / "merged", dtype=torch.float32))
+    text = cast(Any, AutoTokenizer.from_pretrained(tmp_path / "merged")).apply_chat_template(
+        [{"role": "user", "content": "What is 3 + 3?"}], tokenize=False
+    )
+    assert text == tokenizer.apply_chat_template([{"role": "user", "content": "What is 3 + 3?"}], tokenize=False)
+    tokens_T = torch.tensor(tokenizer.encode(text))
+    plain = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.float32))
+    with adapter(base, tmp_path / "step-1") as model:
+        wanted_T = logprobs(model, tokens_T)
+    assert logprobs(loaded, tokens_T).tolist() == pytest.approx(wanted_T.tolist(), abs=1e-3)
+    assert (logprobs(plain, tokens_T) - wanted_T).abs().max() > 1e-2
+
+
+def test_the_base_stays_as_it_was(base: BaseModel, tmp_path: Path) -> None:
+    create_adapter(base, lora(), tmp_path / "zero")
+    before = {name: parameter.clone() for name, parameter in base.model.state_dict().items()}
+    merge_adapter(base, tmp_path / "zero", tmp_path / "merged")
+    after = base.model.state_dict()
+    assert before.keys() == after.keys()
+    assert all(before[name].equal(after[name]) for name in before)
+
+
+def test_jobs_after_a_merge_are_the_same(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 3))
+    worker.run_job("a", step_0, tmp_path / "before", groups)
+    worker.merge(tmp_path / "before", tmp_path / "merged")
+    worker.run_job("b", step_0, tmp_path / "after", groups)
+    assert files(tmp_path / "after") == files(tmp_path / "before")
+
+
+def test_a_missing_checkpoint(worker: Worker, tmp_path: Path) -> None:
+    failed = worker.merge(tmp_path / "absent", tmp_path / "merged")
+    assert failed["kind"] == "request_failed"
+    assert "absent" in failed["error_message"]
+    assert not (tmp_path / "merged").exists()

@@ -1,0 +1,103 @@
+"""A job that dies in the middle and is sent again ends as if nothing had happened."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examples import Json, sums, user, write_lines
+from worker import Worker, files, started_worker, steps, work_dir
+
+from engine.state import PROGRESS_FILE
+
+RL: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
+
+
+def untimed(messages: list[Json]) -> list[Json]:
+    """What a job reports, without its heartbeat and without what depends on the clock."""
+    kept = [message for message in messages if message["kind"] != "job_progress"]
+    for message in kept:
+        del message["sequence"]
+        message.get("metrics", {}).pop("tokens_per_second", None)
+        message.pop("directory", None)
+    return kept
+
+
+def read_steps(worker: Worker, count: int) -> None:
+    while count:
+        count -= worker.read()["kind"] == "gradient_step"
+
+
+def start(worker: Worker, kind: str, source: Path, output: Path, tokenizer: Any) -> None:
+    data = output.with_name("data")
+    if kind == "sft":
+        lines = [{"messages": [user(f"{i}?"), {"role": "assistant", "content": "yes " * i}]} for i in range(9)]
+        worker.start_sft("j", source, output, write_lines(data, lines), learning_rate=[5e-3, 4e-3, 3e-3, 2e-3, 1e-3])
+    else:
+        options = RL | {"precalculate_logprobs": kind == "rl, old logprobs calculated anew"}
+        worker.start_job("j", source, output, write_lines(data, sums(tokenizer, 5)), **options)
+
+
+@pytest.mark.parametrize("kind", ["rl", "rl, old logprobs calculated anew", "sft"])
+def test_a_job_killed_in_the_middle(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, kind: str) -> None:
+    start(worker, kind, step_0, tmp_path / "whole", tokenizer)
+    whole = worker.read_job()
+    assert len(steps(whole)) >= 4
+    with started_worker() as dying:
+        dying.read()
+        start(dying, kind, step_0, tmp_path / "resumed", tokenizer)
+        read_steps(dying, 2)
+        dying.process.kill()
+    assert not (tmp_path / "resumed").exists()
+    with started_worker() as other:
+        other.read()
+        start(other, kind, step_0, tmp_path / "resumed", tokenizer)
+        resumed = other.read_job()
+    assert files(tmp_path / "resumed") == files(tmp_path / "whole")
+    assert untimed(resumed) == untimed(whole)
+
+
+def test_a_kill_between_jobs_and_inside_one(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    """Two jobs, a kill in the third, and on: the same as four jobs."""
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
+    for run in ("whole", "broken"):
+        source = step_0
+        for number in range(4):
+            output = tmp_path / f"{run}-{number}"
+            if run == "broken" and number == 2:
+                with started_worker() as dying:
+                    dying.read()
+                    dying.start_job("j", source, output, groups, **RL)
+                    read_steps(dying, 1)
+                    dying.process.kill()
+            assert worker.run_job("j", source, output, groups, **RL)[-1]["kind"] == "checkpoint_saved"
+            source = output
+    assert files(tmp_path / "broken-3") == files(tmp_path / "whole-3")
+
+
+@pytest.mark.parametrize("damage", ["cut off", "one bit", "empty", "other content"])
+def test_a_damaged_state_is_ignored(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, damage: str) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
+    worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
+    shutil.copytree(work_dir(tmp_path / "whole"), work_dir(tmp_path / "again"))
+    state = work_dir(tmp_path / "again") / PROGRESS_FILE
+    content = bytearray(state.read_bytes())
+    if damage == "one bit":
+        content[len(content) // 2] ^= 1
+    state.write_bytes({"cut off": content[:-100], "one bit": content, "empty": b"", "other content": b"{}"}[damage])
+    again = worker.run_job("j", step_0, tmp_path / "again", groups, **RL)
+    assert again[-1]["kind"] == "checkpoint_saved"
+    assert files(tmp_path / "again") == files(tmp_path / "whole")
+
+
+def test_what_was_done_is_not_done_again(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    """After the last step but one, all that is left is the last."""
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
+    first = worker.run_job("j", step_0, tmp_path / "step-1", groups, **RL)
+    state = work_dir(tmp_path / "step-1") / PROGRESS_FILE
+    kept = state.stat().st_mtime_ns
+    shutil.move(tmp_path / "step-1", tmp_path / "first")
+    second = worker.run_job("j", step_0, tmp_path / "step-1", groups, **RL)
+    assert state.stat().st_mtime_ns == kept
+    assert untimed(second) == untimed(first)
+    assert files(tmp_path / "step-1") == files(tmp_path / "first")

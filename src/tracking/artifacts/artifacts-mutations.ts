@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
+import type { Resolver } from '../../accounts/graphql/part.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { Runs } from '../runs/service.ts'
+import { versionNode } from './artifact-nodes.ts'
+import type * as inputs from './artifacts-inputs.ts'
+import { LATEST } from './names.ts'
+import type { Artifacts } from './service.ts'
+
+/** What W&B clients change. */
+export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
+  async function payload(id: string) {
+    const row = await artifacts.version(id)
+    if (row === undefined) throw notFound('artifact version', id)
+    return { artifact: versionNode(row) }
+  }
+
+  return {
+    ...uploadMutations(artifacts, runs, payload),
+
+    async updateArtifact(_: unknown, { input }: { input: inputs.UpdateArtifact }) {
+      if (input.aliases?.length) throw invalidRequest('Aliases are changed by addAliases and deleteAliases')
+      const id = plainId('Artifact', input.artifactID)
+      const gone = namesOf(input.tagsToDelete)
+      await artifacts.describe(id, {
+        ...(input.metadata != null && { metadata: metadataText(input.metadata) }),
+        ...(input.description !== undefined && { description: input.description }),
+        tags: (present) => [
+          ...new Set([...present, ...namesOf(input.tagsToAdd)].filter((tag) => !gone.includes(tag))),
+        ],
+      })
+      return payload(id)
+    },
+
+    async deleteArtifact(_: unknown, { input }: { input: inputs.DeleteArtifact }) {
+      const id = plainId('Artifact', input.artifactID)
+      if (input.deleteAliases !== true) await artifacts.checkUnnamed(id)
+      const answer = await payload(id)
+      await artifacts.removeVersions([id])
+      return answer
+    },
+
+    async useArtifact(_: unknown, { input }: { input: inputs.UseArtifact }) {
+      const { entityName: entity, projectName: project, runName } = input
+      const run = await runs.find({ entity, project, run: runName })
+      if (run === undefined) throw notFound('run', `${entity}/${project}/${runName}`)
+      const artifact_id = plainId('Artifact', input.artifactID)
+      await artifacts.use({ run_id: run.id, artifact_id })
+      return payload(artifact_id)
+    },
+
+    async addAliases(_: unknown, { input }: { input: inputs.Aliases }) {
+      const id = plainId('Artifact', input.artifactID)
+      for (const { alias } of input.aliases) await artifacts.setAlias({ id, alias })
+      return { success: true }
+    },
+
+    /** Wire: clients take away `latest` like any other alias; here it belongs to the newest version by itself. */
+    async deleteAliases(_: unknown, { input }: { input: inputs.Aliases }) {
+      const id = plainId('Artifact', input.artifactID)
+      for (const { alias } of input.aliases) if (alias !== LATEST) await artifacts.removeAlias({ id, alias })
+      return { success: true }
+    },
+  }
+}
+
+/** The steps of an upload, in their order. */
+function uploadMutations(
+  artifacts: Artifacts,
+  runs: Runs,
+  payload: (id: string) => Promise<object>,
+): Record<string, Resolver> {
+  return {
+    async createArtifact(_: unknown, { input }: { input: inputs.CreateArtifact }, { caller }: CallContext) {
+      const { entityName: entity, projectName: project } = input
+      const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0]
+      if (name == null) throw invalidRequest('An artifact needs a name')
+      if (input.distributedID != null) throw invalidRequest('Artifacts of several writers are not supported')
+      if (input.digestAlgorithm === 'MANIFEST_XXH128') throw invalidRequest('Digests of files are MD5s')
+      const run = input.runName == null ? undefined : await runs.find({ entity, project, run: input.runName })
+      const id = await artifacts.create({
+        entity,
+        project,
+        name,
+        type: input.artifactTypeName,
+        digest: input.digest,
+        aliases: (input.aliases ?? []).map(({ alias }) => alias),
+        metadata: metadataText(input.metadata ?? '{}'),
+        description: input.description ?? null,
+        tags: namesOf(input.tags),
+        run_id: run?.id ?? null,
+        created_by: caller.user,
+      })
+      return payload(id)
+    },
+
+    /** Wire: asked twice, before the files are uploaded without a digest and afterwards with the real one. */
+    async createArtifactManifest(
+      _: unknown,
+      { input }: { input: inputs.CreateManifest },
+      context: CallContext,
+    ) {
+      if ((input.type ?? 'FULL') !== 'FULL') throw invalidRequest('Only whole manifests are supported')
+      const artifactId = plainId('Artifact', input.artifactID)
+      await artifacts.announceManifest(artifactId, input.digest)
+      const id = globalId('ArtifactManifest', artifactId)
+      const uploadUrl = (): Promise<string> => artifacts.manifestUrl('PUT', artifactId, context)
+      const file = {
+        id,
+        name: input.name,
+        displayName: input.name,
+        sizeBytes: 0,
+        uploadUrl,
+        uploadHeaders: [],
+      }
+      return { artifactManifest: { id, digest: input.digest, file } }
+    },
+
+    /** Wire: the reply has the order of the request. */
+    async createArtifactFiles(_: unknown, { input }: { input: inputs.CreateFiles }, context: CallContext) {
+      const files = input.artifactFiles.map((file) => ({ ...file, id: plainId('Artifact', file.artifactID) }))
+      for (const [id, announced] of Map.groupBy(files, (file) => file.id)) {
+        await artifacts.announceFiles(id, announced)
+      }
+      const edges = files.map(({ id, name, artifactID }) => ({
+        node: {
+          name,
+          displayName: name,
+          storagePath: name,
+          uploadUrl: () => artifacts.fileUrl('PUT', id, name, context),
+          uploadHeaders: [],
+          artifact: { id: artifactID },
+        },
+      }))
+      return { files: { edges } }
+    },
+
+    async commitArtifact(_: unknown, { input }: { input: inputs.CommitArtifact }) {
+      const id = plainId('Artifact', input.artifactID)
+      await artifacts.commit(id)
+      return payload(id)
+    },
+  }
+}
+
+function namesOf(tags: readonly { tagName: string }[] | null | undefined): string[] {
+  return (tags ?? []).map(({ tagName }) => tagName)
+}
+
+const Metadata = z.record(z.string(), z.unknown())
+
+/** @throws 400 for what is no JSON object. */
+function metadataText(text: string): string {
+  try {
+    Metadata.parse(JSON.parse(text))
+    return text
+  } catch {
+    throw invalidRequest('The metadata of an artifact is a JSON object')
+  }
+}

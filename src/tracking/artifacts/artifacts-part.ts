@@ -1,0 +1,135 @@
+import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
+import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
+import type { GraphqlPart, Resolver } from '../../accounts/graphql/part.ts'
+import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { type RunNode, runNode } from '../runs/run-node.ts'
+import type { Runs } from '../runs/service.ts'
+import * as nodes from './artifact-nodes.ts'
+import { artifactMutations } from './artifacts-mutations.ts'
+import { ARTIFACT_TYPES } from './artifacts-types.ts'
+import { collectionFields } from './collection-fields.ts'
+import { splitReference } from './names.ts'
+import type { Artifacts } from './service.ts'
+
+/** What W&B clients do with artifacts. */
+export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
+  return {
+    types: ARTIFACT_TYPES,
+    resolvers: {
+      Query: {
+        async artifact(_: unknown, { id }: { id: string }) {
+          const row = await artifacts.version(plainId('Artifact', id))
+          return row === undefined ? null : nodes.versionNode(row)
+        },
+        async artifactCollection(_: unknown, { id }: { id: string }) {
+          const row = await artifacts.collectionById(plainId('ArtifactCollection', id))
+          return row === undefined ? null : nodes.collectionNode(row)
+        },
+        /** Wire: clients ask which version another one became that a file of theirs refers to. */
+        clientIDMapping: () => {
+          throw invalidRequest('References to other artifacts are not supported, only files')
+        },
+      },
+      Mutation: artifactMutations(artifacts, runs),
+      ...collectionFields(artifacts),
+      Project: {
+        ...collectionFields(artifacts).Project,
+        async artifact(project: ProjectNode, { name }: { name: string }) {
+          const row = await artifacts.row({ ...inProject(project), ...splitReference(name) })
+          return row === undefined ? null : nodes.versionNode(row)
+        },
+        async artifactCollectionMembership(project: ProjectNode, { name }: { name: string }) {
+          const row = await artifacts.row({ ...inProject(project), ...splitReference(name) })
+          return row === undefined ? null : nodes.membershipNode(row)
+        },
+      },
+      ArtifactCollectionMembership: {
+        aliases: ({ artifact }: nodes.MembershipNode) => aliasesOf(artifacts, artifact),
+        files: ({ artifact }: nodes.MembershipNode, args: FilesArguments, context: CallContext) =>
+          filesOf(artifacts, artifact, args, context),
+      },
+      Artifact: versionFields(artifacts, runs),
+      Run: {
+        outputArtifacts: ({ row }: RunNode, args: PageArguments) => ofRun(artifacts, row.id, 'output', args),
+        inputArtifacts: ({ row }: RunNode, args: PageArguments) => ofRun(artifacts, row.id, 'input', args),
+      },
+    },
+  }
+}
+
+/** The fields of a version that are not in its row. */
+function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
+  return {
+    size: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).bytes,
+    fileCount: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).count,
+    aliases: (version: nodes.VersionNode) => aliasesOf(artifacts, version),
+    files: (version: nodes.VersionNode, args: FilesArguments, context: CallContext) =>
+      filesOf(artifacts, version, args, context),
+
+    async currentManifest({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
+      if (row.state !== 'COMMITTED') return null
+      const url = await artifacts.manifestUrl('GET', row.id, context)
+      const name = 'wandb_manifest.json'
+      const id = globalId('ArtifactManifest', row.id)
+      return { id, file: { id, name, displayName: name, url, directUrl: url, sizeBytes: 0 } }
+    },
+
+    async createdBy({ row }: nodes.VersionNode) {
+      const run = row.run_id === null ? undefined : await runs.byId(row.run_id)
+      if (run !== undefined) return { __typename: 'Run', ...runNode(run) }
+      return {
+        __typename: 'User',
+        id: globalId('User', row.created_by),
+        name: row.created_by,
+        username: row.created_by,
+      }
+    },
+
+    async usedBy({ row }: nodes.VersionNode) {
+      const found = await Promise.all((await artifacts.usersOf(row.id)).map((id) => runs.byId(id)))
+      return { edges: found.flatMap((run) => (run === undefined ? [] : [{ node: runNode(run) }])) }
+    },
+
+    artifactMemberships: ({ row }: nodes.VersionNode) => ({
+      edges: [{ node: nodes.membershipNode(row) }],
+    }),
+  }
+}
+
+interface FilesArguments extends PageArguments {
+  names?: string[] | null
+}
+
+async function filesOf(
+  artifacts: Artifacts,
+  { row }: nodes.VersionNode,
+  args: FilesArguments,
+  context: CallContext,
+) {
+  const page = { after: args.after ?? '', limit: limitOf(args) }
+  const files = await artifacts.filesOf(row.id, args.names ?? [], page)
+  const found = await Promise.all(
+    files.map(async (file) =>
+      nodes.fileNode(file, await artifacts.fileUrl('GET', row.id, file.name, context)),
+    ),
+  )
+  const totalCount = async (): Promise<number> =>
+    args.names?.length ? found.length : (await artifacts.totals(row.id)).count
+  return { ...connectionOf(found, args, (node) => node.name), totalCount }
+}
+
+async function aliasesOf(artifacts: Artifacts, { row, artifactSequence }: nodes.VersionNode) {
+  return (await artifacts.aliases(row.id)).map((alias) => nodes.aliasNode(artifactSequence, alias))
+}
+
+async function ofRun(artifacts: Artifacts, runId: string, role: 'output' | 'input', args: PageArguments) {
+  const rows = await artifacts.versionsOfRun(runId, role, { after: args.after ?? '', limit: limitOf(args) })
+  const page = connectionOf(rows.map(nodes.versionNode), args, (node) => node.row.id)
+  return { ...page, totalCount: page.edges.length }
+}
+
+function inProject({ entityName, name }: ProjectNode): { entity: string; project: string } {
+  return { entity: entityName, project: name }
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
+import type { Resolver } from '../../accounts/graphql/part.ts'
+import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
+import { invalidRequest } from '../../errors.ts'
+import * as nodes from './artifact-nodes.ts'
+import type { Artifacts } from './service.ts'
+
+/** The way from a project to the versions of an artifact: types and collections. */
+export function collectionFields(
+  artifacts: Artifacts,
+): Record<'Project' | 'ArtifactType' | 'ArtifactSequence', Record<string, Resolver>> {
+  async function collection(
+    of: { entity: string; project: string; name: string },
+    type: string | undefined,
+  ): Promise<nodes.CollectionNode | null> {
+    const row = await artifacts.collection(of)
+    return row === undefined || (type !== undefined && row.type !== type) ? null : nodes.collectionNode(row)
+  }
+
+  async function collections(
+    project: { entity: string; project: string },
+    type: string | undefined,
+    args: ListArguments,
+  ) {
+    if ((args.filters ?? '{}') !== '{}') throw invalidRequest('Collections cannot be filtered')
+    const page = { after: args.after ?? '', limit: limitOf(args) }
+    const rows = await artifacts.collections({ ...project, type }, page)
+    const connection = connectionOf(rows.map(nodes.collectionNode), args, (node) => node.name)
+    return { ...connection, totalCount: connection.edges.length }
+  }
+
+  return {
+    Project: {
+      async artifactType(project: ProjectNode, { name }: { name: string }) {
+        const types = await artifacts.types(inProject(project))
+        return types.some((type) => type.name === name)
+          ? nodes.typeNode({ ...inProject(project), name })
+          : null
+      },
+      async artifactTypes(project: ProjectNode, args: PageArguments) {
+        const types = await artifacts.types(inProject(project))
+        const found = types.map(({ name }) => nodes.typeNode({ ...inProject(project), name }))
+        return connectionOf(found, { first: found.length, after: args.after ?? null }, (node) => node.name)
+      },
+      artifactCollection: (project: ProjectNode, { name }: { name: string }) =>
+        collection({ ...inProject(project), name }, undefined),
+      artifactCollections: (project: ProjectNode, args: ListArguments) =>
+        collections(inProject(project), undefined, args),
+    },
+
+    ArtifactType: {
+      async createdAt({ of }: nodes.TypeNode) {
+        const types = await artifacts.types(of)
+        return types.find((type) => type.name === of.name)?.created_at ?? ''
+      },
+      artifactCollection: ({ of }: nodes.TypeNode, { name }: { name: string }) =>
+        collection({ ...of, name }, of.name),
+      artifactCollections: ({ of }: nodes.TypeNode, args: ListArguments) =>
+        collections({ entity: of.entity, project: of.project }, of.name, args),
+    },
+
+    ArtifactSequence: sequenceFields(artifacts),
+  }
+}
+
+function sequenceFields(artifacts: Artifacts): Record<string, Resolver> {
+  return {
+    createdAt: async ({ row }: nodes.CollectionNode) => (await artifacts.collection(row))?.created_at ?? '',
+
+    async latestArtifact({ row }: nodes.CollectionNode) {
+      const newest = await artifacts.newest(row.id)
+      return newest === undefined ? null : nodes.versionNode(newest)
+    },
+
+    async artifactMembership({ row }: nodes.CollectionNode, { aliasName }: { aliasName: string }) {
+      const version = await artifacts.row({ ...row, alias: aliasName })
+      return version === undefined ? null : nodes.membershipNode(version)
+    },
+
+    async aliases(node: nodes.CollectionNode, args: PageArguments) {
+      const page = { after: args.after ?? '', limit: limitOf(args) }
+      const aliases = await artifacts.aliasesOfCollection(node.row.id, page)
+      const found = aliases.map((alias) => nodes.aliasNode(node, alias))
+      return connectionOf(found, args, (alias) => alias.alias)
+    },
+
+    async artifacts({ row }: nodes.CollectionNode, args: ListArguments) {
+      const { entity, project, name } = row
+      const filter = { entity, project, name, state: stateIn(args.filters) }
+      const page = { after: args.after ?? undefined, limit: limitOf(args), order: orderOf(args.order) }
+      const rows = await artifacts.versions(filter, page)
+      const { edges, pageInfo } = connectionOf(rows.map(nodes.versionNode), args, (node) => node.row.id)
+      const versioned = edges.map((edge) => ({ ...edge, version: `v${edge.node.versionIndex ?? ''}` }))
+      return { edges: versioned, pageInfo, totalCount: () => artifacts.countVersions(filter) }
+    },
+  }
+}
+
+interface ListArguments extends PageArguments {
+  filters?: string | null
+  order?: string | null
+}
+
+const Filters = z.strictObject({ state: z.enum(['PENDING', 'COMMITTED', 'DELETED']).optional() })
+
+/** Wire: clients ask for committed versions, in the language of MongoDB. @throws 400 for any other condition. */
+function stateIn(filters: string | null | undefined): z.output<typeof Filters>['state'] {
+  const parsed = Filters.safeParse(json(filters ?? '{}'))
+  if (!parsed.success) throw invalidRequest('Versions can be filtered by their state only', 'filters')
+  return parsed.data.state ?? 'COMMITTED'
+}
+
+/** Wire: `-createdAt`, or another sign; without an order the newest come first. */
+function orderOf(order: string | null | undefined): 'asc' | 'desc' {
+  const [, sign, field] = /^([+-]?)(.*)$/.exec(order || '-createdAt') ?? []
+  if (!['createdAt', 'created_at', 'versionIndex'].includes(field ?? '')) {
+    throw invalidRequest(`Versions can be ordered by createdAt, not by ${field}`)
+  }
+  return sign === '-' ? 'desc' : 'asc'
+}
+
+function inProject({ entityName, name }: ProjectNode): { entity: string; project: string } {
+  return { entity: entityName, project: name }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,31 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Sdk } from './service.ts'
+import * as wire from './wire.ts'
+
+export function sdkRoutes(sdk: Sdk): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: ['/sdk/otel/v1/metrics', '/sdk/otel/v1/logs'],
+      operationId: 'sdk_metrics',
+      family: 'training',
+      auth: 'open',
+      body: wire.Report,
+      bodyKind: 'stream',
+      streamedBody: wire.ReportBytes,
+      reply: 'raw',
+      response: wire.ReportBytes,
+      handle: sdk.takeReport,
+    }),
+    route({
+      method: 'GET',
+      path: '/server_info',
+      operationId: 'sdk_server_info',
+      family: 'training',
+      auth: 'open',
+      reply: 'json',
+      response: wire.ServerInfoRes,
+      handle: sdk.serverInfo,
+    }),
+  ]
+}

@@ -1,0 +1,55 @@
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
+import { startServer, type WireServer } from './server.ts'
+import { groups, trainingClient, until } from './training-client.ts'
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') }, { diskMegabytes: 96 })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { request, call, newModel, startJob, firstStep, end, newest } = trainingClient(() => server)
+
+/** The server's small disk, which is mounted for it alone. */
+function disk(): string {
+  return `/proc/${server.processes('main.ts')[0]}/root${join(server.folder, 'data')}`
+}
+
+/** Leaves this much room. */
+function fill(roomBytes: number): void {
+  const { bavail, bsize } = statfsSync(disk())
+  writeFileSync(join(disk(), 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - roomBytes)))
+}
+
+describe('a full disk', () => {
+  it('ends a running job with a cause; nothing that was there is lost, and with room again it all goes on', async () => {
+    const model = await newModel()
+    expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
+    const job = await startJob(model.id, groups(16))
+    await firstStep(job)
+    fill(0)
+    // While nothing at all can be written, not even the end of the job can.
+    await until(async () => {
+      const { state } = await call('GET', `/v1/preview/training-jobs/${job}`)
+      return state === 'failed' || server.log().includes('could not be written yet') ? true : undefined
+    })
+    const refused = await request('POST', '/v1/preview/training-jobs', {
+      model_id: model.id,
+      trajectory_groups: groups(20),
+    })
+    expect(refused.status).toBe(503)
+    expect(await refused.text()).toMatch(/disk .*full/)
+
+    rmSync(join(disk(), 'filler'))
+    const last = await end(job)
+    expect(last.type).toBe('training_failed')
+    expect(last.data['error_message']).toMatch(/disk|space/i)
+    expect((await newest(model.id)).step).toBe(1)
+    expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
+    expect((await newest(model.id)).step).toBe(2)
+  })
+})

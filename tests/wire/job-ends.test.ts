@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
+import { startServer, type WireServer } from './server.ts'
+import { groups, trainingClient, trajectory } from './training-client.ts'
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { request, newModel, startJob, eventsOf, end, newest } = trainingClient(() => server)
+
+const group = (...trajectories: object[]) => ({ trajectories })
+
+/** A model's first job, and what became of it. */
+async function trained(given: object[], config: object = {}) {
+  const model = await newModel()
+  const job = await startJob(model.id, given, config)
+  const last = await end(job)
+  return { last, events: await eventsOf(job), checkpoint: await newest(model.id), model }
+}
+
+describe('a job that has nothing to learn from', () => {
+  it.each([
+    ['no groups', []],
+    ['groups of one trajectory', [group(trajectory(1)), group(trajectory(0))]],
+    ['equal rewards', [group(trajectory(0.1), trajectory(0.1), trajectory(0.1))]],
+    [
+      'trajectories longer than the context',
+      [group(trajectory(0, { tokens: 5000 }), trajectory(1, { tokens: 5000 }))],
+    ],
+  ])('%s: ends well without a gradient step, and the step advances', async (_what, given) => {
+    const { last, events, checkpoint } = await trained(given)
+    expect(last.type).toBe('training_ended')
+    expect(events[0]).toMatchObject({ type: 'training_started', data: { num_sequences: 0 } })
+    expect(checkpoint).toMatchObject({ step: 1, metrics: { num_gradient_steps: 0 } })
+  })
+
+  it('says how many sequences were too long', async () => {
+    const { checkpoint } = await trained([group(trajectory(0, { tokens: 5000 }), trajectory(1))])
+    expect(checkpoint.metrics['num_sequences_too_long']).toBe(1)
+  })
+})
+
+describe('logprobs', () => {
+  it('missing: the trajectories are left out, unless the job allows them', async () => {
+    const message = { role: 'assistant', content: 'hello' }
+    const plain = (reward: number) => ({
+      messages_and_choices: [{ role: 'user', content: 'hi' }, message],
+      reward,
+    })
+    const without = await trained([group(plain(0), plain(1))])
+    expect(without.checkpoint.metrics['num_gradient_steps']).toBe(0)
+    const allowed = await trained([group(plain(0), plain(1))], { allow_training_without_logprobs: true })
+    expect(allowed.checkpoint.metrics['num_gradient_steps']).toBe(1)
+    const warnings = allowed.events.filter((event) => event.type === 'on_policy_warning')
+    expect(warnings.map((event) => event.data['code'])).toContain('missing_logprobs')
+  })
+
+  it('of a wrong type: 422 that names the token', async () => {
+    const model = await newModel()
+    const body = {
+      model_id: model.id,
+      trajectory_groups: [group(trajectory(1), trajectory(0, { tokens: 2, logprob: 'high' }))],
+    }
+    const response = await request('POST', '/v1/preview/training-jobs', body)
+    expect(response.status).toBe(422)
+    expect(await response.text()).toMatch(/trajectory_groups.*logprob/)
+  })
+
+  it('far from the policy’s: a warning says so', async () => {
+    const { events } = await trained(groups(1))
+    const [warning] = events.filter((event) => event.type === 'on_policy_warning')
+    expect(warning?.data).toMatchObject({ code: 'logprob_gap', message: expect.any(String) })
+  })
+})
+
+describe('a job that goes wrong', () => {
+  it('a loss that is no number: says so and what to do; the next job goes on', async () => {
+    const model = await newModel()
+    const impossible = [0, 1].map((reward) => trajectory(reward, { logprob: -1e38 }))
+    const last = await end(
+      await startJob(model.id, [group(...impossible)], { importance_sampling_level: 'sequence', ppo: true }),
+    )
+    expect(last.type).toBe('training_failed')
+    expect(last.data['error_message']).toMatch(/loss|logprob/i)
+    expect((await end(await startJob(model.id, groups(1)))).type).toBe('training_ended')
+  })
+
+  it('an unknown base model: registering says what is wrong', async () => {
+    const body = { project: 'wire', name: 'x', base_model: '/nowhere/at-all', return_existing: true }
+    const response = await request('POST', '/v1/preview/models', body)
+    expect(response.status).toBe(503)
+    expect(await response.text()).toMatch(/nowhere/)
+  })
+
+  it('a KL penalty with reference to a step that is not there', async () => {
+    const { last } = await trained(groups(1), { kl_penalty_coef: 0.1, kl_penalty_reference_step: 7 })
+    expect(last).toMatchObject({ type: 'training_failed', data: { error_message: /step 7/ } })
+  })
+})
