@@ -160,7 +160,8 @@ function runPython(name, server, args) {
   return new Promise((fulfil, reject) => {
     child.once('error', reject)
     child.once('close', (code) => {
-      if (server.hasEnded && !server.isStopping) process.stderr.write(`The server ended:\n${server.lastLines()}\n`)
+      if (server.hasEnded && !server.isStopping)
+        process.stderr.write(`The server ended:\n${server.lastLines()}\n`)
       fulfil(code ?? 1)
     })
   })

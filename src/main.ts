@@ -28,6 +28,7 @@ async function main(): Promise<void> {
     engine,
     dataFolder: config.dataFolder,
   })
+  await services.artifacts.cleanUp()
   await using _training = await services.startTraining()
   void services.warmUpChat()
   const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })

@@ -35,7 +35,7 @@ export function createServices(
   const feedback = createFeedback({ traces, projects, objects })
   const calls = createCalls({ traces, projects, feedback })
   const signedUrls = createSignedUrls({ control })
-  const artifacts = createArtifacts({ control, contents, signedUrls })
+  const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
   const training = createTraining({
     stores,

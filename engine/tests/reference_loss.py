@@ -25,7 +25,6 @@ def reference_loss(
     else:
         epsilon = 1.0 if c.epsilon is None else c.epsilon
         epsilon_high = 4.0 if c.epsilon_high is None else c.epsilon_high
-    penalised = bool(c.kl_penalty_coef) and reference is not None
     kl = [p - r for p, r in zip(logprobs, reference, strict=True)] if reference is not None else [0.0] * len(logprobs)
     total = 0.0
     for t, logprob in enumerate(logprobs):
@@ -44,8 +43,8 @@ def reference_loss(
         advantage = advantages[t]
         if c.kimi_k2_tau is not None:
             advantage -= c.kimi_k2_tau * difference[t]
-        if penalised:
-            advantage += c.kl_penalty_coef * (np.mean(kl) - kl[t])
+        if c.kl_penalty_coef and reference is not None:
+            advantage += c.kl_penalty_coef * float(np.mean(kl) - kl[t])
         clipped: Any = np.clip(ratio, 1 - epsilon, 1 + epsilon_high)
         loss = -min(ratio * advantage, clipped * advantage) if c.ppo else -clipped * advantage * logprob
         if c.truncated_importance_sampling:

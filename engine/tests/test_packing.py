@@ -1,6 +1,7 @@
 """Rows, and that prefixes run once give what they give when they run with every sequence."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -67,9 +68,10 @@ def size(batch: Batch) -> int:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.__name__ for case in CASES])
-def test_shared_prefixes_change_nothing(base: BaseModel, tmp_path: Path, case: object) -> None:
-    assert callable(case)
-    sequences: list[Sequence] = case(Random(0))
+def test_shared_prefixes_change_nothing(
+    base: BaseModel, tmp_path: Path, case: Callable[[Random], list[Sequence]]
+) -> None:
+    sequences = case(Random(0))
     create_adapter(base, lora(), tmp_path / "zero")
     found: list[tuple[dict[int, list[float]], float, float, Tensor]] = []
     sizes: list[int] = []

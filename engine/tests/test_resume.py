@@ -34,7 +34,7 @@ def start(worker: Worker, kind: str, source: Path, output: Path, tokenizer: Any)
         lines = [{"messages": [user(f"{i}?"), {"role": "assistant", "content": "yes " * i}]} for i in range(9)]
         worker.start_sft("j", source, output, write_lines(data, lines), learning_rate=[5e-3, 4e-3, 3e-3, 2e-3, 1e-3])
     else:
-        options = RL | {"precalculate_logprobs": kind == "rl, old logprobs calculated anew"}
+        options: Json = {**RL, "precalculate_logprobs": kind == "rl, old logprobs calculated anew"}
         worker.start_job("j", source, output, write_lines(data, sums(tokenizer, 5)), **options)
 
 

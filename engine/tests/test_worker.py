@@ -152,7 +152,7 @@ def test_lines_that_are_no_request_are_ignored(worker: Worker, tmp_path: Path) -
 
 
 def test_cancel(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 6)
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)
     worker.start_job("running", step_0, tmp_path / "none", groups, packed_sequence_length=256)
     worker.start_job("waiting", step_0, tmp_path / "none", groups)
     while worker.read()["kind"] != "gradient_step":
@@ -174,7 +174,7 @@ def test_the_end_of_stdin_ends_the_worker_in_the_middle_of_a_job(tokenizer: Any,
     with started_worker() as worker:
         worker.read()
         worker.create_adapter(tmp_path / "step-0")
-        groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 6)
+        groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)
         worker.start_job("j1", tmp_path / "step-0", tmp_path / "none", groups, packed_sequence_length=256)
         while worker.read()["kind"] != "gradient_step":
             pass

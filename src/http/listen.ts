@@ -8,12 +8,19 @@ export interface Listening extends AsyncDisposable {
 /** Open connections get this long to finish after a stop was asked for; the whole stop must fit 10 s. */
 const DRAIN_MS = 5_000
 
+/** A request may take this long: an upload of some ten gigabytes over a slow line. Node would cut it after 5 minutes. */
+const REQUEST_MS_MAX = 6 * 3_600_000
+
 /** Serves the app on one port. Disposal stops accepting, lets requests finish, then cuts what is left. */
 export async function listen(app: Hono, address: { host: string; port: number }): Promise<Listening> {
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
-    const starting = serve({ fetch: app.fetch, hostname: address.host, port: address.port }, () =>
-      resolve(starting),
-    )
+    const options = {
+      fetch: app.fetch,
+      hostname: address.host,
+      port: address.port,
+      serverOptions: { requestTimeout: REQUEST_MS_MAX },
+    }
+    const starting = serve(options, () => resolve(starting))
     starting.once('error', reject)
   })
   const bound = server.address()

@@ -226,7 +226,8 @@ def logprob_items(element: Json) -> list[Json]:
         return []
     if not isinstance(logprobs, dict):
         raise InputProblem("logprobs", f"{logprobs!r} is no object; ask the chat completion for logprobs=true")
-    items = cast(Json, logprobs).get("content") or cast(Json, logprobs).get("refusal") or []
+    given = cast(Json, logprobs)
+    items: Any = given.get("content") or given.get("refusal") or []
     if not isinstance(items, list):
         raise InputProblem("logprobs.content", f"{items!r} is no list of tokens")
     return cast(list[Json], items)
@@ -237,8 +238,9 @@ def turn_of(element: Json, num_tokens: int, step: int | None) -> Turn:
     policy = element.get("policy")
     noted = cast(Json, policy) if isinstance(policy, dict) else {}
     noted_step, names = noted.get("step"), noted.get("biased_by")
-    known = {str(name) for name in cast(list[Any], names) if re.fullmatch("[a-z_]+", str(name))} if names else set()
-    return Turn(num_tokens, noted_step if type(noted_step) is int else step, tuple(sorted(known)))
+    texts = {str(name) for name in cast(list[object], names)} if isinstance(names, list) else set[str]()
+    known = sorted(name for name in texts if re.fullmatch("[a-z_]+", name))
+    return Turn(num_tokens, noted_step if type(noted_step) is int else step, tuple(known))
 
 
 def sampled_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[float]]:
@@ -247,7 +249,7 @@ def sampled_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> tuple[list
     Ids are `token_id:N` in the logprobs, else the choice's `token_ids`, else each token's text looked up.
     """
     items = logprob_items(element)
-    texts, logprobs = [], list[float]()
+    texts, logprobs = list[str](), list[float]()
     for number, item in enumerate(items):
         with at(f"logprobs.content[{number}]"):
             texts.append(text_of(item))
@@ -265,8 +267,9 @@ def sampled_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> tuple[list
 
 
 def token_ids_of(element: Json) -> list[int]:
-    given = element.get("token_ids") if is_choice(element) else None
-    return cast(list[int], given) if isinstance(given, list) and all(type(i) is int for i in given) else []  # pyright: ignore[reportUnknownVariableType]
+    given: Any = element.get("token_ids") if is_choice(element) else None
+    ids = cast(list[Any], given) if isinstance(given, list) else []
+    return ids if all(type(token) is int for token in ids) else []
 
 
 def text_of(item: Json) -> str:

@@ -4,6 +4,7 @@ python -m engine.main --base-model engine/models/loom-tiny
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from threading import Event
@@ -66,9 +67,10 @@ def main() -> None:
     try:
         base = load_base(arguments.base_model, arguments.base_model_id)
     except Problem as problem:
-        # The last line of the log is what people read first.
         explain(problem)
-        sys.exit(f"The trainer cannot start: {problem}")
+        # The last line of the log is what people read first. The thread at stdin would hold up an ordinary exit.
+        print(f"The trainer cannot start: {problem}", file=sys.stderr, flush=True)
+        os._exit(1)
     outbox.send(
         WorkerReady(
             kind="worker_ready",

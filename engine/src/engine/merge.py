@@ -31,11 +31,12 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
     """
     texts = sample_texts(base)
     with adapter(base, checkpoint) as model, torch.no_grad():
-        merged = {
+        layers = cast(list[tuple[str, Any]], [*model.named_modules()])
+        merged: dict[str, Tensor] = {
             name.removeprefix("base_model.model.") + ".weight": module.get_base_layer().weight
-            + cast(Any, module).get_delta_weight("default")
-            for name, module in model.named_modules()
-            if isinstance(module, LoraLayer)
+            + module.get_delta_weight("default")
+            for name, module in layers
+            if is_adapted(module)
         }
         expected = [logprobs(model, text_T) for text_T in texts]
     with written_aside(directory) as aside:
@@ -46,6 +47,10 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
             (logprobs(written, text_T) - wanted).abs().max() for text_T, wanted in zip(texts, expected, strict=True)
         ]
     return float(max(gaps))
+
+
+def is_adapted(module: object) -> bool:
+    return isinstance(module, LoraLayer)
 
 
 def sample_texts(base: BaseModel) -> list[Tensor]:

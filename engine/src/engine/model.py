@@ -26,6 +26,8 @@ from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+# Any text can be written in bytes. Where its file is missing, a tokenizer loads all the same and knows next to none.
+VOCABULARY_MIN = 256
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def load_base(path: str, name: str) -> BaseModel:
             f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
             f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
         ) from error
+    if len(tokenizer) < VOCABULARY_MIN:
+        raise Problem(f"the base model {path} must be a folder with tokenizer.json: its tokenizer knows no tokens")
     if not cast(Any, tokenizer).chat_template:
         raise Problem(f"the base model {path} has no chat template: add chat_template.jinja to its folder")
     model.requires_grad_(False)

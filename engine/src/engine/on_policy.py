@@ -1,4 +1,4 @@
-"""How far a row's rollouts are from the policy that is trained on them: numbers that tell a healthy run from a sick one.
+"""How far a row's rollouts are from the policy that is trained on them: numbers that tell healthy runs from sick ones.
 
 Axes: N sampled token of the row.
 """

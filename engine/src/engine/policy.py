@@ -43,7 +43,8 @@ class Prediction:
     def backward(self, loss: Tensor) -> None:
         loss.backward()
         assert self._cut_ND.grad is not None
-        gradients = self._cut_ND.grad.split([len(hidden_MD) for hidden_MD in self._hidden])
+        sizes = [len(hidden_MD) for hidden_MD in self._hidden]
+        gradients = cast(tuple[Tensor, ...], self._cut_ND.grad.split(sizes))
         for gradient_MD in reversed(gradients):
             self._hidden.pop().backward(gradient_MD)
             self._beat()

@@ -77,8 +77,8 @@ class Training:
 
 
 WHEN_NOT_FINITE = (
-    "training has diverged. Go on from an earlier step with a lower learning_rate, and check that the log-probabilities "
-    "of the trajectories are those of this model"
+    "training has diverged. Go on from an earlier step with a lower learning_rate, and check that the "
+    "log-probabilities of the trajectories are those of this model"
 )
 
 

@@ -1,3 +1,4 @@
+import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
@@ -21,6 +22,7 @@ export type Artifacts = ReturnType<typeof createArtifacts>
 export interface ArtifactsDeps {
   control: ControlDb
   contents: Contents
+  projects: Projects
   signedUrls: SignedUrls
 }
 

@@ -1,3 +1,4 @@
+import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
@@ -35,13 +36,14 @@ export interface Draft {
 export interface UploadsDeps {
   control: ControlDb
   contents: Contents
+  projects: Projects
   signedUrls: SignedUrls
   /** Whether versions of this type become something else too, which each of them then has to. */
   isWatched: (type: string) => boolean
 }
 
 /** Versions as clients bring them: first a draft, then its files, then its manifest; committing.ts does the rest. */
-export function createUploads({ control, contents, signedUrls, isWatched }: UploadsDeps) {
+export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps) {
   async function pending(id: string): Promise<queries.VersionRow> {
     const row = await queries.findVersion(control, id)
     if (row === undefined) throw notFound('artifact version', id)
@@ -54,7 +56,8 @@ export function createUploads({ control, contents, signedUrls, isWatched }: Uplo
      * Opens a version. Wire: a version with the digest of the newest one is that one, and gets the aliases.
      * @throws 409 when the collection has another type.
      */
-    create(draft: Draft): Promise<string> {
+    async create(draft: Draft): Promise<string> {
+      await projects.ensureById(`${draft.entity}/${draft.project}`)
       return control.transaction().execute(async (tx) => {
         const collection = await ensureCollection(tx, draft)
         const newest = await queries.newestVersion(tx, collection.id)

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
+import type { TestServer } from '../testing.ts'
+
+/** The parts of a reply that tests look into by name. */
+// biome-ignore lint/suspicious/noExplicitAny: tests say what they expect where they look
+type Reply = any
+
+/** Plays a W&B client against a server under test. */
+export function createTestClient(server: TestServer) {
+  /** The whole reply of a GraphQL request. */
+  async function ask(query: string, variables: Record<string, unknown> = {}): Promise<Reply> {
+    const response = await server.post('/graphql', { query, variables })
+    expect(response.status).toBe(200)
+    return response.json()
+  }
+
+  /** The result of a mutation with one input. @throws when it has errors. */
+  async function mutate(name: string, fields: string, input: Record<string, unknown>): Promise<Reply> {
+    const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`
+    const query = `mutation ($input: ${type}!) { result: ${name}(input: $input) { ${fields} } }`
+    const { data, errors } = await ask(query, { input })
+    if (errors !== undefined) throw new Error(errors[0].message)
+    return data.result
+  }
+
+  /** Sends bytes to a signed URL, or asks for them, without a key. */
+  function follow(url: string, init: RequestInit = {}): Promise<Response> {
+    const { pathname, search } = new URL(url)
+    return server.request(pathname + search, { ...init, headers: { authorization: '', ...init.headers } })
+  }
+
+  return { ask, mutate, follow, ...createUploads({ ask, mutate, follow }) }
+}
+
+export interface TestArtifact {
+  project: string
+  name: string
+  type?: string
+  aliases?: string[]
+  metadata?: string
+  runName?: string
+  files: Record<string, string>
+}
+
+function createUploads(client: {
+  ask: (query: string, variables?: Record<string, unknown>) => Promise<Reply>
+  mutate: (name: string, fields: string, input: Record<string, unknown>) => Promise<Reply>
+  follow: (url: string, init?: RequestInit) => Promise<Response>
+}) {
+  const { mutate, follow } = client
+
+  /** Opens a version; its id and state. */
+  async function open(artifact: TestArtifact): Promise<{ id: string; state: string }> {
+    const { artifact: created } = await mutate('createArtifact', 'artifact { id state }', {
+      entityName: 'test',
+      projectName: artifact.project.replace('test/', ''),
+      artifactCollectionName: artifact.name,
+      artifactTypeName: artifact.type ?? 'dataset',
+      digest: digestOf(artifact.files),
+      runName: artifact.runName ?? null,
+      metadata: artifact.metadata ?? null,
+      aliases: (artifact.aliases ?? []).map((alias) => ({ alias, artifactCollectionName: artifact.name })),
+    })
+    return created
+  }
+
+  /** The URL to which one file is uploaded. */
+  async function fileUrl(artifactID: string, name: string, text: string): Promise<string> {
+    const { files } = await mutate('createArtifactFiles', 'files { edges { node { uploadUrl } } }', {
+      artifactFiles: [{ artifactID, name, md5: md5Of(text) }],
+      storageLayout: 'V2',
+    })
+    return files.edges[0].node.uploadUrl
+  }
+
+  /** Uploads a manifest. */
+  async function sendManifest(artifactID: string, project: string, manifest: string): Promise<Response> {
+    const input = { artifactID, name: 'wandb_manifest.json', entityName: 'test', projectName: project }
+    await mutate('createArtifactManifest', 'artifactManifest { id }', { ...input, digest: '' })
+    const { artifactManifest } = await mutate(
+      'createArtifactManifest',
+      'artifactManifest { file { uploadUrl } }',
+      {
+        ...input,
+        digest: md5Of(manifest),
+      },
+    )
+    return follow(artifactManifest.file.uploadUrl, { method: 'PUT', body: manifest })
+  }
+
+  return {
+    open,
+    fileUrl,
+    sendManifest,
+    commit: (artifactID: string): Promise<Reply> =>
+      mutate('commitArtifact', 'artifact { id state versionIndex digest }', { artifactID }),
+
+    /** The whole upload; the id of the version. */
+    async log(artifact: TestArtifact): Promise<string> {
+      const { id, state } = await open(artifact)
+      if (state === 'COMMITTED') return id
+      for (const [name, text] of Object.entries(artifact.files)) {
+        const sent = await follow(await fileUrl(id, name, text), { method: 'PUT', body: text })
+        expect(sent.status).toBe(200)
+      }
+      await sendManifest(id, artifact.project, manifestOf(artifact.files))
+      await mutate('commitArtifact', 'artifact { id }', { artifactID: id })
+      return id
+    },
+  }
+}
+
+export function md5Of(text: string): string {
+  return createHash('md5').update(text).digest('base64')
+}
+
+export function manifestOf(files: Record<string, string>): string {
+  const contents = Object.entries(files).map(([name, text]) => [
+    name,
+    { digest: md5Of(text), size: Buffer.byteLength(text) },
+  ])
+  return JSON.stringify({
+    version: 1,
+    storagePolicy: 'wandb-storage-policy-v1',
+    storagePolicyConfig: { storageLayout: 'V2' },
+    contents: Object.fromEntries(contents),
+  })
+}
+
+export function digestOf(files: Record<string, string>): string {
+  const lines = Object.entries(files).map(([name, text]) => `${name}:${md5Of(text)}\n`)
+  return createHash('md5')
+    .update(`wandb-artifact-manifest-v1\n${lines.sort().join('')}`)
+    .digest('hex')
+}

@@ -1,0 +1,218 @@
+"""What people do with wandb: log a run, resume it, read it back; log, take, rename and delete artifacts. Prints what it saw."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import wandb
+
+PROJECT = f"local/{sys.argv[1]}"
+FOLDER = Path(tempfile.mkdtemp())
+FILES = {
+    "one.txt": b"one",
+    "empty": b"",
+    "folder/random.bin": os.urandom(300_000),
+    "folder/deep/\u00fc 1+1?.txt": "drei".encode(),
+}
+
+
+def start(run_id: str, **options: object) -> wandb.Run:
+    return wandb.init(project=sys.argv[1], id=run_id, dir=str(FOLDER), **options)
+
+
+def attempt(work) -> str:
+    """What the client says when something cannot be done."""
+    try:
+        work()
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def log_run() -> dict[str, object]:
+    with start(
+        "first",
+        name="The first",
+        config={"lr": 0.1, "layers": [1, 2]},
+        tags=["a"],
+        notes="a note",
+    ) as run:
+        for i in range(20):
+            run.log(
+                {
+                    "loss": 1 / (i + 1),
+                    "deep": {"x": i},
+                    "text": "t",
+                    "bad": float("nan"),
+                }
+            )
+        run.summary["best"] = 7
+        run.config.update({"more": True})
+        print("a line of output")
+    read = wandb.Api().run(f"{PROJECT}/first")
+    return {
+        "state": read.state,
+        "name": read.name,
+        "tags": read.tags,
+        "notes": read.notes,
+        "config": read.config,
+        "summary": {
+            key: read.summary[key] for key in ("best", "loss", "text", "_step")
+        },
+        "nan": str(read.summary["bad"]),
+        "losses": [row["loss"] for row in read.scan_history()],
+        "range": [row["_step"] for row in read.scan_history(min_step=3, max_step=6)],
+        "sampled": read.history(keys=["loss", "deep.x"], samples=4, pandas=False),
+        "steps": [row["_step"] for row in read.history(samples=10, pandas=False)],
+        "system": len(read.history(stream="system", pandas=False)) > 0,
+        "files": sorted(file.name for file in read.files()),
+        "metadata": read.metadata is not None,
+        "output": [line.content for line in read.console_logs()],
+        "runs": [run.id for run in wandb.Api().runs(PROJECT)],
+    }
+
+
+def resume() -> dict[str, object]:
+    seen: dict[str, object] = {
+        "must": attempt(lambda: start("nobody", resume="must")),
+        "started_at": [],
+    }
+    for how in ("allow", "allow", "must"):
+        with start("again", resume=how, config={how: 1}) as run:
+            seen["started_at"].append(run.starting_step)
+            run.log({"how": how})
+            run.log({"how": how})
+            print("output")
+    seen["never"] = attempt(lambda: start("again", resume="never"))
+    read = wandb.Api().run(f"{PROJECT}/again")
+    seen["history"] = [(row["_step"], row["how"]) for row in read.scan_history()]
+    seen["config"] = read.config
+    seen["output"] = len(list(read.console_logs()))
+    run = start("failing")
+    run.finish(exit_code=3)
+    seen["failed"] = wandb.Api().run(f"{PROJECT}/failing").state
+    return seen
+
+
+def change_run() -> dict[str, object]:
+    run = wandb.Api().run(f"{PROJECT}/first")
+    run.config["added"] = 5
+    run.notes = "changed"
+    run.tags.append("b")
+    run.update()
+    run.summary.update({"later": 1})
+    read = wandb.Api().run(f"{PROJECT}/first")
+    wandb.Api().run(f"{PROJECT}/failing").delete()
+    return {
+        "config": read.config,
+        "notes": read.notes,
+        "tags": read.tags,
+        "later": read.summary["later"],
+        "state": read.state,
+        "deleted": attempt(lambda: wandb.Api().run(f"{PROJECT}/failing")),
+    }
+
+
+def make_artifact(name: str, files: dict[str, bytes]) -> wandb.Artifact:
+    folder = Path(tempfile.mkdtemp())
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    artifact = wandb.Artifact(
+        name, type="dataset", metadata={"k": {"v": 1}}, description="what it is"
+    )
+    artifact.add_dir(str(folder))
+    return artifact
+
+
+def download(artifact: wandb.Artifact) -> Path:
+    # After one download past the client's cache, others of the same process mix up files if they use it.
+    return Path(artifact.download(root=tempfile.mkdtemp(), skip_cache=True))
+
+
+def contents_of(artifact: wandb.Artifact) -> dict[str, bytes]:
+    root = download(artifact)
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def log_artifacts() -> dict[str, object]:
+    with start("artifacts") as run:
+        first = run.log_artifact(make_artifact("data", FILES), aliases=["x"]).wait()
+        same = run.log_artifact(make_artifact("data", FILES), aliases=["y"]).wait()
+        other = run.log_artifact(
+            make_artifact("data", {"one.txt": b"1"}), aliases=["x"]
+        ).wait()
+        draft = run.use_artifact("data:y").new_draft()
+        with draft.new_file("two.txt") as file:
+            file.write("two")
+        drafted = run.log_artifact(draft).wait()
+        reference = wandb.Artifact("refers", type="dataset")
+        reference.add_reference(
+            run.use_artifact("data:v0").get_entry("one.txt").ref_url(), name="r"
+        )
+        refused = attempt(lambda: run.log_artifact(reference).wait())
+        taken = contents_of(run.use_artifact("data:v0"))
+    read = wandb.Api().artifact(f"{PROJECT}/data:v0")
+    return {
+        "versions": [artifact.version for artifact in (first, same, other, drafted)],
+        "same_bytes": taken == FILES,
+        "drafted": contents_of(drafted) == {**FILES, "two.txt": b"two"},
+        "refused": refused,
+        "read": [read.type, read.size, read.metadata, read.description, read.state],
+        "verified": read.verify(str(download(read))) is None,
+        "entry": Path(
+            read.get_entry("one.txt").download(root=tempfile.mkdtemp(), skip_cache=True)
+        ).read_text(),
+        "logged_by": read.logged_by().id,
+        "used_by": [user.id for user in read.used_by()],
+    }
+
+
+def change_artifacts() -> dict[str, object]:
+    api = wandb.Api()
+    artifact = api.artifact(f"{PROJECT}/data:v0")
+    artifact.aliases.append("best")
+    artifact.metadata["more"] = [1]
+    artifact.tags = ["tag"]
+    artifact.save()
+    listed = {
+        version.version: sorted(version.aliases)
+        for version in api.artifacts("dataset", f"{PROJECT}/data")
+    }
+    named = wandb.Api().artifact(f"{PROJECT}/data:best")
+    refused = attempt(artifact.delete)
+    wandb.Api().artifact(f"{PROJECT}/data:v2").delete(delete_aliases=True)
+    latest = wandb.Api().artifact(f"{PROJECT}/data:latest")
+    with start("artifacts", resume="must") as run:
+        after = run.log_artifact(make_artifact("data", {"a": b"new"})).wait()
+    return {
+        "aliases": listed,
+        "metadata": named.metadata,
+        "tags": named.tags,
+        "refused": refused,
+        "latest_after_delete": latest.version,
+        "never_used_again": after.version,
+        "exists": [
+            api.artifact_exists(f"{PROJECT}/data:{name}") for name in ("v0", "v2")
+        ],
+        "types": [kind.name for kind in api.artifact_types(PROJECT)],
+        "collections": [c.name for c in api.artifact_collections(PROJECT, "dataset")],
+    }
+
+
+seen = {
+    "run": log_run(),
+    "resumed": resume(),
+    "changed": change_run(),
+    "artifacts": log_artifacts(),
+    "renamed": change_artifacts(),
+}
+# What the client has to say when it ends comes before our own line.
+wandb.teardown()
+print(json.dumps(seen))

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
+import { KEY, startServer, type WireServer } from './server.ts'
+import { trainingClient, trajectory, until } from './training-client.ts'
+
+const MEGABYTE = 1024 * 1024
+const BODY_BYTES = 200 * MEGABYTE
+
+/** Far less than the body: one group at a time is in memory, beside the buffers of the sockets. */
+const GROWTH_BYTES_MAX = 120 * MEGABYTE
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { call, newModel, end } = trainingClient(() => server)
+
+/** The most memory that the server has ever held. */
+function peakBytes(): number {
+  const status = readFileSync(`/proc/${server.processes('main.ts')[0]}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+it('a job of 200 MB streams to disk, is trained on and becomes calls in bounded memory', async () => {
+  const model = await newModel()
+  // Equal rewards: everything is read, and nothing is left to train on.
+  const group = JSON.stringify({
+    trajectories: [0, 0].map((reward) => trajectory(reward, { tokens: 10_000 })),
+  })
+  const count = Math.ceil(BODY_BYTES / group.length)
+  async function* body() {
+    yield Buffer.from(`{"model_id": "${model.id}", "trajectory_groups": [${group}`)
+    for (let index = 1; index < count; index++) yield Buffer.from(`,${group}`)
+    yield Buffer.from(']}')
+  }
+  const before = peakBytes()
+  const response = await fetch(`${server.url}/v1/preview/training-jobs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: ReadableStream.from(body()),
+    duplex: 'half',
+  } as RequestInit)
+  const job = (await response.json()) as { id: string; counts: Record<string, number> }
+  expect(response.status).toBe(200)
+  expect(job.counts).toMatchObject({ groups: count, trajectories: 2 * count })
+  expect((await end(job.id)).type).toBe('training_ended')
+  await until(async () => {
+    const stats = await call<{ count: number }>('POST', '/calls/query_stats', { project_id: 'local/wire' })
+    return stats.count === 2 * count ? true : undefined
+  })
+  expect(peakBytes() - before).toBeLessThan(GROWTH_BYTES_MAX)
+})

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { type Event, trainingClient, until } from './training-client.ts'
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { call, newModel, end, eventsOf, newest, chat } = trainingClient(() => server)
+
+describe('PyPI openpipe-art, with a URL and a key and nothing else', () => {
+  it('trains by RL and SFT, logs, pulls, forks and deletes, and no request fails', async () => {
+    const name = `whole-${randomUUID().slice(0, 8)}`
+    const program = [pythonIn('clients'), clientProgram('art_whole.py'), server.url, name]
+    const seen = await runClient(program, { WANDB_BASE_URL: server.url, WANDB_API_KEY: KEY })
+    expect(seen).toMatchObject({
+      rl_step: 1,
+      sft_step: 2,
+      sft_answer: expect.stringContaining('pong'),
+      pulled: { 'adapter_config.json': expect.any(Number), 'adapter_model.safetensors': expect.any(Number) },
+      fork_step: 2,
+      fork_answer: seen['sft_answer'],
+      fork_continued: 3,
+      fork_after_delete: seen['sft_answer'],
+    })
+    // The best step by its own metrics, which has to be one of these, and the newest stay.
+    expect(seen['steps_after_delete']).toContain(2)
+    const metrics = seen['rl_metrics'] as Record<string, number>
+    expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
+    expect(metrics['on_policy/tokens_biased_by_top_p']).toBe(metrics['data/step_trainer_tokens'])
+    expect(seen['history_keys']).toEqual(
+      expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']),
+    )
+    const failed = server.takeRequests().filter(({ status }) => status >= 400)
+    expect(failed.map(({ path, status }) => `${status} ${path}`)).toEqual([])
+  })
+
+  it('shows the trajectories it trained on as calls', async () => {
+    const query = {
+      project_id: 'local/whole',
+      query: {
+        $expr: {
+          $eq: [{ $getField: 'attributes.trajectory.split' }, { $literal: 'train' }],
+        },
+      },
+    }
+    const { count } = await until(async () => {
+      const stats = await call<{ count: number }>('POST', '/calls/query_stats', query)
+      return stats.count >= 32 ? stats : undefined
+    })
+    expect(count).toBe(32)
+  })
+})
+
+const lesson = (x: number) => ({
+  messages: [
+    { role: 'user', content: `ping ${x}` },
+    { role: 'assistant', content: `pong ${x}` },
+  ],
+})
+
+describe('SFT by an upload', () => {
+  async function train(modelId: string, url: string, config: object): Promise<Event[]> {
+    const body = { model_id: modelId, training_data_url: url, config }
+    const job = await call<{ id: string }>('POST', '/v1/preview/sft-training-jobs', body)
+    await end(job.id)
+    return eventsOf(job.id)
+  }
+
+  it('takes one step a batch, with a learning rate for each, and the loss falls', async () => {
+    const lines = Array.from({ length: 20 }, (_, x) => JSON.stringify(lesson(x))).join('\n')
+    const upload = await call<{ training_data_url: string; lines: number }>(
+      'POST',
+      '/v1/preview/training-data',
+      lines,
+    )
+    expect(upload.lines).toBe(20)
+    const model = await newModel()
+    const rates = Array.from({ length: 3 }, (_, batch) => 2e-3 / (batch + 1))
+    const events = await train(model.id, upload.training_data_url, { batch_size: 8, learning_rate: rates })
+    const steps = events.filter((event) => event.type === 'gradient_step').map((event) => event.data)
+    expect(steps.map((step) => step['learning_rate'])).toEqual(rates)
+    expect(steps.map((step) => step['num_trajectories'])).toEqual([8, 8, 4])
+    expect(Number(steps[2]?.['loss'])).toBeLessThan(Number(steps[0]?.['loss']))
+    expect((await newest(model.id)).step).toBe(1)
+    expect(await chat(model.name)).toEqual(expect.any(String))
+  })
+
+  it('says how many learning rates a job lacks', async () => {
+    const lines = Array.from({ length: 6 }, (_, x) => JSON.stringify(lesson(x))).join('\n')
+    const { training_data_url } = await call<{ training_data_url: string }>(
+      'POST',
+      '/v1/preview/training-data',
+      lines,
+    )
+    const model = await newModel()
+    const events = await train(model.id, training_data_url, { batch_size: 2, learning_rate: [1e-3] })
+    expect(events.at(-1)).toMatchObject({
+      type: 'training_failed',
+      data: { error_message: expect.stringMatching(/1 rates .* 3 batches/) },
+    })
+  })
+})

@@ -1,0 +1,96 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+
+let server: WireServer
+
+beforeAll(async () => {
+  // The engine is not needed here, and its start would only slow this down.
+  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
+  it('logs, resumes and reads runs, and keeps artifacts, without one failed request', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-wandb-'))
+    const seen = await runClient([pythonIn('clients'), clientProgram('wandb_basic.py'), 'wire'], {
+      WANDB_BASE_URL: server.url,
+      WANDB_API_KEY: KEY,
+      // What the client keeps on this machine would hide what the server answers.
+      WANDB_CACHE_DIR: join(folder, 'cache'),
+      WANDB_DATA_DIR: join(folder, 'data'),
+      WANDB_CONFIG_DIR: join(folder, 'config'),
+      WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
+      WANDB_ERROR_REPORTING: 'false',
+    })
+    expect(server.takeRequests().filter(({ status }) => status >= 400)).toEqual([])
+    expect(seen).toMatchObject({
+      run: {
+        state: 'finished',
+        name: 'The first',
+        tags: ['a'],
+        notes: 'a note',
+        config: { lr: 0.1, layers: [1, 2], more: true },
+        summary: { best: 7, loss: 0.05, text: 't', _step: 19 },
+        nan: 'nan',
+        losses: Array.from({ length: 20 }, (_, index) => 1 / (index + 1)),
+        range: [3, 4, 5],
+        sampled: [0, 5, 10, 15].map((step) => ({ _step: step, loss: 1 / (step + 1), 'deep.x': step })),
+        system: true,
+        files: expect.arrayContaining(['config.yaml', 'output.log', 'wandb-summary.json']),
+        metadata: true,
+        output: ['a line of output'],
+        runs: ['first'],
+      },
+      resumed: {
+        must: expect.stringContaining('does not exist'),
+        started_at: [0, 2, 4],
+        never: expect.stringContaining('already exists'),
+        history: [
+          [0, 'allow'],
+          [1, 'allow'],
+          [2, 'allow'],
+          [3, 'allow'],
+          [4, 'must'],
+          [5, 'must'],
+        ],
+        config: { allow: 1, must: 1 },
+        output: 3,
+        failed: 'failed',
+      },
+      changed: {
+        config: { lr: 0.1, layers: [1, 2], more: true, added: 5 },
+        notes: 'changed',
+        tags: ['a', 'b'],
+        later: 1,
+        state: 'finished',
+        deleted: expect.stringContaining('Could not find run'),
+      },
+      artifacts: {
+        versions: ['v0', 'v0', 'v1', 'v2'],
+        same_bytes: true,
+        drafted: true,
+        refused: expect.stringContaining('References are not supported'),
+        read: ['dataset', 300_007, { k: { v: 1 } }, 'what it is', 'COMMITTED'],
+        verified: true,
+        entry: 'one',
+        logged_by: 'artifacts',
+        used_by: ['artifacts'],
+      },
+      renamed: {
+        aliases: { v2: ['latest'], v1: ['x'], v0: ['best', 'y'] },
+        metadata: { k: { v: 1 }, more: [1] },
+        tags: ['tag'],
+        refused: expect.stringContaining('has the alias'),
+        latest_after_delete: 'v1',
+        never_used_again: 'v3',
+        exists: [true, false],
+        types: ['dataset'],
+        collections: ['data', 'refers'],
+      },
+    })
+  })
+})
