@@ -10,7 +10,10 @@ export default {
     {
       name: 'rules-know-no-http',
       severity: 'error',
-      from: { path: '^src/(trace|training|tracking|inference|accounts)/', pathNot: '(/routes|\\.test)\\.ts$' },
+      from: {
+        path: '^src/(trace|training|tracking|inference|accounts)/',
+        pathNot: '(/routes|\\.test)\\.ts$',
+      },
       // A body that is read as a stream is checked by its resource, so that needs the words for what is wrong.
       to: { path: '^src/http/', pathNot: '^src/http/(caller|route|validation-error)\\.ts$' },
     },

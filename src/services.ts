@@ -65,7 +65,7 @@ export function createServices(
     serviceInfo: createServiceInfo({ projects, version }),
     runs,
     artifacts,
-    sdk: createSdk({ version }),
+    sdk: createSdk(),
     ...training,
     ...createChatServices(training, engine),
   }

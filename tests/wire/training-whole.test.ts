@@ -33,9 +33,7 @@ describe('PyPI openpipe-art, with a URL and a key and nothing else', () => {
     const metrics = seen['rl_metrics'] as Record<string, number>
     expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
     expect(metrics['on_policy/tokens_biased_by_top_p']).toBe(metrics['data/step_trainer_tokens'])
-    expect(seen['history_keys']).toEqual(
-      expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']),
-    )
+    expect(seen['history_keys']).toEqual(expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']))
     const failed = server.takeRequests().filter(({ status }) => status >= 400)
     expect(failed.map(({ path, status }) => `${status} ${path}`)).toEqual([])
   })

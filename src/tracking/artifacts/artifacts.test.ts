@@ -240,7 +240,7 @@ describe('GET /v1/preview/artifacts', () => {
     expect(first).toMatchObject({
       has_more: true,
       data: [
-        { version: 2, size: 1, files: [{ name: 'a', size: 1 }] },
+        { version: 2, size: 1, file_count: 1, files: [{ name: 'a', size: 1 }] },
         { version: 1, type: 'dataset' },
       ],
     })

@@ -1,5 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
-import { pageOf } from '../../training/page-wire.ts'
+import { pageOf } from '../../page-wire.ts'
 import type { Artifacts } from './service.ts'
 import * as wire from './wire.ts'
 

@@ -1,21 +1,21 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
-import { toPage } from '../../training/page-wire.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { createBrowsing } from './browsing.ts'
 import { type CommitHook, createCommitting } from './committing.ts'
-import { listVersions } from './queries.ts'
+import { listVersions, pageFiles, sumFiles, type VersionRow } from './queries.ts'
 import { createReading } from './reading.ts'
 import { createUploads } from './uploads.ts'
-import { type ArtifactVersion, loadVersions } from './versions.ts'
+import { loadAliases, metadataOf } from './versions.ts'
 import type { ArtifactsListQuery } from './wire.ts'
 import { createWriting } from './writing.ts'
 
-/** What a commit hook sees. */
-export type CommittedArtifact = ArtifactVersion
+/** Files that a listing names of each version; versions of some hundred thousand files exist. */
+const FILES_SHOWN_MAX = 1_000
 
 export type Artifacts = ReturnType<typeof createArtifacts>
 
@@ -53,15 +53,7 @@ export function createArtifacts(deps: ArtifactsDeps) {
       const filter = { ...req, entity: req.entity ?? caller.defaultEntity, state: 'COMMITTED' as const }
       const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
       const rows = await listVersions(deps.control, filter, page)
-      const versions = await loadVersions(deps.control, rows)
-      const items = versions.map(({ files, entity: _entity, project: _project, ...version }, index) => ({
-        ...version,
-        digest: rows[index]?.digest ?? '',
-        created_at: rows[index]?.created_at ?? '',
-        size: files.reduce((sum, file) => sum + file.size, 0),
-        files: files.map(({ name, md5, size }) => ({ name, md5, size })),
-      }))
-      return toPage(items, req.limit)
+      return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
     },
 
     /** Removes what was given up or broken off; for the start of the server. */
@@ -69,5 +61,29 @@ export function createArtifacts(deps: ArtifactsDeps) {
       await writing.removeVersions(await uploads.abandoned())
       await releaseUnfinished(deps)
     },
+  }
+}
+
+async function shown(control: ControlDb, row: VersionRow) {
+  const totals = await sumFiles(control, row.id)
+  const files = await pageFiles(control, {
+    artifact_id: row.id,
+    names: [],
+    after: '',
+    limit: FILES_SHOWN_MAX,
+  })
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    version: row.version ?? 0,
+    aliases: (await loadAliases(control, [row.id])).get(row.id) ?? [],
+    metadata: metadataOf(row),
+    digest: row.digest,
+    size: totals.bytes ?? 0,
+    file_count: totals.count,
+    files: files.map(({ name, md5, size }) => ({ name, md5, size })),
+    created_at: row.created_at,
+    created_by: row.created_by,
   }
 }

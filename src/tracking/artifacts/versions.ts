@@ -43,7 +43,7 @@ export async function loadVersions(db: ControlTx, rows: readonly VersionRow[]): 
     type: row.type,
     version: row.version ?? 0,
     aliases: aliases.get(row.id) ?? [],
-    metadata: Metadata.parse(JSON.parse(row.metadata)),
+    metadata: metadataOf(row),
     files: (files.get(row.id) ?? []).flatMap(uploaded),
     created_by: row.created_by,
   }))
@@ -56,6 +56,10 @@ export async function loadAliases(db: ControlTx, ids: readonly string[]): Promis
   for (const id of await newestAmong(db, ids)) found.get(id)?.push(LATEST)
   for (const { artifact_id, alias } of await listAliases(db, ids)) found.get(artifact_id)?.push(alias)
   return found
+}
+
+export function metadataOf(row: Pick<VersionRow, 'metadata'>): Record<string, unknown> {
+  return Metadata.parse(JSON.parse(row.metadata))
 }
 
 /** A file without bytes is one that was announced and never came. */

@@ -43,6 +43,8 @@ export const ArtifactItem = z
     metadata: z.record(z.string(), z.unknown()),
     digest: z.string(),
     size: z.int(),
+    file_count: z.int(),
+    /** The first thousand by name. */
     files: z.array(z.object({ name: z.string(), md5: z.string(), size: z.int() })),
     created_at: z.string(),
     created_by: z.string(),

@@ -2,9 +2,9 @@ import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { toPage } from '../../training/page-wire.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { createMetrics } from '../metrics/service.ts'
 import type { SignedUrls } from '../signed-urls.ts'
@@ -100,7 +100,7 @@ export function createRuns(deps: RunsDeps) {
     /** Points of the keys that were asked for, or all keys. */
     async points(req: MetricsQuery & RunPath) {
       const key = metricsKeyOf(await existing(req))
-      const keys = (req.keys ?? '').split(',').filter((name) => name !== '')
+      const { keys } = req
       if (keys.length === 0) {
         const all = await metrics.keys(key, req.stream)
         return { keys: all.filter(({ numeric }) => numeric === 1).map((entry) => entry.key), data: [] }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery } from '../../training/page-wire.ts'
+import { PageQuery } from '../../page-wire.ts'
 
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
 export type RunPath = z.output<typeof RunPath>
@@ -46,9 +46,16 @@ export const RunItem = z
   })
   .meta({ id: 'Run' })
 
+/** Keys that one request asks for: with ten thousand points each, the reply has some ten megabytes. */
+const KEYS_MAX = 20
+
 export const MetricsQuery = z.object({
   /** Separated by commas. */
-  keys: z.string().optional(),
+  keys: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((key) => key !== ''))
+    .pipe(z.array(z.string()).max(KEYS_MAX)),
   stream: z.enum(['history', 'system']).default('history'),
   after_step: z.coerce.number().int().default(-1),
   limit: z.coerce.number().int().min(1).max(10_000).default(1_000),

@@ -17,15 +17,5 @@ export function sdkRoutes(sdk: Sdk): Route[] {
       response: wire.ReportBytes,
       handle: sdk.takeReport,
     }),
-    route({
-      method: 'GET',
-      path: '/server_info',
-      operationId: 'sdk_server_info',
-      family: 'training',
-      auth: 'open',
-      reply: 'json',
-      response: wire.ServerInfoRes,
-      handle: sdk.serverInfo,
-    }),
   ]
 }

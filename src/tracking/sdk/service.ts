@@ -4,8 +4,8 @@ import type { RawReply } from '../../http/route.ts'
 /** Reports have some kilobytes; more is not read. */
 const REPORT_BYTES_MAX = 4 * 1024 * 1024
 
-/** What W&B clients send and ask beside their work. */
-export function createSdk({ version }: { version: string }) {
+/** What W&B clients send beside their work. */
+export function createSdk() {
   return {
     /** Wire: clients send what they measure of themselves here. Nobody needs it, so it is read and dropped. */
     async takeReport({ stream }: { stream: ReadableStream<Uint8Array> }): Promise<RawReply> {
@@ -17,9 +17,6 @@ export function createSdk({ version }: { version: string }) {
       // An empty message says that everything was taken.
       return { headers: { 'content-type': 'application/x-protobuf' }, body: '' }
     },
-
-    /** Wire: asked when a client ends. */
-    serverInfo: () => ({ version }),
   }
 }
 

@@ -1,7 +1,6 @@
-
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { toPage } from '../page-wire.ts'
+import { toPage } from '../../page-wire.ts'
 import type { TrajectorySource } from '../trajectories/group-calls.ts'
 import type { UntracedJob } from '../trajectories/trajectory-calls.ts'
 import type { JobsDeps } from './deps.ts'

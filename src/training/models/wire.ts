@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../page-wire.ts'
+import { PageQuery, pageOf } from '../../page-wire.ts'
 
 /** Names become parts of `entity/project/name:stepN` and of `name@N`. */
 const NAME_PATTERN = /^[^/:@\s][^/:@\p{Cc}]*$/u

@@ -8,6 +8,9 @@ import { callsOfGroup, type GroupCalls, type TrajectorySource } from './group-ca
 /** Calls written at once: enough to make a commit worth its while, few enough to hold. */
 const CALLS_PER_WRITE = 500
 
+/** Groups held at once: the texts of calls are slices of their group's text, which keep all of it in memory. */
+const GROUP_CHARS_PER_WRITE = 16 * 1024 * 1024
+
 /** A job whose trajectories are still to be shown. */
 export interface UntracedJob {
   id: string
@@ -42,14 +45,17 @@ export function createTrajectoryCalls({ calls, feedback, log, untraced, setTrace
     let batch: GroupCalls = { calls: [], rewards: [] }
     let index = 0
     let written = 0
+    let chars = 0
     for await (const line of linesOf(path)) {
       disposal.signal.throwIfAborted()
       const { calls: more, rewards } = callsOfGroup(line, index++, source)
       batch = { calls: [...batch.calls, ...more], rewards: [...batch.rewards, ...rewards] }
       written += more.length
-      if (batch.calls.length < CALLS_PER_WRITE) continue
+      chars += line.length
+      if (batch.calls.length < CALLS_PER_WRITE && chars < GROUP_CHARS_PER_WRITE) continue
       await write(source, user, batch)
       batch = { calls: [], rewards: [] }
+      chars = 0
     }
     await write(source, user, batch)
     return written

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import { useTestServer } from '../../testing.ts'
+import { createTestClient } from '../test-client.ts'
+
+const server = useTestServer()
+const client = createTestClient(server)
+
+function start(project: string, name: string, input: Record<string, unknown> = {}) {
+  return client.mutate('upsertBucket', 'inserted bucket { id name displayName state historyLineCount }', {
+    entityName: 'test',
+    modelName: project.slice(5),
+    name,
+    ...input,
+  })
+}
+
+function stream(project: string, run: string, body: object): Promise<Response> {
+  return server.post(`/files/${project}/${run}/file_stream`, body)
+}
+
+function history(offset: number, lines: object[]) {
+  return { files: { 'wandb-history.jsonl': { offset, content: lines.map((line) => JSON.stringify(line)) } } }
+}
+
+async function runOf(project: string, name: string, fields: string) {
+  const { data, errors } = await client.ask(
+    `query { project(name: "${project.slice(5)}", entityName: "test") { run(name: "${name}") { ${fields} } } }`,
+  )
+  if (errors !== undefined) throw new Error(errors[0].message)
+  return data.project.run
+}
+
+describe('POST /graphql, runs', () => {
+  it('200 for a run that starts, fails and goes on where it was', async () => {
+    const project = server.newProject()
+    expect(await start(project, 'r', { displayName: 'Shown', config: '{"a":{"value":1}}' })).toMatchObject({
+      inserted: true,
+      bucket: { name: 'r', displayName: 'Shown', state: 'running', historyLineCount: 0 },
+    })
+    await stream(
+      project,
+      'r',
+      history(0, [
+        { _step: 0, v: 1 },
+        { _step: 1, v: 2 },
+      ]),
+    )
+    await stream(project, 'r', { complete: true, exitcode: 2 })
+    expect(await runOf(project, 'r', 'state')).toEqual({ state: 'failed' })
+    const status = await client.ask(
+      `query { model(name: "${project.slice(5)}", entityName: "test") { bucket(name: "r", missingOk: true) {
+        historyLineCount historyTail eventsTail config wandbConfig(keys: ["t"]) }
+        missing: bucket(name: "nobody", missingOk: true) { id } } }`,
+    )
+    expect(status.data.model).toMatchObject({
+      bucket: {
+        historyLineCount: 2,
+        historyTail: expect.stringContaining('\\"_step\\":1'),
+        eventsTail: '[]',
+        config: '{"a":{"value":1}}',
+        wandbConfig: '{}',
+      },
+      missing: null,
+    })
+    expect(await start(project, 'r')).toMatchObject({ inserted: false, bucket: { state: 'running' } })
+    await stream(project, 'r', history(2, [{ _step: 2, v: 3 }]))
+    expect(await runOf(project, 'r', 'state historyLineCount history(minStep: 1, maxStep: 3)')).toMatchObject(
+      {
+        state: 'running',
+        historyLineCount: 3,
+        history: [expect.stringContaining('"v":2'), expect.stringContaining('"v":3')],
+      },
+    )
+  })
+
+  it('200 for a change by id, which does not start the run again', async () => {
+    const project = server.newProject()
+    const { bucket } = await start(project, 'r')
+    await stream(project, 'r', { complete: true, exitcode: 0 })
+    const fields = 'bucket { state notes tags group jobType config summaryMetrics }'
+    const changed = await client.mutate('upsertBucket', fields, {
+      id: bucket.id,
+      notes: 'n',
+      tags: ['a'],
+      groupName: 'g',
+      jobType: 'j',
+      config: '{"b":{"value":2}}',
+      summaryMetrics: '{"x":NaN}',
+    })
+    expect(changed.bucket).toEqual({
+      state: 'finished',
+      notes: 'n',
+      tags: ['a'],
+      group: 'g',
+      jobType: 'j',
+      config: '{"b":{"value":2}}',
+      summaryMetrics: '{"x":NaN}',
+    })
+    for (const input of [
+      { id: 'x' },
+      { id: 'UnVuOng=' },
+      { id: bucket.id, config: '[1]' },
+      { id: bucket.id, state: 'x' },
+    ]) {
+      await expect(client.mutate('upsertBucket', 'inserted', input)).rejects.toThrow()
+    }
+  })
+
+  it('200 with errors for names that no run can have', async () => {
+    for (const name of ['', 'a/b', 'x'.repeat(129), 'a:b']) {
+      await expect(start(server.newProject(), name)).rejects.toThrow('The id of a run')
+    }
+    await expect(start('test/a/b', 'r')).rejects.toThrow('project')
+  })
+
+  it('200 with a listing by filters, order and page, and errors for others', async () => {
+    const project = server.newProject()
+    for (const name of ['a', 'b', 'c']) await start(project, name, { groupName: name === 'c' ? 'g' : null })
+    await stream(project, 'b', { complete: true })
+    await server.stores.control
+      .updateTable('runs')
+      .set({ heartbeat_at: '2020-01-01T00:00:00Z' })
+      .where('project', '=', project.slice(5))
+      .where('name', '=', 'c')
+      .execute()
+    const query = `query ($filters: JSONString, $order: String, $first: Int, $after: String) {
+      project(name: "${project.slice(5)}", entityName: "test") { runCount(filters: $filters)
+        runs(filters: $filters, order: $order, first: $first, after: $after) {
+          edges { cursor node { name state projectId } } pageInfo { endCursor hasNextPage } } } }`
+    async function names(variables: Record<string, unknown>): Promise<string[]> {
+      const { data } = await client.ask(query, variables)
+      return data.project.runs.edges.map(({ node }: { node: { name: string } }) => node.name)
+    }
+    expect(await names({})).toEqual(['a', 'b', 'c'])
+    expect(await names({ order: '-created_at' })).toEqual(['c', 'b', 'a'])
+    for (const [filter, expected] of [
+      [{ state: 'finished' }, ['b']],
+      [{ state: 'running' }, ['a']],
+      [{ state: 'crashed' }, ['c']],
+      [{ state: { $in: ['running', 'crashed'] } }, ['a', 'c']],
+      [{ group: 'g' }, ['c']],
+      [{ display_name: { $in: ['a', 'c'] } }, ['a', 'c']],
+    ] as const) {
+      expect([filter, await names({ filters: JSON.stringify(filter) })]).toEqual([filter, expected])
+    }
+    const page = (await client.ask(query, { first: 2 })).data.project.runs
+    expect(page.pageInfo.hasNextPage).toBe(true)
+    expect(await names({ first: 2, after: page.pageInfo.endCursor })).toEqual(['c'])
+    for (const bad of [
+      { filters: '{"config.lr":0.1}' },
+      { filters: '{"name":{"$regex":"a"}}' },
+      { filters: 'x' },
+      { order: '+config.lr' },
+    ]) {
+      expect(await client.ask(query, bad)).toMatchObject({ errors: expect.any(Array) })
+    }
+  })
+
+  it('200 with samples that have all keys, and errors for a sample of another shape', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = Array.from({ length: 100 }, (_, step) => ({
+      _step: step,
+      a: step,
+      ...(step % 2 && { b: 1 }),
+    }))
+    await stream(project, 'r', history(0, lines))
+    const sample = (spec: string) =>
+      runOf(
+        project,
+        'r',
+        `sampledHistory(specs: [${JSON.stringify(spec)}]) parquetHistory(liveKeys: []) { parquetUrls }`,
+      )
+    const { sampledHistory, parquetHistory } = await sample('{"keys":["_step","a"],"samples":4}')
+    expect(sampledHistory).toEqual([[0, 25, 50, 75].map((step) => ({ a: step, _step: step }))])
+    expect(parquetHistory).toEqual({ parquetUrls: [] })
+    const both = await sample('{"keys":["a","b"],"samples":100}')
+    expect(both.sampledHistory[0]).toHaveLength(50)
+    for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
+      await expect(sample(bad)).rejects.toThrow('sample')
+  })
+
+  it('200 for files by signed URL, replaced by newer ones, and for a run that is deleted with all of it', async () => {
+    const project = server.newProject()
+    const { bucket } = await start(project, 'r')
+    const of = { entityName: 'test', projectName: project.slice(5), runName: 'r' }
+    const upload = async (name: string, body: string, headers: Record<string, string> = {}) => {
+      const { files } = await client.mutate('createRunFiles', 'runID files { name uploadUrl }', {
+        ...of,
+        files: [name],
+      })
+      return client.follow(files[0].uploadUrl, { method: 'PUT', body, headers })
+    }
+    expect((await upload('media/a.txt', 'old')).status).toBe(200)
+    expect((await upload('media/a.txt', 'new')).status).toBe(200)
+    expect((await upload('b', 'x', { 'content-md5': 'AAAA' })).status).toBe(400)
+    const { files, fileCount } = await runOf(
+      project,
+      'r',
+      'fileCount files(names: []) { edges { node { name sizeBytes url directUrl md5 } } }',
+    )
+    expect([fileCount, files.edges.length, files.edges[0].node.sizeBytes]).toEqual([1, 1, 3])
+    const { directUrl } = files.edges[0].node
+    expect(await (await client.follow(directUrl)).text()).toBe('new')
+    expect((await client.follow(directUrl.replace('media', 'other'))).status).toBe(403)
+    for (const bad of [
+      { runName: 'nobody', files: ['a'] },
+      { files: [''] },
+      { files: Array(1001).fill('a') },
+    ]) {
+      await expect(client.mutate('createRunFiles', 'runID', { ...of, ...bad })).rejects.toThrow()
+    }
+
+    await stream(project, 'r', history(0, [{ _step: 0, v: 1 }]))
+    await client.mutate('deleteRun', 'clientMutationId', { id: bucket.id })
+    await expect(client.mutate('deleteRun', 'clientMutationId', { id: bucket.id })).rejects.toThrow(
+      'not found',
+    )
+    expect((await client.follow(directUrl)).status).toBe(404)
+    await start(project, 'r')
+    expect(await runOf(project, 'r', 'history fileCount historyLineCount')).toEqual({
+      history: [],
+      fileCount: 0,
+      historyLineCount: 0,
+    })
+  })
+})

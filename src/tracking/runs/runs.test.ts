@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import { useTestServer } from '../../testing.ts'
+import { createTestClient } from '../test-client.ts'
+
+const server = useTestServer()
+const client = createTestClient(server)
+
+function start(project: string, name: string, input: Record<string, unknown> = {}) {
+  return client.mutate('upsertBucket', 'inserted bucket { id name displayName state historyLineCount }', {
+    entityName: 'test',
+    modelName: project.slice(5),
+    name,
+    ...input,
+  })
+}
+
+function stream(project: string, run: string, body: object): Promise<Response> {
+  return server.post(`/files/${project}/${run}/file_stream`, body)
+}
+
+function history(offset: number, lines: object[]) {
+  return { files: { 'wandb-history.jsonl': { offset, content: lines.map((line) => JSON.stringify(line)) } } }
+}
+
+async function runOf(project: string, name: string, fields: string) {
+  const { data, errors } = await client.ask(
+    `query { project(name: "${project.slice(5)}", entityName: "test") { run(name: "${name}") { ${fields} } } }`,
+  )
+  if (errors !== undefined) throw new Error(errors[0].message)
+  return data.project.run
+}
+
+async function json(path: string) {
+  return (await (await server.request(path)).json()) as Record<string, unknown>
+}
+
+describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
+  it('200 and one state, whether chunks come once, twice or out of order', async () => {
+    const project = server.newProject()
+    const chunks = [
+      history(0, [{ _step: 0, _timestamp: 1_700_000_000.5, loss: 1, deep: { x: [1] }, text: 'a' }]),
+      history(1, [
+        { _step: 1, _timestamp: 1_700_000_001, loss: 0.5, ok: true },
+        { _step: 3, _timestamp: 1_700_000_002, loss: 0.25 },
+      ]),
+      { files: { 'wandb-summary.json': { offset: 0, content: ['{"loss":0.25,"_timestamp":1700000002}'] } } },
+      { files: { 'wandb-summary.json': { offset: 0, content: ['{"loss":0.5,"_timestamp":1700000001}'] } } },
+      {
+        files: { 'wandb-events.jsonl': { offset: 0, content: ['{"system.cpu":3,"_timestamp":1700000001}'] } },
+      },
+      {
+        files: {
+          'output.log': {
+            offset: 0,
+            content: ['2026-01-01T00:00:00.000001 50 %', '2026-01-01T00:00:00.000002 b'],
+          },
+        },
+      },
+      { files: { 'output.log': { offset: 0, content: ['2026-01-01T00:00:00.000003 100 %'] } } },
+      { complete: true, exitcode: 0 },
+    ]
+    const states: unknown[] = []
+    for (const order of [chunks, [...chunks, ...chunks], [...chunks].reverse()]) {
+      const run = `run-${states.length}`
+      await start(project, run)
+      for (const chunk of order) expect((await stream(project, run, chunk)).status).toBe(200)
+      states.push(
+        await runOf(
+          project,
+          run,
+          `state summaryMetrics historyLineCount eventsLineCount logLineCount historyKeys systemMetrics
+           history(samples: 10) events(samples: 10) historyTail
+           logLines(first: 10) { edges { node { number line } } }`,
+        ),
+      )
+    }
+    expect(states[0]).toMatchObject({
+      state: 'finished',
+      summaryMetrics: '{"loss":0.25,"_timestamp":1700000002}',
+      historyLineCount: 3,
+      eventsLineCount: 1,
+      logLineCount: 2,
+      historyKeys: { lastStep: 3, keys: { loss: { typeCounts: [{ type: 'number', count: 3 }] } } },
+      history: [
+        '{"deep.x":[1],"loss":1,"text":"a","_step":0,"_timestamp":1700000000.5}',
+        '{"loss":0.5,"ok":true,"_step":1,"_timestamp":1700000001}',
+        '{"loss":0.25,"_step":3,"_timestamp":1700000002}',
+      ],
+      events: ['{"system.cpu":3,"_timestamp":1700000001}'],
+      logLines: {
+        edges: [{ node: { number: 0, line: '100 %' } }, { node: { number: 1, line: 'b' } }],
+      },
+    })
+    expect(states[1]).toEqual(states[0])
+    expect(states[2]).toEqual(states[0])
+  })
+
+  it('200 for numbers that JSON does not have, lines that are none and files nobody knows', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const content = ['{"_step":0,"loss":NaN,"up":Infinity,"said":"NaN"}', 'nonsense', '[1]', '']
+    const files = {
+      'wandb-history.jsonl': { offset: 0, content },
+      'wandb-summary.json': { offset: 0, content: ['{"loss":NaN}'] },
+      'other.txt': { offset: 0, content: ['x'] },
+    }
+    expect((await stream(project, 'r', { files, unknown: 1 })).status).toBe(200)
+    expect(await runOf(project, 'r', 'summaryMetrics history')).toMatchObject({
+      summaryMetrics: '{"loss":NaN}',
+      history: [expect.stringContaining('"loss":NaN,"said":"NaN","up":Infinity')],
+    })
+    expect(await json(`/v1/preview/runs/${project}/r/metrics?keys=loss,said`)).toEqual({
+      keys: [],
+      data: [
+        { key: 'loss', points: [{ step: 0, value: null, time: expect.any(String) }], has_more: false },
+        { key: 'said', points: [], has_more: false },
+      ],
+    })
+    expect(await json(`/v1/preview/runs/${project}/r`)).toMatchObject({ summary: { loss: null } })
+  })
+
+  it('404 for an unknown run, 422 for another shape, 401 without a key', async () => {
+    const project = server.newProject()
+    expect((await stream(project, 'nobody', { files: {} })).status).toBe(404)
+    await start(project, 'r')
+    for (const body of [
+      { files: { 'output.log': { offset: -1, content: [] } } },
+      { files: { 'output.log': { offset: 0, content: [1] } } },
+      { exitcode: 'x' },
+    ]) {
+      expect((await stream(project, 'r', body)).status).toBe(422)
+    }
+    const path = `/files/${project}/r/file_stream`
+    const anonymous = await server.request(path, {
+      method: 'POST',
+      headers: { authorization: '' },
+      body: '{}',
+    })
+    expect(anonymous.status).toBe(401)
+  })
+})
+
+describe('GET /v1/preview/runs and /v1/preview/runs/{entity}/{project}/{run}', () => {
+  it('200 with the runs of a project, newest first, page by page', async () => {
+    const project = server.newProject()
+    for (const name of ['a', 'b', 'c']) await start(project, name)
+    const path = `/v1/preview/runs?entity=test&project=${project.slice(5)}&limit=2`
+    const first = await json(path)
+    expect(first).toMatchObject({ has_more: true, data: [{ run: 'c' }, { run: 'b' }] })
+    expect(await json(`${path}&after=${first['last_id']}`)).toMatchObject({
+      has_more: false,
+      data: [{ run: 'a' }],
+    })
+  })
+
+  it('200 with what is known of a run, 404 for an unknown one, 422 without a project, 401 without a key', async () => {
+    const project = server.newProject()
+    await start(project, 'r', {
+      config: '{"_wandb":{"value":{}},"lr":{"value":0.1},"plain":3}',
+      tags: ['t'],
+      jobType: 'train',
+    })
+    await stream(project, 'r', { ...history(0, [{ _step: 4, v: 1 }]), exitcode: 1, complete: true })
+    expect(await json(`/v1/preview/runs/${project}/r`)).toMatchObject({
+      run: 'r',
+      state: 'failed',
+      config: { lr: 0.1, plain: 3 },
+      tags: ['t'],
+      job_type: 'train',
+      last_step: 4,
+      exit_code: 1,
+      ended_at: expect.any(String),
+    })
+    expect((await server.request(`/v1/preview/runs/${project}/nobody`)).status).toBe(404)
+    expect((await server.request('/v1/preview/runs')).status).toBe(422)
+    const anonymous = await server.request(`/v1/preview/runs/${project}/r`, {
+      headers: { authorization: '' },
+    })
+    expect(anonymous.status).toBe(401)
+  })
+})
+
+describe('GET /v1/preview/runs/{entity}/{project}/{run}/metrics', () => {
+  it('200 with the keys, or the points of those that were asked for, oldest first', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = [0, 1, 2, 3].map((step) => ({
+      _step: step,
+      _timestamp: 1_700_000_000 + step,
+      loss: step / 2,
+      s: 'x',
+    }))
+    await stream(project, 'r', history(0, lines))
+    await stream(project, 'r', {
+      files: { 'wandb-events.jsonl': { offset: 0, content: ['{"system.cpu":3}'] } },
+    })
+    const path = `/v1/preview/runs/${project}/r/metrics`
+    expect(await json(path)).toEqual({ keys: ['loss'], data: [] })
+    expect(await json(`${path}?stream=system`)).toEqual({ keys: ['system.cpu'], data: [] })
+    expect(await json(`${path}?keys=loss,nothing&after_step=0&limit=2`)).toEqual({
+      keys: [],
+      data: [
+        {
+          key: 'loss',
+          points: [
+            { step: 1, value: 0.5, time: '2023-11-14T22:13:21.000000Z' },
+            { step: 2, value: 1, time: '2023-11-14T22:13:22.000000Z' },
+          ],
+          has_more: true,
+        },
+        { key: 'nothing', points: [], has_more: false },
+      ],
+    })
+    for (const query of ['limit=x', 'limit=10001', `keys=${'k,'.repeat(21)}`, 'stream=other']) {
+      expect((await server.request(`${path}?${query}`)).status).toBe(422)
+    }
+    expect((await server.request(`/v1/preview/runs/${project}/nobody/metrics`)).status).toBe(404)
+  })
+})
