@@ -1,6 +1,11 @@
 import type { Kysely } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await createModels(db)
+  await createJobs(db)
+}
+
+async function createModels(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('initial_adapters')
     .addColumn('base_model', 'text', (column) => column.notNull())
@@ -43,7 +48,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('deleted_at', 'text')
     .addUniqueConstraint('checkpoints_step', ['model_id', 'step'])
     .execute()
+}
 
+async function createJobs(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('training_jobs')
     .addColumn('id', 'text', (column) => column.primaryKey())

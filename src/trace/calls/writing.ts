@@ -39,10 +39,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     user: string,
   ): Promise<void> {
     return write(
-      calls.flatMap((call) => [
-        startPart({ ...call, project_id }, user),
-        endPart({ ...call, project_id }),
-      ]),
+      calls.flatMap((call) => [startPart({ ...call, project_id }, user), endPart({ ...call, project_id })]),
     )
   }
 

@@ -37,6 +37,8 @@ export function createCommitting({ control, contents, hooks }: CommittingDeps) {
     if (row.state === 'COMMITTED') return
     const entries = await manifestOf(row)
     await control.transaction().execute(async (tx) => {
+      // Another request may have committed or deleted it while the manifest was read.
+      if ((await queries.findVersion(tx, id))?.state !== 'PENDING') return
       const files = await filesOf(tx, row, entries)
       await queries.deleteFiles(tx, id)
       await queries.putFiles(

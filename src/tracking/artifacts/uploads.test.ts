@@ -28,8 +28,9 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
     expect(new URL(url).origin).toBe('http://localhost')
     for (let times = 0; times < 2; times++) expect((await put(url, 'x')).status).toBe(200)
     await client.sendManifest(id, project, manifestOf({ 'a b/ü?.txt': 'x' }))
-    expect(await client.commit(id)).toMatchObject({ artifact: { state: 'COMMITTED', versionIndex: 0 } })
-    expect(await client.commit(id)).toMatchObject({ artifact: { state: 'COMMITTED', versionIndex: 0 } })
+    const committed = { artifact: { state: 'COMMITTED', versionIndex: 0 } }
+    const both = await Promise.all([client.commit(id), client.commit(id)])
+    expect([...both, await client.commit(id)]).toMatchObject([committed, committed, committed])
     expect((await put(url, 'x')).status).toBe(409)
   })
 
@@ -92,6 +93,16 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
     const signature = createHmac('sha256', value).update(text).digest('base64url')
     return `http://localhost/storage/artifact-files/${id}?name=${name}&expires=1&signature=${signature}`
   }
+})
+
+describe('PUT /storage/artifact-manifests/{artifact_id}', () => {
+  it('413 for more than a manifest may have, and nothing of it stays', async () => {
+    const { id } = await client.open({ project: server.newProject(), name: 'data', files: {} })
+    const before = await contentsCount()
+    const response = await client.sendManifest(id, 'p', ' '.repeat(64 * 1024 * 1024 + 1))
+    expect(response.status).toBe(413)
+    expect(await contentsCount()).toBe(before)
+  })
 })
 
 describe('GET /storage/artifact-files/{artifact_id}', () => {

@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
 import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
@@ -44,8 +44,8 @@ export interface UploadsDeps {
 
 /** Versions as clients bring them: first a draft, then its files, then its manifest; committing.ts does the rest. */
 export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps) {
-  async function pending(id: string): Promise<queries.VersionRow> {
-    const row = await queries.findVersion(control, id)
+  async function pending(id: string, db: ControlTx = control): Promise<queries.VersionRow> {
+    const row = await queries.findVersion(db, id)
     if (row === undefined) throw notFound('artifact version', id)
     if (row.state !== 'PENDING') throw conflict(`The artifact version ${id} is not open for uploads`)
     return row
@@ -109,6 +109,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       if (announced === undefined) throw notFound('announced artifact file', name)
       const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }
       await receive({ control, contents }, req.stream, options, async (tx, { digest, size }) => {
+        await pending(id, tx)
         await contents.share(tx, ownerOf(id), [digest])
         await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])
       })
@@ -123,6 +124,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       if (manifest_md5 === null) throw invalidRequest('No manifest has been announced with its digest')
       const options = { bytesMax: MANIFEST_BYTES_MAX, md5: manifest_md5 }
       await receive({ control, contents }, req.stream, options, async (tx, { digest }) => {
+        await pending(id, tx)
         await contents.share(tx, manifestOwnerOf(id), [digest])
         await queries.updateVersion(tx, id, { manifest_digest: digest })
       })

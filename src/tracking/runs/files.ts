@@ -72,11 +72,11 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) 
     ) {
       const { run_id, name } = req
       await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
-      if ((await findRunById(control, run_id)) === undefined) throw notFound('run', run_id)
       const owner = `run-file:${newId()}`
       const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
       const before: string[] = []
       await receive({ control, contents }, req.stream, expected, async (tx, content) => {
+        if ((await findRunById(tx, run_id)) === undefined) throw notFound('run', run_id)
         await contents.share(tx, owner, [content.digest])
         const replaced = await putFile(tx, { run_id, name, ...content, owner, updated_at: nowIso() })
         if (replaced !== undefined) before.push(replaced)

@@ -1,4 +1,3 @@
-
 import { nowIso } from '../../time.ts'
 import { createCheckpointAdding } from './adding.ts'
 import type { CheckpointsDeps } from './deps.ts'

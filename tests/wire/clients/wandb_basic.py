@@ -14,7 +14,7 @@ FILES = {
     "one.txt": b"one",
     "empty": b"",
     "folder/random.bin": os.urandom(300_000),
-    "folder/deep/\u00fc 1+1?.txt": "drei".encode(),
+    "folder/deep/\u00fc 1+1?.txt": b"drei",
 }
 
 
@@ -26,7 +26,7 @@ def attempt(work) -> str:
     """What the client says when something cannot be done."""
     try:
         work()
-    except Exception as error:
+    except (wandb.Error, ValueError) as error:
         return str(error)
     return ""
 
