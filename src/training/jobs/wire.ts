@@ -51,7 +51,7 @@ export const JobCreateReq = JobHead.extend({ trajectory_groups: z.array(Trajecto
 /** Batches of one job; a list of learning rates has one for each. */
 const LEARNING_RATES_MAX = 1_000_000
 
-/** Wire: an absent batch size means "auto". `experimental_config` is never sent. */
+/** Wire: an absent batch size means "auto"; no field of `experimental_config` is known for SFT. */
 export const SftJobCreateReq = z.object({
   model_id: z.uuid(),
   training_data_url: z.string().min(1).max(2048),
@@ -63,6 +63,7 @@ export const SftJobCreateReq = z.object({
         .nullish(),
     })
     .nullish(),
+  experimental_config: z.looseObject({}).nullish(),
 })
 export type SftJobCreateReq = z.output<typeof SftJobCreateReq>
 
