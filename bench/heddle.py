@@ -46,12 +46,18 @@ class Heddle:
 
     async def chat(self, model: str, messages: art.Messages, max_tokens: int, tools: art.Tools | None = None) -> Choice:
         """One sampled turn, with the log-probabilities that training needs."""
+        return (await self.sample(model, messages, max_tokens, n=1, tools=tools))[0]
+
+    async def sample(
+        self, model: str, messages: art.Messages, max_tokens: int, n: int, tools: art.Tools | None = None
+    ) -> list[Choice]:
+        """Several answers to the same messages, in one request."""
         options: Any = {"tools": tools} if tools else {}
         async with self.gate:
             completion = await self.openai.chat.completions.create(
-                model=model, messages=messages, max_tokens=max_tokens, temperature=1.0, logprobs=True, **options
+                model=model, messages=messages, max_tokens=max_tokens, n=n, temperature=1.0, logprobs=True, **options
             )
-        return completion.choices[0]
+        return completion.choices
 
     async def events(self, job_id: str, pause_s: float) -> AsyncIterator[tuple[float, str, dict[str, Any]]]:
         """A job's events as they are seen, each with the time, up to the one that ends the job.

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import art
 from art.serverless.backend import ServerlessBackend
+from openai.types.chat.chat_completion import Choice
 
 from heddle import BASE_MODEL, GAP, PROJECT, Heddle, Model, connect
 from report import console, show_table, write_json
@@ -54,14 +55,15 @@ class Loop:
         self.step = 0
         self.task = Sums()
 
-    async def rollout(self, scenario: Scenario) -> art.Trajectory:
+    async def group(self, scenario: Scenario) -> art.TrajectoryGroup:
+        """All attempts at one question, in one request."""
         question: art.Messages = [{"role": "user", "content": scenario.question}]
-        choice = await self.heddle.chat(self.model.at(self.step), question, ANSWER_TOKENS)
+        choices = await self.heddle.sample(self.model.at(self.step), question, ANSWER_TOKENS, n=ROLLOUTS)
+        return art.TrajectoryGroup(self.trajectory(scenario, question, choice) for choice in choices)
+
+    def trajectory(self, scenario: Scenario, question: art.Messages, choice: Choice) -> art.Trajectory:
         reward = self.task.reward(scenario, choice.message.content or "")
         return art.Trajectory(messages_and_choices=[*question, choice], reward=reward)
-
-    async def group(self, scenario: Scenario) -> art.TrajectoryGroup:
-        return art.TrajectoryGroup(await asyncio.gather(*(self.rollout(scenario) for _ in range(ROLLOUTS))))
 
     async def take_step(self) -> Step:
         """Samples, trains, and ends with the first token of the new step."""
@@ -97,12 +99,20 @@ class Loop:
 
 
 class ArtLoop(Loop):
-    """The same with openpipe-art's backend, which looks at the events once a second."""
+    """The same as programs with openpipe-art are written: a request for every rollout, and its backend, which looks at
+    the events once a second."""
 
     def __init__(self, heddle: Heddle, model: Model, questions: list[list[Scenario]], pause_s: float) -> None:
         super().__init__(heddle, model, questions, pause_s)
         self.backend = ServerlessBackend(api_key=heddle.api_key, base_url=heddle.api_url)
         self.art_model = art.TrainableModel(name=model.name, project=PROJECT, base_model=BASE_MODEL)
+
+    async def group(self, scenario: Scenario) -> art.TrajectoryGroup:
+        question: art.Messages = [{"role": "user", "content": scenario.question}]
+        asked = (self.heddle.chat(self.model.at(self.step), question, ANSWER_TOKENS) for _ in range(ROLLOUTS))
+        return art.TrajectoryGroup(
+            self.trajectory(scenario, question, choice) for choice in await asyncio.gather(*asked)
+        )
 
     async def train(self, groups: list[art.TrajectoryGroup], times: list[float]) -> Step:
         """`waited` is the time from the new step's being there to openpipe-art's noticing."""
@@ -239,7 +249,8 @@ def report(steps: dict[str, list[Step]], given: argparse.Namespace) -> dict[str,
         f"worst logprob gap           {'not reported' if worst is None else format(worst, '.1e')}\n"
         f"tokens an answer, reward    Heddle {heddle['tokens']:.1f}, {heddle['reward']:.2f}"
         f"   TRL {trl['tokens']:.1f}, {trl['reward']:.2f}\n"
-        "Rollouts: Heddle by the openai client, one request each; TRL by transformers in its own process.",
+        f"with a request a rollout     {with_art['total'] - waited:.3f} s a step without that polling\n"
+        "Rollouts: Heddle by the openai client, one request a prompt; TRL by transformers in its own process.",
         highlight=False,
     )
     return {

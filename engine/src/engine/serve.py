@@ -98,6 +98,9 @@ def command(arguments: argparse.Namespace) -> list[str]:
         # A prompt split over two batches rewinds the generator of a request with a seed, which the CPU's cannot do:
         # the whole engine would die of one such request.
         flags += ["--no-enable-chunked-prefill"]
+        # In the engine's own process, as fast as in a worker of its own, which vLLM would choose: that one looks for
+        # work without a pause for a second after its last, on the core that the trainer needs just then.
+        flags += ["--distributed-executor-backend", "vllm.v1.executor.uniproc_executor.UniProcExecutor"]
     return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
 
 
