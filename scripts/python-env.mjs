@@ -20,6 +20,12 @@ export function pythonOf(envFolder) {
   return existsSync(join(envFolder, COMPLETE_MARKER)) ? join(envFolder, 'bin', 'python') : undefined
 }
 
+/** Where an environment's packages lie, for an interpreter that is to find them beside its own. */
+export function sitePackagesOf(envFolder) {
+  const version = /^version = (\d+\.\d+)/m.exec(readFileSync(join(envFolder, 'pyvenv.cfg'), 'utf8'))?.[1]
+  return join(envFolder, 'lib', `python${version}`, 'site-packages')
+}
+
 /** The engine's requirement files for this machine: `gpu` where an NVIDIA driver is present, else `cpu`. */
 export function engineRequirementFiles(repositoryFolder, searchPath) {
   return [join(repositoryFolder, 'engine', `requirements-${acceleratorOf(searchPath)}.txt`)]

@@ -1,1 +1,1 @@
-export function environmentFolder(name: 'engine' | 'clients' | 'tools'): string
+export function environmentFolder(name: 'engine' | 'clients' | 'tools' | 'bench'): string

@@ -7,11 +7,13 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { pythonOf } from './python-env.mjs'
+import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
 const BIN = join(ROOT, 'node_modules/.bin')
 const reports = mkdtempSync(join(tmpdir(), 'heddle-reports-'))
+
+const PYTHON_FOLDERS = ['engine', 'demo', 'bench', 'tests']
 
 /** Checks count as one test each. */
 const TYPESCRIPT_CHECKS = {
@@ -55,10 +57,11 @@ async function runChecks() {
   const tools = join(environmentFolder('tools'), 'bin')
   const checks = Object.entries({
     ...TYPESCRIPT_CHECKS,
-    ruff: [join(tools, 'ruff'), 'check', 'engine', 'demo', 'tests'],
-    'ruff format': [join(tools, 'ruff'), 'format', '--check', 'engine', 'demo', 'tests'],
+    ruff: [join(tools, 'ruff'), 'check', ...PYTHON_FOLDERS],
+    'ruff format': [join(tools, 'ruff'), 'format', '--check', ...PYTHON_FOLDERS],
     'pyright engine': ['pyright', '-p', 'engine', '--pythonpath', pythonOf(environmentFolder('engine'))],
     'pyright demo': ['pyright', '-p', 'demo', '--pythonpath', pythonOf(environmentFolder('clients'))],
+    'pyright bench': ['pyright', '-p', 'bench', '--pythonpath', pythonOf(environmentFolder('clients'))],
   })
   // pyright asks the interpreter where to look, which finds pytest beside the engine's packages this way.
   const env = { PYTHONPATH: sitePackagesOf(environmentFolder('tools')) }
@@ -131,13 +134,6 @@ function readText(file) {
   } catch {
     return ''
   }
-}
-
-function sitePackagesOf(envFolder) {
-  const version = /python3\.\d+/.exec(
-    readText(join(envFolder, 'pyvenv.cfg')).replaceAll('version = ', 'python'),
-  )?.[0]
-  return join(envFolder, 'lib', version ?? 'python3', 'site-packages')
 }
 
 function run([program, ...args], env = {}) {
