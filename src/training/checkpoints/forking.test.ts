@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { createTestClient } from '../../tracking/test-client.ts'
+import { group, useTrainingServer } from '../use-training-server.ts'
+
+const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
+const client = createTestClient(server)
+
+/** The two files of an adapter; its header is short enough to be text. */
+function adapter(weights: string, more: { tensors?: object; config?: object } = {}): Record<string, string> {
+  const header = JSON.stringify({ __metadata__: { weights }, ...more.tensors })
+  const length = String.fromCharCode(header.length)
+  return {
+    'adapter_config.json': JSON.stringify({ peft_type: 'LORA', r: 8, ...more.config }),
+    'adapter_model.safetensors': `${length}${'\0'.repeat(7)}${header}`,
+  }
+}
+
+/** A model, and how a client uploads an adapter under its name. */
+async function modelAndUpload() {
+  const project = server.newProject()
+  const model = await newModel(randomUUID(), { entity: 'test', project: project.split('/')[1] })
+  return {
+    id: model.id,
+    chatName: `wandb-artifact:///${project}/${model.name}`,
+    upload: (files: Record<string, string>, aliases: string[]) =>
+      client.log({ project, name: model.name, type: 'lora', aliases, files }),
+  }
+}
+
+describe('an artifact of type lora under the name of a model', () => {
+  it('becomes the step that its alias names; training goes on from it', async () => {
+    const { id, chatName, upload } = await modelAndUpload()
+    await upload(adapter('X'), ['step5'])
+    expect(await steps(id)).toEqual([0, 5])
+    expect(await weightsOf(chatName)).toBe('X')
+    expect(await weightsOf(`${chatName}:v1`)).toBe('X')
+    await end(await startJob(id, [group()]))
+    expect(await weightsOf(`${chatName}:step6`)).toBe('X+1')
+  })
+
+  it('becomes the next step without such an alias', async () => {
+    const { id, upload } = await modelAndUpload()
+    await upload(adapter('X'), ['mine'])
+    expect(await steps(id)).toEqual([0, 1])
+  })
+
+  it.each([
+    ['of another base model', adapter('X', { tensors: { 'q.lora_A.weight': { shape: [8, 4] } } }), /has not/],
+    ['that is no LoRA adapter', adapter('X', { config: { peft_type: 'IA3' } }), /LoRA/],
+    ['of too high a rank', adapter('X', { config: { r: 64 } }), /rank 64/],
+    ['without weights', { 'adapter_config.json': '{}' }, /adapter_model/],
+    ['with half a header', { ...adapter('X'), 'adapter_model.safetensors': '\u0010{' }, /safetensors/],
+  ])('is refused when it is one %s, and no step is made', async (_what, files, reason) => {
+    const { id, upload } = await modelAndUpload()
+    await expect(upload(files, ['step5'])).rejects.toThrow(reason)
+    expect(await steps(id)).toEqual([0])
+  })
+
+  it('is refused for a step that the model has had', async () => {
+    const { id, upload } = await modelAndUpload()
+    await upload(adapter('X'), ['step5'])
+    await expect(upload(adapter('Y'), ['step3'])).rejects.toThrow(/step 3/)
+    expect(await steps(id)).toEqual([0, 5])
+  })
+})
