@@ -21,7 +21,7 @@ export function showProgress(what) {
   }
 
   const timer = stderr.isTTY ? setInterval(draw, FRAME_MS) : undefined
-  if (!stderr.isTTY) stderr.write(`${what}: installing …\n`)
+  if (!stderr.isTTY) stderr.write(`${what} …\n`)
 
   function end(word) {
     clearInterval(timer)

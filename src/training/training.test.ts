@@ -152,6 +152,87 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 })
 
+describe('GET /v1/preview/training-jobs', () => {
+  interface Job {
+    id: string
+    state: string
+    queue_position: number | null
+    started_at: string
+    counts: Record<string, number>
+  }
+  const read = async (id: string): Promise<Job> =>
+    json(await server.request(`/v1/preview/training-jobs/${id}`))
+
+  it('200 with the place of each waiting job: models take turns, in the order in which they then run', async () => {
+    const [one, other] = [await newModel(), await newModel()]
+    const running = await startJob(one.id, [group('wait')])
+    await vi.waitFor(async () => expect((await events(running)).data).toHaveLength(1))
+    const waiting = [
+      await startJob(one.id, [group()]),
+      await startJob(one.id, [group()]),
+      await startJob(other.id, [group()]),
+    ]
+    const places = await Promise.all(waiting.map(async (id) => (await read(id)).queue_position))
+    expect(places).toEqual([2, 3, 1])
+    expect((await read(running)).queue_position).toBeNull()
+    await server.request(`/v1/preview/training-jobs/${running}/cancel`, { method: 'POST' })
+    for (const job of waiting) await end(job)
+    const [first = '', second = '', third = ''] = await Promise.all(
+      waiting.map(async (id) => (await read(id)).started_at),
+    )
+    expect([first, second, third].sort()).toEqual([third, first, second])
+  })
+
+  it('200 page by page, by model and state, newest first', async () => {
+    const model = await newModel()
+    const jobs = [await startJob(model.id, [group(), group()]), await startJob(model.id, [group('fail')])]
+    for (const job of jobs) await end(job)
+    const list = async (query: string): Promise<{ data: Job[]; has_more: boolean }> =>
+      json(await server.request(`/v1/preview/training-jobs?model_id=${model.id}${query}`))
+    expect((await list('')).data.map((job) => job.id)).toEqual(jobs.toReversed())
+    expect((await list('&state=failed')).data.map((job) => job.id)).toEqual([jobs[1]])
+    const page = await list('&limit=1')
+    expect(page).toMatchObject({ has_more: true, data: [{ id: jobs[1] }] })
+    expect((await list(`&after=${jobs[1]}`)).data).toMatchObject([
+      { id: jobs[0], state: 'succeeded', counts: { groups: 2, trajectories: 2, gradient_steps: 2 } },
+    ])
+    expect((await server.request('/v1/preview/training-jobs?state=lost')).status).toBe(422)
+  })
+})
+
+describe('GET /v1/preview/models', () => {
+  it('200 page by page with the shape of the adapters; 404 for an unknown one', async () => {
+    const lora = { rank: 4, target_modules: ['q_proj', 'q_proj'] }
+    const model = await newModel(randomUUID(), {
+      project: 'listed',
+      lora,
+      best_metric: 'val/loss',
+      best_mode: 'min',
+    })
+    const shown = {
+      id: model.id,
+      lora: { rank: 4, alpha: 16, target_modules: ['q_proj'], seed: 3407 },
+      best_metric: 'val/loss',
+      best_mode: 'min',
+    }
+    expect(await json(await server.request('/v1/preview/models?project=listed'))).toMatchObject({
+      data: [shown],
+    })
+    expect(await json(await server.request(`/v1/preview/models/${model.id}`))).toMatchObject(shown)
+    expect((await server.request(`/v1/preview/models/${randomUUID()}`)).status).toBe(404)
+  })
+
+  it('400 for adapters that the engine would not take, 409 for another shape under the same name', async () => {
+    const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL, return_existing: true }
+    const register = (lora: object) => server.post('/v1/preview/models', { ...body, lora })
+    expect((await register({ rank: 64 })).status).toBe(400)
+    expect((await register({ rank: 0 })).status).toBe(422)
+    expect((await register({ rank: 4 })).status).toBe(200)
+    expect((await register({ rank: 4 })).status).toBe(200)
+    expect((await register({ rank: 8 })).status).toBe(409)
+  })
+})
+
 describe('POST /v1/preview/training-jobs/{training_job_id}/cancel', () => {
   it('200: a running job and a waiting one end once, and no step is made', async () => {
     const model = await newModel()

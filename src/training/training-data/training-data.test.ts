@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createTestClient } from '../../tracking/test-client.ts'
 import { json, useTrainingServer } from '../use-training-server.ts'
 
 const training = useTrainingServer()
@@ -46,6 +47,36 @@ describe('POST /v1/preview/training-data', () => {
     expect(response.status).toBe(422)
     const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
     expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', line])
+  })
+})
+
+describe('POST /v1/preview/sft-training-jobs with an artifact', () => {
+  const client = createTestClient(server)
+
+  /** Logs these files, and has a job train on them by an alias. */
+  async function train(files: Record<string, string>, alias: string): Promise<Response> {
+    const project = server.newProject()
+    const model = await newModel()
+    await client.log({ project, name: 'data', aliases: ['mine'], files })
+    return postSft(model.id, `wandb-artifact:///${project}/data${alias}`)
+  }
+
+  it.each([
+    [{ 'train.jsonl': LINE, 'trajectories.jsonl': `${LINE}\n${LINE}` }, ':v0', 1],
+    [{ 'trajectories.jsonl': `${LINE}\n${LINE}`, 'metadata.json': '{}', 'x.jsonl': '' }, ':latest', 2],
+    [{ 'anything.jsonl': `${LINE}\n${LINE}\n${LINE}`, 'notes.txt': 'x' }, ':mine', 3],
+    [{ 'train.jsonl': LINE }, '', 1],
+  ])('200 for %j by "%s"', async (files, alias, lines) => {
+    const job = await json<{ id: string }>(await train(files, alias))
+    const steps = (await end(job.id)).filter((event) => event.type === 'gradient_step')
+    expect(steps).toHaveLength(lines)
+  })
+
+  it('400 that lists the files where none can be meant; 404 for an unknown version', async () => {
+    const refused = await train({ 'a.jsonl': LINE, 'b.jsonl': LINE }, ':v0')
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toMatch(/a\.jsonl, b\.jsonl/)
+    expect((await train({ 'train.jsonl': LINE }, ':v1')).status).toBe(404)
   })
 })
 

@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Contents, createContents } from './contents.ts'
+import { openStores, type Stores } from './stores/open-stores.ts'
+
+let folder: string
+let stores: Stores
+let contents: Contents
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-contents-'))
+  stores = await openStores(folder)
+  contents = createContents(stores)
+})
+afterAll(async () => {
+  await stores[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const NO_LIMIT = { bytesMax: 1_000 }
+const blobs = (): string[] => readdirSync(join(folder, 'blobs/contents'))
+
+async function* bytes(...texts: string[]) {
+  for (const text of texts) yield Buffer.from(text)
+}
+
+describe('createContents', () => {
+  it('names bytes by what they are', async () => {
+    expect(await contents.add('a', bytes('ab', 'c'), NO_LIMIT)).toEqual({
+      digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+      md5: 'kAFQmDzST7DWlj99KOF/cg==',
+      size: 3,
+    })
+    await contents.release(['a'])
+  })
+
+  it('keeps the same bytes once, until the last owner releases them', async () => {
+    const before = blobs().length
+    const owners = ['one', 'two', 'three']
+    const added = await Promise.all(owners.map((owner) => contents.add(owner, bytes('same'), NO_LIMIT)))
+    expect(new Set(added.map((content) => content.digest)).size).toBe(1)
+    expect(blobs().length).toBe(before + 1)
+    const digest = added[0]?.digest ?? ''
+    await contents.share(stores.control, 'four', [digest])
+    await contents.release(['one', 'two', 'two', 'three', 'nobody'])
+    expect(await readFile((await contents.localPath(digest)) ?? '', 'utf8')).toBe('same')
+    await contents.release(['four'])
+    expect(await contents.localPath(digest)).toBeUndefined()
+    expect(blobs().length).toBe(before)
+  })
+
+  it('keeps bytes that come back while they are released', async () => {
+    await contents.add('old', bytes('again'), NO_LIMIT)
+    const [, content] = await Promise.all([
+      contents.release(['old']),
+      contents.add('new', bytes('again'), NO_LIMIT),
+    ])
+    expect(await readFile((await contents.localPath(content.digest)) ?? '', 'utf8')).toBe('again')
+  })
+
+  it('413 beyond the limit, and nothing stays', async () => {
+    const before = blobs().length
+    await expect(contents.add('big', bytes('12345', '6'), { bytesMax: 5 })).rejects.toMatchObject({
+      status: 413,
+    })
+    expect(blobs().length).toBe(before)
+    expect(await contents.ownedBy('big')).toEqual([])
+  })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { samplingPolicy } from './sampling-policy.ts'
+import { ChatCompletionReq } from './wire.ts'
+
+const biases = (fields: object) =>
+  samplingPolicy(ChatCompletionReq.parse({ messages: [], ...fields }), 3).biased_by
+
+describe('samplingPolicy', () => {
+  it('says which step answered', () => {
+    expect(samplingPolicy(ChatCompletionReq.parse({ messages: [] }), 3)).toEqual({ step: 3, biased_by: [] })
+  })
+
+  it.each([
+    {},
+    { temperature: 1, top_p: 1, top_k: 0, min_p: 0, repetition_penalty: 1, logit_bias: {} },
+    { temperature: null, top_p: null, top_k: -1, response_format: { type: 'text' }, tool_choice: 'auto' },
+    { seed: 7, stop: 'x', max_tokens: 5, logprobs: true },
+  ])('names nothing for %j', (fields) => {
+    expect(biases(fields)).toEqual([])
+  })
+
+  it.each([
+    [{ temperature: 0.7 }, 'temperature'],
+    [{ top_p: 0.9 }, 'top_p'],
+    [{ top_k: 5 }, 'top_k'],
+    [{ min_p: 0.1 }, 'min_p'],
+    [{ presence_penalty: 1 }, 'presence_penalty'],
+    [{ logit_bias: { 5: 1 } }, 'logit_bias'],
+    [{ response_format: { type: 'json_object' } }, 'structured_outputs'],
+    [{ structured_outputs: { choice: ['a', 'b'] } }, 'structured_outputs'],
+    [{ tool_choice: 'required' }, 'structured_outputs'],
+    [{ tool_choice: { type: 'function', function: { name: 'f' } } }, 'structured_outputs'],
+  ])('names %j', (fields, name) => {
+    expect(biases(fields)).toEqual([name])
+  })
+})
