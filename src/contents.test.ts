@@ -61,6 +61,30 @@ describe('createContents', () => {
     expect(await readFile((await contents.localPath(content.digest)) ?? '', 'utf8')).toBe('again')
   })
 
+  it('takes more files at once than a statement has parameters, and releases them', async () => {
+    const many = Array.from({ length: 40_000 }, (_, index) => ({
+      digest: `many-${index}`,
+      md5: '',
+      size: 0,
+      blob_key: `contents/many-${index}`,
+    }))
+    for (let from = 0; from < many.length; from += 1_000) {
+      await stores.control
+        .insertInto('contents')
+        .values(many.slice(from, from + 1_000))
+        .execute()
+    }
+    const digests = many.map(({ digest }) => digest)
+    await contents.share(stores.control, 'many', digests)
+    expect(await contents.ownedBy('many')).toHaveLength(many.length)
+    await contents.release(['many'])
+    expect(await contents.ownedBy('many')).toEqual([])
+  })
+
+  it('409 for a share of bytes that have just gone', async () => {
+    await expect(contents.share(stores.control, 'late', ['gone'])).rejects.toMatchObject({ status: 409 })
+  })
+
   it('413 beyond the limit, and nothing stays', async () => {
     const before = blobs().length
     await expect(contents.add('big', bytes('12345', '6'), { bytesMax: 5 })).rejects.toMatchObject({

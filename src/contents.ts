@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { tooLarge } from './errors.ts'
+import { conflict, tooLarge } from './errors.ts'
 import { newId } from './ids.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import type { ControlDb, ControlTx } from './stores/control-db/tables.ts'
@@ -59,7 +59,12 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     const blobKey = `contents/${newId()}`
     await blobs.put(blobKey, Readable.from(meter.pass(bytes)))
     const content = meter.content()
-    await exclusively(() => record(owner, content, blobKey))
+    try {
+      await exclusively(() => record(owner, content, blobKey))
+    } catch (error) {
+      await blobs.delete(blobKey)
+      throw error
+    }
     return content
   }
 
@@ -70,9 +75,12 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     addFile: (owner: string, path: string): Promise<Content> =>
       add(owner, createReadStream(path), { bytesMax: Number.POSITIVE_INFINITY }),
 
-    /** Gives bytes that somebody owns one more owner. */
-    share: (tx: ControlTx, owner: string, digests: readonly string[]): Promise<void> =>
-      addOwner(tx, owner, digests),
+    /** Gives bytes that somebody owns one more owner. @throws 409 when the last one has just released them. */
+    async share(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void> {
+      const wanted = [...new Set(digests)]
+      if ((await countKnown(tx, wanted)) < wanted.length) throw conflict('The files have just been deleted')
+      await addOwner(tx, owner, wanted)
+    },
 
     /** Takes everything from owners; bytes that nobody else owns are deleted. */
     release: (owners: readonly string[]): Promise<void> =>
@@ -99,13 +107,32 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
   }
 }
 
+/** Digests in one statement: databases bound the number of its parameters. */
+const DIGESTS_PER_STATEMENT = 1_000
+
+function* slicesOf(digests: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < digests.length; from += DIGESTS_PER_STATEMENT) {
+    yield digests.slice(from, from + DIGESTS_PER_STATEMENT)
+  }
+}
+
+async function countKnown(tx: ControlTx, digests: readonly string[]): Promise<number> {
+  let count = 0
+  for (const slice of slicesOf(digests)) {
+    const rows = await tx.selectFrom('contents').select('digest').where('digest', 'in', slice).execute()
+    count += rows.length
+  }
+  return count
+}
+
 async function addOwner(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void> {
-  if (digests.length === 0) return
-  await tx
-    .insertInto('content_owners')
-    .values(digests.map((digest) => ({ owner, digest })))
-    .onConflict((clash) => clash.doNothing())
-    .execute()
+  for (const slice of slicesOf(digests)) {
+    await tx
+      .insertInto('content_owners')
+      .values(slice.map((digest) => ({ owner, digest })))
+      .onConflict((clash) => clash.doNothing())
+      .execute()
+  }
 }
 
 /** Forgets an owner and what only it owned; returns the blob keys of that. */
@@ -116,18 +143,17 @@ function removeOwner(control: ControlDb, owner: string): Promise<string[]> {
       .where('owner', '=', owner)
       .returning('digest')
       .execute()
-    if (released.length === 0) return []
-    const orphans = await tx
-      .deleteFrom('contents')
-      .where(
-        'digest',
-        'in',
-        released.map(({ digest }) => digest),
-      )
-      .where('digest', 'not in', (eb) => eb.selectFrom('content_owners').select('digest'))
-      .returning('blob_key')
-      .execute()
-    return orphans.map(({ blob_key }) => blob_key)
+    const blobKeys: string[] = []
+    for (const slice of slicesOf(released.map(({ digest }) => digest))) {
+      const orphans = await tx
+        .deleteFrom('contents')
+        .where('digest', 'in', slice)
+        .where('digest', 'not in', (eb) => eb.selectFrom('content_owners').select('digest'))
+        .returning('blob_key')
+        .execute()
+      blobKeys.push(...orphans.map(({ blob_key }) => blob_key))
+    }
+    return blobKeys
   })
 }
 

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/tables.ts'
 
 /** Owners of bytes that are still on their way; after a crash nobody needs what they own. */
-const UPLOAD_OWNER = 'upload:'
+const RECEIVING_OWNER = 'receiving:'
 
 /**
  * Keeps the bytes of a stream and says so in one transaction; of what breaks off or is refused nothing stays.
@@ -16,7 +16,7 @@ export async function receive(
   expected: { bytesMax: number; md5: string | undefined },
   record: (tx: ControlTx, content: Content) => Promise<void>,
 ): Promise<void> {
-  const owner = `${UPLOAD_OWNER}${newId()}`
+  const owner = `${RECEIVING_OWNER}${newId()}`
   try {
     const content = await contents.add(owner, stream, { bytesMax: expected.bytesMax })
     if (expected.md5 !== undefined && expected.md5 !== content.md5) {
@@ -34,7 +34,7 @@ export async function releaseUnfinished(deps: { control: ControlDb; contents: Co
     .selectFrom('content_owners')
     .select('owner')
     .distinct()
-    .where('owner', 'like', `${UPLOAD_OWNER}%`)
+    .where('owner', 'like', `${RECEIVING_OWNER}%`)
     .execute()
   await deps.contents.release(rows.map((row) => row.owner))
 }

@@ -27,7 +27,7 @@ export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPo
       req.structured_outputs != null ||
       /^json_|^structural_tag$/.test(req.response_format?.type ?? '') ||
       req.tool_choice === 'required' ||
-      typeof req.tool_choice === 'object',
+      (req.tool_choice != null && typeof req.tool_choice === 'object'),
   }
   return { step, biased_by: Object.keys(biases).filter((name) => biases[name]) }
 }

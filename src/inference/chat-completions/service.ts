@@ -89,6 +89,7 @@ export function createChatCompletions({ served, loaded, baseModels }: ChatComple
         const model = req.model ?? target.baseModel
         return await untilSent(async () => {
           use?.release()
+          use = undefined
           const engaged = await engage(target, signal)
           use = engaged.use
           const engineModel = use?.name ?? target.baseModel

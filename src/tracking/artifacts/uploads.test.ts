@@ -60,7 +60,7 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
     expect((await client.follow(url, init as RequestInit)).status).toBe(499)
     expect(await contentsCount()).toBe(before)
     const owners = await server.stores.control.selectFrom('content_owners').select('owner').execute()
-    expect(owners.filter(({ owner }) => owner.startsWith('upload:'))).toEqual([])
+    expect(owners.filter(({ owner }) => owner.startsWith('receiving:'))).toEqual([])
   })
 
   it('403 for another file, method, signature or none, and after the URL has expired', async () => {
@@ -320,7 +320,7 @@ describe('createArtifacts', () => {
       .set({ created_at: '2020-01-01T00:00:00.000000Z' })
       .where('id', '=', id)
       .execute()
-    await contents.add('upload:lost', oneChunk('lost'), { bytesMax: 10 })
+    await contents.add('receiving:lost', oneChunk('lost'), { bytesMax: 10 })
     await artifacts.cleanUp()
     expect(await contentsCount()).toBe(before - 1)
     const { data } = await client.ask(

@@ -44,7 +44,7 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
         .execute()
       return made
     } finally {
-      await files.removeOutput(directory)
+      await files.removeFolders([directory])
     }
   }
 

@@ -27,7 +27,7 @@ export interface AdapterPaths {
  */
 export async function checkAdapter(
   given: AdapterPaths,
-  own: AdapterPaths,
+  own: AdapterPaths | undefined,
   options: { rankMax: number },
 ): Promise<void> {
   const config = AdapterConfig.safeParse(await readJson(given.config))
@@ -38,7 +38,10 @@ export async function checkAdapter(
       `The adapter has rank ${r}, more than the ${options.rankMax} allowed here; HEDDLE_LORA_RANK_MAX raises it`,
     )
   }
-  const [theirs, ours] = await Promise.all([shapesOf(given.weights), shapesOf(own.weights)])
+  const theirs = await shapesOf(given.weights)
+  // A model without a checkpoint has nothing to compare with.
+  if (own === undefined) return
+  const ours = await shapesOf(own.weights)
   for (const [name, shape] of ours) {
     const other = theirs.get(name)
     if (other === undefined) throw invalidRequest(`The adapter lacks ${name}, so it is of another base model`)

@@ -30,18 +30,6 @@ export type CheckpointFiles = ReturnType<typeof createCheckpointFiles>
 export function createCheckpointFiles({ contents, folder }: { contents: Contents; folder: string }) {
   const laying = new Map<string, Promise<string>>()
 
-  /** Lays files out once per content; later calls share the folder. */
-  function layOut(digest: string, kind: 'adapters' | 'checkpoints', manifest: readonly ManifestEntry[]) {
-    const target = join(folder, kind, digest)
-    let work = laying.get(target)
-    if (work === undefined) {
-      work = materialise(contents, target, manifest)
-      laying.set(target, work)
-      work.catch(() => laying.delete(target))
-    }
-    return work
-  }
-
   return {
     /** Keeps every file of a folder for an owner. */
     async store(owner: string, directory: string): Promise<ManifestEntry[]> {
@@ -52,13 +40,21 @@ export function createCheckpointFiles({ contents, folder }: { contents: Contents
       return manifest
     },
 
-    /** A folder with the whole checkpoint, to train from. */
-    checkpointFolder: (manifest: readonly ManifestEntry[]) =>
-      layOut(digestOfManifest(manifest), 'checkpoints', manifest),
+    /** A folder with the whole checkpoint, to train from; whoever asks removes it, or it would outlive the step. */
+    checkpointFolder: (manifest: readonly ManifestEntry[]): Promise<string> =>
+      materialise(contents, join(folder, 'checkpoints', newId()), manifest),
 
-    /** A folder with the adapter alone, to serve from. */
-    adapterFolder: (files: StoredFiles) =>
-      layOut(files.adapter_digest, 'adapters', adapterPart(files.manifest)),
+    /** A folder with the adapter alone, to serve from: laid out once, later calls share it. */
+    adapterFolder(files: StoredFiles): Promise<string> {
+      const target = join(folder, 'adapters', files.adapter_digest)
+      let work = laying.get(target)
+      if (work === undefined) {
+        work = materialise(contents, target, adapterPart(files.manifest))
+        laying.set(target, work)
+        work.catch(() => laying.delete(target))
+      }
+      return work
+    },
 
     /** A folder that does not exist yet, for the engine to write to. */
     async outputFolder(): Promise<string> {
@@ -67,9 +63,10 @@ export function createCheckpointFiles({ contents, folder }: { contents: Contents
       return join(outputs, newId())
     },
 
-    /** Removes what an engine wrote, complete or not. */
-    async removeOutput(path: string): Promise<void> {
-      await Promise.all([path, `${path}.partial`].map((each) => rm(each, { recursive: true, force: true })))
+    /** Removes folders that were made for an engine, or that it wrote, complete or not. */
+    async removeFolders(paths: readonly string[]): Promise<void> {
+      const all = paths.flatMap((path) => [path, `${path}.partial`])
+      await Promise.all(all.map((path) => rm(path, { recursive: true, force: true })))
     },
 
     /** Where a job keeps its state after each gradient step; it outlives the worker and the server. */
@@ -77,6 +74,15 @@ export function createCheckpointFiles({ contents, folder }: { contents: Contents
 
     async removeWork(jobId: string): Promise<void> {
       await rm(join(folder, 'jobs', jobId), { recursive: true, force: true })
+    },
+
+    /** Removes the work of all other jobs: a worker may have written after its job had ended. */
+    async keepWorkOf(jobs: readonly { id: string }[]): Promise<void> {
+      const kept = new Set(jobs.map((job) => job.id))
+      const found = await readdir(join(folder, 'jobs')).catch(() => [])
+      for (const id of found) {
+        if (!kept.has(id)) await rm(join(folder, 'jobs', id), { recursive: true, force: true })
+      }
     },
 
     /** Everything but the state of open jobs can be made again, so a start begins without it. */

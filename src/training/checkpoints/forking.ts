@@ -9,6 +9,9 @@ import type { ModelOfCheckpoints } from './rows.ts'
 import type { Checkpoints } from './service.ts'
 import type { ForkReq } from './wire.ts'
 
+/** A config names layers and a few numbers; it is read whole. */
+const CONFIG_BYTES_MAX = 1024 * 1024
+
 export type Forking = ReturnType<typeof createForking>
 
 export interface ForkingDeps {
@@ -34,8 +37,11 @@ export function createForking({ control, contents, models, checkpoints, loraRank
   async function pathsOf(manifest: readonly ManifestEntry[], tx?: ControlTx): Promise<AdapterPaths> {
     const [config = '', weights = ''] = await Promise.all(
       ADAPTER_FILES.map(async (name) => {
-        const digest = manifest.find((file) => file.name === name)?.digest
-        const path = digest === undefined ? undefined : await contents.localPath(digest, tx)
+        const file = manifest.find((entry) => entry.name === name)
+        if (name === 'adapter_config.json' && (file?.size ?? 0) > CONFIG_BYTES_MAX) {
+          throw invalidRequest(`${name} may have ${CONFIG_BYTES_MAX} bytes at most`)
+        }
+        const path = file && (await contents.localPath(file.digest, tx))
         if (path === undefined) throw invalidRequest(`An adapter has a file ${name}`)
         return path
       }),
@@ -56,10 +62,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
       const from = await checkpoints.find(source, req.checkpoint)
       const newest = await checkpoints.newest(model.id)
       if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
-      if (newest !== undefined) {
-        const paths = [await pathsOf(from.manifest), await pathsOf(newest.manifest)] as const
-        await checkAdapter(...paths, { rankMax: loraRankMax })
-      }
+      const own = newest && (await pathsOf(newest.manifest))
+      await checkAdapter(await pathsOf(from.manifest), own, { rankMax: loraRankMax })
       const step = await control.transaction().execute((tx) =>
         checkpoints.addMade(tx, model, {
           step: from.step > (newest?.step ?? -1) ? from.step : undefined,
@@ -80,10 +84,9 @@ export function createForking({ control, contents, models, checkpoints, loraRank
       if (model === undefined) return
       const manifest = artifact.files.filter((file) => !file.name.includes('/'))
       const known = await checkpoints.newest(model.id, tx)
-      if (known !== undefined) {
-        const paths = [await pathsOf(manifest, tx), await pathsOf(known.manifest, tx)] as const
-        await checkAdapter(...paths, { rankMax: loraRankMax })
-      }
+      const given = await pathsOf(manifest, tx)
+      const own = known && (await pathsOf(known.manifest, tx))
+      await checkAdapter(given, own, { rankMax: loraRankMax })
       const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
       await checkpoints.addMade(tx, model, {
         step: steps.length === 0 ? undefined : Math.max(...steps),

@@ -22,13 +22,13 @@ export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
 
   async function merge(baseModel: string, checkpoint: StoredCheckpoint): Promise<void> {
     const output_dir = await files.outputFolder()
+    const checkpoint_dir = await files.checkpointFolder(checkpoint.manifest)
     try {
-      const checkpoint_dir = await files.checkpointFolder(checkpoint.manifest)
       const made = await baseModels.ask(baseModel, { kind: 'merge_adapter', checkpoint_dir, output_dir })
       if (made.kind !== 'adapter_merged') throw new Error('The worker answered something else')
       await checkpoints.addMerged(checkpoint.id, made)
     } finally {
-      await files.removeOutput(output_dir)
+      await files.removeFolders([output_dir, checkpoint_dir])
     }
   }
 

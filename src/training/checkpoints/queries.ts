@@ -98,8 +98,27 @@ export async function setMetrics(tx: ControlTx, id: string, metrics: string): Pr
   await tx.updateTable('checkpoints').set({ metrics }).where('id', '=', id).execute()
 }
 
-export async function setMerged(control: ControlDb, id: string, merged: string): Promise<void> {
-  await control.updateTable('checkpoints').set({ merged }).where('id', '=', id).execute()
+/** False when the checkpoint has been deleted meanwhile. */
+export async function setMerged(control: ControlDb, id: string, merged: string): Promise<boolean> {
+  const row = await control
+    .updateTable('checkpoints')
+    .set({ merged })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Marks the live checkpoints of models that are gone, which a crash in the middle of a deletion leaves behind. */
+export function markLeftBehind(control: ControlDb, deletedAt: string): Promise<CheckpointRow[]> {
+  return control
+    .updateTable('checkpoints')
+    .set({ deleted_at: deletedAt })
+    .where('deleted_at', 'is', null)
+    .where('model_id', 'not in', (eb) => eb.selectFrom('models').select('id'))
+    .returningAll()
+    .execute()
 }
 
 export async function markDeleted(

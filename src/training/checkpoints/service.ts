@@ -53,7 +53,8 @@ export function createCheckpoints(deps: CheckpointsDeps) {
     async addMerged(id: string, made: { directory: string; logprob_gap_max: number }): Promise<void> {
       const manifest = await files.store(OWNER_PREFIX + id, made.directory)
       const merged: Merged = { manifest, logprob_gap_max: made.logprob_gap_max }
-      await queries.setMerged(control, id, JSON.stringify(merged))
+      const isLive = await queries.setMerged(control, id, JSON.stringify(merged))
+      if (!isLive) await contents.release([OWNER_PREFIX + id])
     },
 
     /** Deletes steps. Wire: a retried DELETE finds its steps gone and still succeeds. */
@@ -66,8 +67,10 @@ export function createCheckpoints(deps: CheckpointsDeps) {
     /** Deletes what a model has. */
     deleteAll: async (modelId: string): Promise<number> => (await remove(modelId, 'all')).size,
 
-    /** Frees what a crash left: files stored for checkpoints that were never written. */
+    /** Frees what a crash left: checkpoints of deleted models, and files of checkpoints that were never written. */
     async sweep(): Promise<void> {
+      const leftBehind = await queries.markLeftBehind(control, nowIso())
+      await artifacts.removeVersions(leftBehind.map((row) => row.artifact_id))
       await contents.release(await queries.ownersWithoutCheckpoint(control, OWNER_PREFIX))
     },
   }

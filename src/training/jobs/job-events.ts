@@ -34,11 +34,8 @@ export async function createJobEvents(control: ControlDb, jobId: string): Promis
     },
 
     async gradientStep(metrics) {
-      if (stepsToSkip > 0) {
-        stepsToSkip--
-        return
-      }
-      await addEvent(control, jobId, { type: 'gradient_step', data: metrics })
+      if (stepsToSkip > 0) stepsToSkip--
+      else await addEvent(control, jobId, { type: 'gradient_step', data: metrics })
       for (const warning of onPolicyWarnings(metrics)) {
         if (warned.has(warning.code)) continue
         warned.add(warning.code)

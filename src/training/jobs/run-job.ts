@@ -40,15 +40,21 @@ interface RunOptions {
  */
 export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions): Promise<number> {
   const directory = await deps.files.outputFolder()
+  const folders = [directory]
+  const layOut = async (checkpoint: StoredCheckpoint): Promise<string> => {
+    const path = await deps.files.checkpointFolder(checkpoint.manifest)
+    folders.push(path)
+    return path
+  }
   try {
     const model = await deps.models.existing(job.model_id)
-    const request = await requestOf(deps, job, { model, directory })
+    const request = await requestOf(deps, job, { model, directory, layOut })
     return await deps.baseModels.withTrainer(job.base_model, async (trainer) => {
       const saved = await follow(deps, job, { trainer, request, ...options })
       return succeed(deps, job, model, saved)
     })
   } finally {
-    await deps.files.removeOutput(directory)
+    await deps.files.removeFolders(folders)
   }
 }
 
@@ -62,27 +68,34 @@ async function follow(
 ): Promise<Saved> {
   const events = await createJobEvents(deps.control, job.id)
   for await (const raw of work.trainer.run(work.request, work.signal)) {
-    const message = WorkerMessage.parse(raw)
-    // A worker may still be finishing a job that was cancelled.
-    if (!('job_id' in message) || message.job_id !== job.id) continue
-    if (message.kind === 'job_progress') {
-      const { phase, done, total } = message
-      work.onProgress({ phase, done, total })
-    } else if (message.kind === 'checkpoint_saved') return message
-    else await recordEvent(events, message)
+    try {
+      const message = WorkerMessage.parse(raw)
+      // A worker may still be finishing a job that was cancelled.
+      if (!('job_id' in message) || message.job_id !== job.id) continue
+      if (message.kind === 'checkpoint_saved') return message
+      if (message.kind !== 'job_progress') await recordEvent(events, message)
+      else work.onProgress({ phase: message.phase, done: message.done, total: message.total })
+    } catch (error) {
+      // What cannot be recorded need not be trained on.
+      work.trainer.send({ kind: 'cancel_job', job_id: job.id })
+      throw error
+    }
   }
   throw new Error('The worker ended the job without a result')
 }
 
+/** Lays a checkpoint out for as long as the job runs. */
+type LayOut = (checkpoint: StoredCheckpoint) => Promise<string>
+
 async function requestOf(
   deps: RunJobDeps,
   job: JobRow,
-  at: { model: ModelOfCheckpoints; directory: string },
+  at: { model: ModelOfCheckpoints; directory: string; layOut: LayOut },
 ): Promise<WorkerRequest> {
   const source = await sourceOf(deps, job)
   const anyJob = {
     job_id: job.id,
-    checkpoint_dir: await deps.files.checkpointFolder(source.manifest),
+    checkpoint_dir: await at.layOut(source),
     output_dir: at.directory,
     work_dir: deps.files.workFolder(job.id),
   }
@@ -95,7 +108,7 @@ async function requestOf(
     kind: 'rl_job',
     ...anyJob,
     policy_step: source.step,
-    reference_dir: await referenceOf(deps, at.model, config),
+    reference_dir: await referenceOf(deps, config, at),
     trajectory_groups_path: present(await deps.blobs.localPath(job.data_key)),
     config: config.worker,
   }
@@ -121,14 +134,14 @@ async function sourceOf(deps: RunJobDeps, job: JobRow): Promise<StoredCheckpoint
 /** What the KL penalty refers to: a folder with a checkpoint, or null for the base model. */
 async function referenceOf(
   deps: RunJobDeps,
-  model: ModelOfCheckpoints,
   config: StoredRlConfig,
+  { model, layOut }: { model: ModelOfCheckpoints; layOut: LayOut },
 ): Promise<string | null> {
   const step = config.kl_penalty_reference_step
   if (step === null) return null
   const reference = await deps.checkpoints.find(model, String(step))
   if (reference === undefined) throw new Error(`kl_penalty_reference_step: the model has no step ${step}`)
-  return deps.files.checkpointFolder(reference.manifest)
+  return layOut(reference)
 }
 
 type JobMessage = Extract<WorkerMessage, { job_id: string }>

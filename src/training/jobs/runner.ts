@@ -5,6 +5,9 @@ import { fairOrder } from './queue.ts'
 import { type Progress, type RunJobDeps, runJob } from './run-job.ts'
 import { ATTEMPTS_MAX, createSettling } from './settling.ts'
 
+/** Pause of a queue after an error of the database, such as a full disk. */
+const QUEUE_RETRY_MS = 2_000
+
 export type JobRunner = ReturnType<typeof createJobRunner>
 
 interface RunningJob {
@@ -21,9 +24,7 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
   const running = new Map<string, RunningJob>()
   const settling = createSettling({ ...deps, stopping: disposal.signal })
 
-  async function run(job: JobRow): Promise<void> {
-    const own: RunningJob = { abort: new AbortController(), cancelReason: undefined, progress: null }
-    running.set(job.id, own)
+  async function run(job: JobRow, own: RunningJob): Promise<void> {
     log.info({ job: job.id, model: job.model_id, attempt: job.attempts }, 'training job started')
     try {
       const signal = AbortSignal.any([disposal.signal, own.abort.signal])
@@ -35,23 +36,28 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
       log.info({ job: job.id, model: job.model_id, step }, 'training job succeeded')
     } catch (error) {
       await settling.settle(job, { error, cancelReason: own.cancelReason })
-    } finally {
-      running.delete(job.id)
     }
   }
 
-  async function nextInLine(baseModel: string): Promise<JobRow | undefined> {
+  /** Takes and runs the next job; false when none waits. */
+  async function runNext(baseModel: string): Promise<boolean> {
     const waiting = await queries.waitingJobs(control, baseModel)
-    const [first] = fairOrder(waiting, await queries.lastStarts(control, baseModel))
-    return first && queries.takeJob(control, first.id)
+    const [next] = fairOrder(waiting, await queries.lastStarts(control, baseModel))
+    if (next === undefined) return false
+    // From here on a cancel finds it, also in the moment in which it is taken.
+    const own: RunningJob = { abort: new AbortController(), cancelReason: undefined, progress: null }
+    running.set(next.id, own)
+    try {
+      const job = await queries.takeJob(control, next.id)
+      if (job !== undefined) await run(job, own)
+    } finally {
+      running.delete(next.id)
+    }
+    return true
   }
 
   async function drain(baseModel: string): Promise<void> {
-    while (!disposal.signal.aborted) {
-      const job = await nextInLine(baseModel)
-      if (job === undefined) return
-      await run(job)
-    }
+    while (!disposal.signal.aborted && (await runNext(baseModel)));
   }
 
   /** Looks for waiting jobs of a base model. */
@@ -60,8 +66,9 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
     const after = before
       .then(() => drain(baseModel))
       .catch((error: unknown) => {
-        if (!disposal.signal.aborted)
-          log.error({ err: error, base_model: baseModel }, 'the job queue stopped')
+        if (disposal.signal.aborted) return
+        log.error({ err: error, base_model: baseModel }, 'the job queue pauses')
+        setTimeout(() => kick(baseModel), QUEUE_RETRY_MS).unref()
       })
     queues.set(baseModel, after)
   }
@@ -90,6 +97,10 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
     /** Takes up what an earlier server left: jobs that were running go on from their last gradient step. */
     async start(): Promise<AsyncDisposable> {
       await files.clear()
+      await files.keepWorkOf([
+        ...(await queries.openJobs(control, 'running')),
+        ...(await queries.openJobs(control, 'queued')),
+      ])
       for (const job of await queries.openJobs(control, 'running')) {
         const reason = 'The server was started again'
         if (job.attempts < ATTEMPTS_MAX) await queries.requeue(control, job.id, { reason })

@@ -25,9 +25,9 @@ export function createSettling(deps: RunJobDeps & { log: Log; stopping: AbortSig
     job: JobRow,
     { error, cancelReason }: { error: unknown; cancelReason: string | undefined },
   ): Promise<void> {
+    if (cancelReason !== undefined) return end(job, 'cancelled', cancelReason)
     // A job that the server's own stop interrupts goes on with the next start, and was not its fault.
     if (stopping.aborted) return queries.requeue(control, job.id, { attempts: job.attempts - 1 })
-    if (cancelReason !== undefined) return end(job, 'cancelled', cancelReason)
     if (!(error instanceof PartLost)) return end(job, 'failed', messageOf(error))
     const lost = `${error.message}. ${LOST_HINT}`
     if (error.request === 'unsent' || job.attempts >= ATTEMPTS_MAX) return end(job, 'failed', lost)

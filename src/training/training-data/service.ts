@@ -86,7 +86,7 @@ export function createTrainingData({ control, contents, artifacts, dataFolder }:
       const isUpload = url.startsWith(UPLOAD_PREFIX)
       if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
       const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
-      await contents.share(control, owner, [content.digest])
+      await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
       return content
     },
   }

@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createProjects } from '../../accounts/projects.ts'
+import { createContents } from '../../contents.ts'
+import { createArtifacts } from '../../tracking/artifacts/service.ts'
+import { createSignedUrls } from '../../tracking/signed-urls.ts'
 import { createTestClient } from '../../tracking/test-client.ts'
 import { json, useTrainingServer } from '../use-training-server.ts'
 
@@ -36,6 +40,18 @@ describe('POST /v1/preview/training-data', () => {
     expect((await end(job.id)).filter((event) => event.type === 'gradient_step')).toHaveLength(3)
     expect(await steps(model.id)).toEqual([0, 1])
     expect((await postSft(model.id, url)).status).toBe(404)
+  })
+
+  it('keeps the upload over a restart of the server', async () => {
+    const url = await uploaded(2)
+    await createArtifacts({
+      control: server.stores.control,
+      contents: createContents(server.stores),
+      projects: createProjects(server.stores),
+      signedUrls: createSignedUrls(server.stores),
+    }).cleanUp()
+    const model = await newModel()
+    expect((await postSft(model.id, url)).status).toBe(200)
   })
 
   it.each([

@@ -61,17 +61,25 @@ export function createTrajectoryCalls({ calls, feedback, log, untraced, setTrace
     return written
   }
 
-  async function drain(): Promise<void> {
-    while (wanted && !disposal.signal.aborted) {
-      wanted = false
-      for (const { id, path, source } of await untraced()) {
-        await writeFile(path, source, USER)
-        await setTraced(id)
-      }
+  /** What fails is tried again with the next start, and does not keep others from being shown. */
+  async function show({ id, path, source }: UntracedJob): Promise<void> {
+    try {
+      await writeFile(path, source, USER)
+      await setTraced(id)
+    } catch (error) {
+      disposal.signal.throwIfAborted()
+      log.error({ err: error, job: id }, 'the trajectories of a job could not be shown as calls')
     }
   }
 
-  /** Looks for jobs to show. What fails is tried again with the next job or start. */
+  async function drain(): Promise<void> {
+    while (wanted && !disposal.signal.aborted) {
+      wanted = false
+      for (const job of await untraced()) await show(job)
+    }
+  }
+
+  /** Looks for jobs to show. */
   function kick(): void {
     wanted = true
     working ??= drain()

@@ -44,7 +44,9 @@ export const TrajectoryGroup = z
   .looseObject({
     trajectories: z.array(Trajectory),
     metrics: Metrics,
-    exceptions: z.array(z.looseObject({ type: z.string(), message: z.string() })).nullish(),
+    exceptions: z
+      .array(z.looseObject({ type: z.string(), message: z.string(), traceback: z.string().nullish() }))
+      .nullish(),
   })
   .meta({ id: 'TrajectoryGroup' })
 export type TrajectoryGroup = z.output<typeof TrajectoryGroup>
