@@ -1,8 +1,11 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { CallContext } from './caller.ts'
 
 type Part = z.ZodType
 type Output<P> = P extends z.ZodType ? z.output<P> : Record<never, never>
+
+/** The body of a route whose `bodyKind` is `stream`. */
+export const UnreadBody = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 
 /** A file that came as multipart form data. */
 export interface UploadedFile {

@@ -1,4 +1,4 @@
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import { pageOf } from '../../page-wire.ts'
 import type { Artifacts } from './service.ts'
 import * as wire from './wire.ts'
@@ -44,7 +44,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       auth: 'open',
       pathParams: wire.ArtifactPath,
       query: wire.SignedFileQuery,
-      body: wire.Upload,
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: wire.Bytes,
       reply: 'json',
@@ -71,7 +71,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       auth: 'open',
       pathParams: wire.ArtifactPath,
       query: wire.SignedQuery,
-      body: wire.Upload,
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: wire.Bytes,
       reply: 'json',

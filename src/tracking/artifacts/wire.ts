@@ -18,8 +18,6 @@ export const LayoutPath = z.object({
   name: z.string(),
 })
 
-/** An unread body. */
-export const Upload = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 export const UploadRes = z.object({})
 export const Bytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })
 

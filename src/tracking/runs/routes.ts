@@ -1,4 +1,4 @@
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import { pageOf } from '../../page-wire.ts'
 import type { Runs } from './service.ts'
 import * as wire from './wire.ts'
@@ -55,7 +55,7 @@ export function runsRoutes(runs: Runs): Route[] {
       auth: 'open',
       pathParams: wire.RunFilePath,
       query: wire.RunFileQuery,
-      body: wire.RunFileUpload,
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: wire.RunFileBytes,
       reply: 'json',

@@ -1,34 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { useTestServer } from '../../testing.ts'
 import { createTestClient } from '../test-client.ts'
+import { createRunClient } from './run-client.ts'
 
 const server = useTestServer()
 const client = createTestClient(server)
-
-function start(project: string, name: string, input: Record<string, unknown> = {}) {
-  return client.mutate('upsertBucket', 'inserted bucket { id name displayName state historyLineCount }', {
-    entityName: 'test',
-    modelName: project.slice(5),
-    name,
-    ...input,
-  })
-}
-
-function stream(project: string, run: string, body: object): Promise<Response> {
-  return server.post(`/files/${project}/${run}/file_stream`, body)
-}
-
-function history(offset: number, lines: object[]) {
-  return { files: { 'wandb-history.jsonl': { offset, content: lines.map((line) => JSON.stringify(line)) } } }
-}
-
-async function runOf(project: string, name: string, fields: string) {
-  const { data, errors } = await client.ask(
-    `query { project(name: "${project.slice(5)}", entityName: "test") { run(name: "${name}") { ${fields} } } }`,
-  )
-  if (errors !== undefined) throw new Error(errors[0].message)
-  return data.project.run
-}
+const { start, stream, history, runOf } = createRunClient(server, client)
 
 describe('POST /graphql, runs', () => {
   it('200 for a run that starts, fails and goes on where it was', async () => {

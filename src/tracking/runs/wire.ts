@@ -79,6 +79,5 @@ export const RunFileQuery = z.object({
   expires: z.coerce.number().int(),
   signature: z.string(),
 })
-export const RunFileUpload = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 export const RunFileUploadRes = z.object({})
 export const RunFileBytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })

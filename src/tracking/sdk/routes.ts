@@ -1,4 +1,4 @@
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Sdk } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -10,7 +10,7 @@ export function sdkRoutes(sdk: Sdk): Route[] {
       operationId: 'sdk_metrics',
       family: 'training',
       auth: 'open',
-      body: wire.Report,
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: wire.ReportBytes,
       reply: 'raw',

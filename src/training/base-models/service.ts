@@ -75,11 +75,11 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
      * @throws 503 when the engine cannot make it before the signal ends the waiting.
      */
     initialAdapter: (baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles> =>
-      before(signal, baseModel, initialAdapter(baseModel, lora)),
+      untilEngine(initialAdapter(baseModel, lora), signal, baseModel),
 
     /** The adapter that stands for the base model itself. @throws 503 as above. */
     neutralAdapter: (baseModel: string, signal: AbortSignal): Promise<StoredFiles> =>
-      before(signal, baseModel, initialAdapter(baseModel, loraOf({}))),
+      untilEngine(initialAdapter(baseModel, loraOf({})), signal, baseModel),
 
     withTrainer,
     ask,
@@ -113,7 +113,12 @@ export function stillStarting(baseModel: string): Error {
   return unavailable(`The engine for ${baseModel} is still starting, or busy with a job`, 10)
 }
 
-function before<Result>(signal: AbortSignal, baseModel: string, work: Promise<Result>): Promise<Result> {
+/** Waits for work of the engine, which goes on without the caller. @throws 503 when the signal ends the waiting. */
+export function untilEngine<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+  baseModel: string,
+): Promise<Result> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(stillStarting(baseModel)), { once: true })
   })

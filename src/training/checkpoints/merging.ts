@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { BaseModels } from '../base-models/service.ts'
-import { stillStarting } from '../base-models/service.ts'
+import { untilEngine } from '../base-models/service.ts'
 import type { CheckpointFiles } from './files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from './rows.ts'
 import type { Checkpoints } from './service.ts'
@@ -42,16 +42,10 @@ export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
         merging.set(checkpoint.id, work)
         const done = (): boolean => merging.delete(checkpoint.id)
         work.then(done, done)
-        await untilDone(work, AbortSignal.any([context.signal, AbortSignal.timeout(MERGE_MS_MAX)]), model)
+        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(MERGE_MS_MAX)])
+        await untilEngine(work, signal, model.base_model)
       }
       return checkpoints.read(model, String(checkpoint.step))
     },
   }
-}
-
-function untilDone(work: Promise<void>, signal: AbortSignal, model: { base_model: string }): Promise<void> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(stillStarting(model.base_model)), { once: true })
-  })
-  return Promise.race([work, aborted])
 }

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Jobs } from './service.ts'
 import {
   EventsListQuery,
@@ -12,8 +11,6 @@ import {
   SftJobCreateReq,
 } from './wire.ts'
 
-const JobStream = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
-
 export function jobsRoutes(jobs: Jobs): Route[] {
   return [
     route({
@@ -21,7 +18,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       path: '/v1/preview/training-jobs',
       operationId: 'create_training_job',
       family: 'training',
-      body: JobStream,
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: JobCreateReq,
       reply: 'json',

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { TrainingData } from './service.ts'
 import { TrainingDataDeleteRes, TrainingDataPath, TrainingLine, UploadRes } from './wire.ts'
 
@@ -10,7 +9,7 @@ export function trainingDataRoutes(trainingData: TrainingData): Route[] {
       path: '/v1/preview/training-data',
       operationId: 'upload_training_data',
       family: 'training',
-      body: z.object({ stream: z.custom<ReadableStream<Uint8Array>>() }),
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: TrainingLine,
       reply: 'json',

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Trajectories } from './service.ts'
 import { LogPath, LogReq, LogRes } from './wire.ts'
 
@@ -11,7 +10,7 @@ export function trajectoriesRoutes(trajectories: Trajectories): Route[] {
       operationId: 'log_trajectories',
       family: 'training',
       pathParams: LogPath,
-      body: z.object({ stream: z.custom<ReadableStream<Uint8Array>>() }),
+      body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: LogReq,
       reply: 'json',

@@ -9,41 +9,16 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import art
 from art.serverless.backend import ServerlessBackend
+from art_rollouts import QUESTIONS, groups_of, rollout
 from openai import APIStatusError, AsyncOpenAI
 
-QUESTIONS = [f"What is {x} + {y}?" for x, y in ((3, 4), (12, 30), (25, 17), (8, 8))]
 ROLLOUTS = 6
-
-
-async def rollout(
-    model: art.TrainableModel, client: AsyncOpenAI, question: str
-) -> art.Trajectory:
-    messages: art.Messages = [{"role": "user", "content": question}]
-    completion = await client.chat.completions.create(
-        model=model.get_inference_name(),
-        messages=messages,
-        max_tokens=24,
-        logprobs=True,
-        temperature=1.0,
-    )
-    choice = completion.choices[0]
-    return art.Trajectory(
-        messages_and_choices=[*messages, choice],
-        reward=float(len(choice.message.content or "")),
-    )
 
 
 async def train(
     backend: ServerlessBackend, model: art.TrainableModel, client: AsyncOpenAI
 ) -> dict[str, object]:
-    groups = [
-        art.TrajectoryGroup(
-            await asyncio.gather(
-                *(rollout(model, client, question) for _ in range(ROLLOUTS))
-            )
-        )
-        for question in QUESTIONS
-    ]
+    groups = await groups_of(model, client, ROLLOUTS)
     result = await backend.train(model, groups, learning_rate=1e-3)
     return {
         "step": result.step,
@@ -126,7 +101,8 @@ async def main() -> None:
         step: await status_of(client, f"{name}:step{step}") for step in (0, 1, 2)
     }
     untrainable = await backend.train(
-        model, [art.TrajectoryGroup([await rollout(model, client, QUESTIONS[0])])]
+        model,
+        [art.TrajectoryGroup([await rollout(model, client, QUESTIONS[0], top_p=1.0)])],
     )
     seen["untrainable_step"] = untrainable.step
     await backend.delete(model)

@@ -20,42 +20,12 @@ os.environ |= {
 import art
 import wandb
 from art.serverless.backend import ServerlessBackend
+from art_rollouts import groups_of
 from openai import AsyncOpenAI
 
-QUESTIONS = [f"What is {x} + {y}?" for x, y in ((3, 4), (12, 30), (25, 17), (8, 8))]
+# Another distribution than the log-probabilities tell, which the server should notice.
+TOP_P = 0.9
 ROLLOUTS = 4
-
-
-async def rollout(
-    model: art.TrainableModel, client: AsyncOpenAI, question: str
-) -> art.Trajectory:
-    messages: art.Messages = [{"role": "user", "content": question}]
-    completion = await client.chat.completions.create(
-        model=model.get_inference_name(),
-        messages=messages,
-        max_tokens=24,
-        logprobs=True,
-        top_p=0.9,
-    )
-    choice = completion.choices[0]
-    return art.Trajectory(
-        messages_and_choices=[*messages, choice],
-        reward=float(len(choice.message.content or "")),
-        metrics={"short": len(choice.message.content or "") < 20},
-    )
-
-
-async def groups_of(
-    model: art.TrainableModel, client: AsyncOpenAI
-) -> list[art.TrajectoryGroup]:
-    return [
-        art.TrajectoryGroup(
-            await asyncio.gather(
-                *(rollout(model, client, question) for _ in range(ROLLOUTS))
-            )
-        )
-        for question in QUESTIONS
-    ]
 
 
 def lesson(x: int) -> art.Trajectory:
@@ -90,12 +60,12 @@ async def main() -> None:
     client = model.openai_client()
     seen: dict[str, object] = {}
 
-    trained = await groups_of(model, client)
+    trained = await groups_of(model, client, ROLLOUTS, TOP_P)
     result = await backend.train(model, trained, learning_rate=1e-3)
     seen["rl_step"] = result.step
     seen["rl_metrics"] = result.metrics
     await model.log(trained, split="train", metrics=result.metrics, step=result.step)
-    await model.log(await groups_of(model, client), split="val")
+    await model.log(await groups_of(model, client, ROLLOUTS, TOP_P), split="val")
 
     await model.train_sft(
         [lesson(x) for x in range(12)],
@@ -122,7 +92,7 @@ async def main() -> None:
     seen["fork_step"] = await backend._get_step(fork)
     seen["fork_answer"] = await answer(client, fork.get_inference_name())
     continued = await backend.train(
-        fork, await groups_of(fork, client), learning_rate=1e-4
+        fork, await groups_of(fork, client, ROLLOUTS, TOP_P), learning_rate=1e-4
     )
     seen["fork_continued"] = continued.step
 
