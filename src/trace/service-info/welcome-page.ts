@@ -1,3 +1,6 @@
+/** Any key does in local mode; W&B clients refuse one with fewer than 40 characters after its first dash. */
+const EXAMPLE_KEY = `local-${'0'.repeat(40)}`
+
 /** The page a person finds at `/`: what this is and how to point clients at it. `url` is how the page was reached. */
 export function welcomePage(url: string, version: string): string {
   return `<!doctype html>
@@ -13,7 +16,7 @@ export function welcomePage(url: string, version: string): string {
 <h1>Heddle ${escaped(version)}</h1>
 <p>Tracing and evaluation, training and inference, in one server. Point your clients here:</p>
 <pre>export WANDB_BASE_URL=${escaped(url)}
-export WANDB_API_KEY=any-key-will-do
+export WANDB_API_KEY=${EXAMPLE_KEY}
 export OPENAI_BASE_URL=${escaped(url)}/v1</pre>
 <ul>
   <li><a href="/openapi.json">/openapi.json</a>: the whole API</li>
