@@ -1,4 +1,5 @@
 import os
+import signal
 
 # The tests need no network: everything they load lies in this repository.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import serving
 from examples import LOOM_TINY
 from transformers import AutoTokenizer
 from worker import Worker, started_worker
@@ -35,6 +37,16 @@ def worker() -> Generator[Worker]:
             "dtype": "float32",
         }
         yield worker
+
+
+@pytest.fixture(scope="session")
+def server() -> Generator[None]:
+    process = serving.start(serving.PORT)
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @pytest.fixture

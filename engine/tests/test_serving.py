@@ -1,22 +1,19 @@
 """vLLM as engine.serve starts it. A batch that mixes adapters must answer every row as if it were alone."""
 
-import http.client
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from examples import LOOM_TINY, Json, choice, group, lora, rl_config, trajectory, user
+from examples import Json, choice, group, lora, rl_config, trajectory, user
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
-from worker import engine_environment
+from serving import MODEL, OTHER_PORT, alive, chat, request, start
 
 from engine import policy
 from engine.data import Dataset, add_group
@@ -24,52 +21,14 @@ from engine.model import BaseModel, adapter, create_adapter
 from engine.packing import to_row
 
 pytestmark = pytest.mark.slow
-PORT, OTHER_PORT = 18_473, 18_474
-START_S = 180
 PROMPTS = [f"What is {x} + {y}?" for x in range(2, 50, 4) for y in (3, 31)]
-
-
-def request(method: str, path: str, body: Json | None = None, port: int = PORT) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
-    reply = connection.getresponse()
-    return reply.status, reply.read()
-
-
-def start(port: int) -> "subprocess.Popen[bytes]":
-    arguments = ["--model", str(LOOM_TINY), "--served-model-name", "heddle/loom-tiny", "--port", str(port)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine.serve", *arguments, "--max-loras", "3"],
-        env=engine_environment(),
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "vLLM has ended"
-        try:
-            if request("GET", "/health", port=port)[0] == 200:
-                return process
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError("vLLM did not become healthy")
-
-
-def alive(group_id: int) -> list[str]:
-    """Processes of a group that still run; zombies do not."""
-    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    return [row[2] for row in rows if int(row[0]) == group_id and not row[1].startswith("Z")]
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[None]:
-    process = start(PORT)
-    try:
-        yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+NUMBER = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
+CONSTRAINTS: list[Json] = [
+    {},
+    {"structured_outputs": {"choice": ["four", "seven", "many"]}},
+    {},
+    {"structured_outputs": {"json": NUMBER}},
+]
 
 
 @pytest.fixture(scope="module")
@@ -91,36 +50,54 @@ def adapters(server: None, base: BaseModel, tmp_path_factory: pytest.TempPathFac
     return folders
 
 
-def answer(model: str, prompt: str) -> tuple[list[int], list[float]]:
+def answer(model: str, prompt: str, options: Json | None = None) -> tuple[list[int], list[float]]:
     """Greedy token ids and their logprobs."""
-    options = {"temperature": 0, "max_tokens": 12, "logprobs": True, "return_tokens_as_token_ids": True}
-    status, reply = request("POST", "/v1/chat/completions", {"model": model, "messages": [user(prompt)], **options})
+    fixed = {"temperature": 0, "max_tokens": 12, "logprobs": True, "return_tokens_as_token_ids": True}
+    status, reply = chat(model=model, messages=[user(prompt)], **fixed, **(options or {}))
     assert status == 200, reply
-    items = json.loads(reply)["choices"][0]["logprobs"]["content"]
+    items = reply["choices"][0]["logprobs"]["content"]
     return [int(item["token"].removeprefix("token_id:")) for item in items], [item["logprob"] for item in items]
 
 
-def answers(work: list[tuple[str, str]], at_once: int) -> list[tuple[list[int], list[float]]]:
+def answers(work: list[tuple[str, int]], at_once: int) -> list[tuple[list[int], list[float]]]:
+    """Of models to prompts, by their numbers."""
+
+    def answer_one(one: tuple[str, int]) -> tuple[list[int], list[float]]:
+        model, number = one
+        return answer(model, PROMPTS[number], CONSTRAINTS[number % 4])
+
     with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(answer, *zip(*work, strict=True)))
+        return list(pool.map(answer_one, work))
 
 
-def test_a_mixed_batch_answers_like_each_alone(adapters: dict[str, Path]) -> None:
-    work = [(model, prompt) for prompt in PROMPTS for model in adapters]
-    alone: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
-    for model in ("heddle/loom-tiny", *adapters):
-        same = [(model, prompt) for prompt in PROMPTS]
+@pytest.mark.parametrize("at_once", [16, 64, 96])
+def test_a_mixed_batch_answers_like_each_alone(adapters: dict[str, Path], at_once: int) -> None:
+    models, numbers = (MODEL, *adapters), range(len(PROMPTS))
+    alone: dict[tuple[str, int], tuple[list[int], list[float]]] = {}
+    for model in models:
+        same = [(model, number) for number in numbers]
         alone |= dict(zip(same, answers(same, 16), strict=True))
-    for prompt in PROMPTS:
-        ids, logprobs = alone["zero", prompt]
-        assert ids == alone["heddle/loom-tiny", prompt][0]
-        assert logprobs == pytest.approx(alone["heddle/loom-tiny", prompt][1], abs=1e-4)
-    different = {model: [alone[model, prompt][0] for prompt in PROMPTS] for model in adapters}
-    assert different["zero"] != different["a"] != different["b"] != different["zero"]
+    different = {model: [alone[model, number][0] for number in numbers] for model in models}
+    assert different["zero"] == different[MODEL] != different["a"] != different["b"] != different[MODEL]
+    mixed = [(model, number) for number in numbers for model in models]
     for _ in range(3):
-        for one, (ids, logprobs) in zip(work, answers(work, len(work)), strict=True):
+        for one, (ids, logprobs) in zip(mixed, answers(mixed, at_once), strict=True):
             assert ids == alone[one][0], one
             assert logprobs == pytest.approx(alone[one][1], abs=1e-4), one
+
+
+def test_the_prefix_cache_keeps_models_apart(adapters: dict[str, Path]) -> None:
+    """The prompt is longer than a block of the cache, and each model is asked twice."""
+    prompt = " ".join(PROMPTS * 2)
+    fresh = {model: answer(model, prompt, {"cache_salt": "fresh"}) for model in (MODEL, *adapters)}
+    sums = [sum(fresh[model][1]) for model in (MODEL, "a", "b")]
+    assert min(abs(x - y) for x, y in combinations(sums, 2)) > 0.01
+    for model in (*fresh, *fresh):
+        ids, logprobs = answer(model, prompt)
+        assert ids == fresh[model][0], model
+        assert logprobs == pytest.approx(fresh[model][1], abs=1e-4), model
+    _, reply = chat(model=MODEL, messages=[user(prompt)], max_tokens=1)
+    assert reply["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
 
 
 @pytest.mark.parametrize("name", ["zero", "a", "b"])
@@ -148,10 +125,9 @@ def test_many_long_prompts_with_a_seed(adapters: dict[str, Path]) -> None:
 
     def sampled(number: int) -> str:
         messages = [user(f"Repeat: {number % 8} " + "apple " * 400)]
-        body = {"model": "zero", "messages": messages, "max_tokens": 8, "seed": number % 8, "temperature": 1}
-        status, reply = request("POST", "/v1/chat/completions", body)
+        status, reply = chat(model="zero", messages=messages, max_tokens=8, seed=number % 8, temperature=1)
         assert status == 200, reply
-        return json.loads(reply)["choices"][0]["message"]["content"]
+        return reply["choices"][0]["message"]["content"]
 
     with ThreadPoolExecutor(32) as pool:
         texts = list(pool.map(sampled, range(32)))
@@ -161,28 +137,25 @@ def test_many_long_prompts_with_a_seed(adapters: dict[str, Path]) -> None:
 def test_tools_and_several_answers(adapters: dict[str, Path]) -> None:
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     function = {"name": "get_weather", "description": "The weather in a city.", "parameters": parameters}
-    body = {
-        "model": "zero",
-        "messages": [user("What is the weather in Paris?")],
-        "tools": [{"type": "function", "function": function}],
-        "temperature": 0,
-    }
-    status, reply = request("POST", "/v1/chat/completions", body)
+    tools = [{"type": "function", "function": function}]
+    question = user("What is the weather in Paris?")
+    status, reply = chat(model="zero", messages=[question], tools=tools, temperature=0)
     assert status == 200
-    (call,) = json.loads(reply)["choices"][0]["message"]["tool_calls"]
+    (call,) = reply["choices"][0]["message"]["tool_calls"]
     assert call["function"]["name"] == "get_weather"
     assert json.loads(call["function"]["arguments"]) == {"city": "Paris"}
-    body = {"model": "zero", "messages": [user("Hello")], "n": 4, "stop": [str(i) for i in range(64)]}
-    status, reply = request("POST", "/v1/chat/completions", body)
+    status, reply = chat(model="zero", messages=[user("Hello")], n=4, stop=[str(i) for i in range(64)])
     assert status == 200
-    assert len(json.loads(reply)["choices"]) == 4
+    assert len(reply["choices"]) == 4
 
 
 @pytest.mark.parametrize("how", ["end of stdin", "SIGTERM", "SIGKILL of the launcher alone"])
 def test_nothing_is_left_behind(how: str) -> None:
     process = start(OTHER_PORT)
     try:
-        assert len(alive(process.pid)) >= 3
+        body = {"messages": [user("Hi")], "max_tokens": 1, "chat_template": "{{ messages }}"}
+        assert request("POST", "/v1/chat/completions", body, OTHER_PORT)[0] == 200
+        assert len(alive(process.pid)) >= 4
         assert process.stdin is not None
         if how == "end of stdin":
             process.stdin.close()

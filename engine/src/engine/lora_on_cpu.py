@@ -4,12 +4,13 @@ vLLM's own code copies the adapter's matrices for every token: 128 answers of th
 without an adapter (docs/decisions/0009). Its code for GPUs is not concerned. vLLM finds this as a plugin, in each of
 its processes, by the entry point in `heddle_engine-0.1.0.dist-info`.
 
-Axes: N token, I input, O output, R rank (padded to the largest), A adapter that is loaded.
+Axes: N token, I input, O output, R rank (padded to the largest), A adapter that is loaded. A token with a negative
+index has no adapter.
 """
 
+from collections.abc import Iterator
 from typing import Any, cast
 
-import torch
 from torch import Tensor
 
 
@@ -21,7 +22,8 @@ def register() -> None:
         return
     from vllm.lora.punica_wrapper.punica_cpu import PunicaWrapperCPU
 
-    cast(Any, PunicaWrapperCPU).add_lora_linear = add_lora_linear
+    for replacement in (add_lora_linear, add_lora_logits, add_lora_embedding):
+        setattr(PunicaWrapperCPU, replacement.__name__, replacement)
 
 
 def add_lora_linear(
@@ -37,19 +39,40 @@ def add_lora_linear(
     """y += scale * x A^T B^T with each token's own adapter, slice by slice of the output, in place.
 
     A layer whose outputs are packed (query, key, value) has a slice for each. Stacked: (A, 1, R, I) and (A, 1, O, R).
-    A token with a negative index has no adapter.
     """
     y_NO, x_NI = y.view(-1, y.shape[-1]), x.view(-1, x.shape[-1])
-    index_N: Tensor = wrapper.token_lora_indices[: len(x_NI)]
-    adapters = cast(list[int], index_N.unique().tolist())
-    for adapter in adapters:
-        if adapter < 0:
-            continue
-        tokens = slice(None) if len(adapters) == 1 else (index_N == adapter).nonzero().squeeze(1)
+    for adapter, tokens in tokens_by_adapter(wrapper.token_lora_indices[: len(x_NI)]):
         chosen_NI = x_NI[tokens]
         start = 0
         for a_A1RI, b_A1OR, size in zip(lora_a_stacked, lora_b_stacked, output_slices, strict=True):
-            a_RI, b_OR = a_A1RI[adapter, 0], b_A1OR[adapter, 0]
-            shrunk_NR = torch.mm(chosen_NI, a_RI.T) * scale
-            y_NO[tokens, start : start + len(b_OR)] += torch.mm(shrunk_NR, b_OR.T)
+            shrunk_NR = chosen_NI @ a_A1RI[adapter, 0].T * scale
+            add_product(y_NO[:, start : start + size], tokens, shrunk_NR, b_A1OR[adapter, 0])
             start += size
+
+
+def add_lora_logits(
+    wrapper: Any, y: Tensor, x: Tensor, lora_a_stacked: Tensor, lora_b_stacked: Tensor, scale: float, **_: Any
+) -> None:
+    """The same for the head, which computes only the tokens that are sampled from."""
+    y_NO, x_NI = y.view(-1, y.shape[-1]), x.view(-1, x.shape[-1])
+    for adapter, tokens in tokens_by_adapter(wrapper.sampler_indices[: len(x_NI)]):
+        add_product(y_NO, tokens, x_NI[tokens] @ lora_a_stacked[adapter, 0].T * scale, lora_b_stacked[adapter, 0])
+
+
+def add_lora_embedding(wrapper: Any, y: Tensor, x: Tensor, lora_b_stacked: Tensor, **_: Any) -> None:
+    """The same for the embedding, which has looked up x A^T in a table."""
+    y_NO, x_NR = y.view(-1, y.shape[-1]), x.view(-1, x.shape[-1])
+    for adapter, tokens in tokens_by_adapter(wrapper.token_lora_indices[: len(x_NR)]):
+        add_product(y_NO, tokens, x_NR[tokens], lora_b_stacked[adapter, 0])
+
+
+def tokens_by_adapter(index_N: Tensor) -> Iterator[tuple[int, slice | Tensor]]:
+    adapters = cast(list[int], index_N.unique().tolist())
+    for adapter in adapters:
+        if adapter >= 0:
+            yield adapter, slice(None) if len(adapters) == 1 else (index_N == adapter).nonzero().squeeze(1)
+
+
+def add_product(y_NO: Tensor, tokens: slice | Tensor, shrunk_NR: Tensor, b_OR: Tensor) -> None:
+    # The logits are padded beyond the vocabulary.
+    y_NO[tokens, : len(b_OR)] += shrunk_NR @ b_OR.T

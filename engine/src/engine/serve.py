@@ -17,7 +17,6 @@ import threading
 from pathlib import Path
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
-KV_CACHE_GIB = 1  # CPU only: 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -27,7 +26,7 @@ def main() -> None:
         os.setpgid(0, 0)
     vllm = subprocess.Popen(
         command(arguments),
-        env=os.environ | environment(arguments.model),
+        env=os.environ | environment(arguments),
         stdin=subprocess.DEVNULL,
         preexec_fn=end_with_parent,
     )
@@ -53,6 +52,7 @@ def stop_at_end_of_stdin(vllm: subprocess.Popen[bytes]) -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
+    # NOTE: the server passes all of them; the defaults are those of docs/CONFIGURATION.md, for a start by hand.
     parser = argparse.ArgumentParser(prog="python -m engine.serve")
     parser.add_argument("--model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--served-model-name", required=True)
@@ -62,6 +62,14 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--max-lora-rank", type=int, default=16)
     parser.add_argument("--max-num-seqs", type=int, default=128, help="requests in one batch")
     parser.add_argument("--max-model-len", type=int, help="tokens of prompt and answer; else what the model allows")
+    parser.add_argument("--tool-parser", default="hermes", help="how the model writes tool calls")
+    parser.add_argument("--reasoning-parser", help="how the model writes what it thinks first, if it does")
+    parser.add_argument("--priority-scheduling", action="store_true", help="order waiting requests by priority")
+    parser.add_argument("--tensor-parallel", type=int, default=1, help="GPU only: how many compute together")
+    parser.add_argument("--gpu-memory", type=float, default=0.7, help="GPU only: share of its memory to take")
+    # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
+    parser.add_argument("--kv-cache-gb", type=int, default=1, help="CPU only: memory for keys and values")
+    parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1), help="CPU only")
     return parser.parse_args()
 
 
@@ -79,19 +87,23 @@ def command(arguments: argparse.Namespace) -> list[str]:
         *("--port", str(arguments.port)),
         "--enable-lora",
         *("--max-loras", str(arguments.max_loras)),
-        *("--max-cpu-loras", str(arguments.max_cpu_loras)),
+        *("--max-cpu-loras", str(max(arguments.max_cpu_loras, arguments.max_loras))),
         *("--max-lora-rank", str(arguments.max_lora_rank)),
         *("--max-num-seqs", str(arguments.max_num_seqs)),
         # Sampling defaults are the API's, not those that the model's folder brings along.
         *("--generation-config", "vllm"),
         "--enable-auto-tool-choice",
-        *("--tool-call-parser", "hermes"),
+        *("--tool-call-parser", arguments.tool_parser),
         "--enable-prompt-tokens-details",
         "--trust-request-chat-template",
         "--disable-uvicorn-access-log",
     ]
     if arguments.max_model_len:
         flags += ["--max-model-len", str(arguments.max_model_len)]
+    if arguments.reasoning_parser:
+        flags += ["--reasoning-parser", arguments.reasoning_parser]
+    if arguments.priority_scheduling:
+        flags += ["--scheduling-policy", "priority"]
     if on_cpu():
         # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
         flags += ["--dtype", "float32", "--enforce-eager"]
@@ -101,10 +113,13 @@ def command(arguments: argparse.Namespace) -> list[str]:
         # In the engine's own process, as fast as in a worker of its own, which vLLM would choose: that one looks for
         # work without a pause for a second after its last, on the core that the trainer needs just then.
         flags += ["--distributed-executor-backend", "vllm.v1.executor.uniproc_executor.UniProcExecutor"]
+    else:
+        flags += ["--gpu-memory-utilization", str(arguments.gpu_memory)]
+        flags += ["--tensor-parallel-size", str(arguments.tensor_parallel)]
     return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
 
 
-def environment(model: str) -> dict[str, str]:
+def environment(arguments: argparse.Namespace) -> dict[str, str]:
     variables = {
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         "VLLM_MAX_STOP_STRINGS": "1024",
@@ -113,16 +128,16 @@ def environment(model: str) -> dict[str, str]:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_DO_NOT_TRACK": "1",
     }
-    if Path(model).is_dir():
+    if Path(arguments.model).is_dir():
         variables |= {"HF_HUB_OFFLINE": "1"}
     if on_cpu():
         variables |= {
             # With an explicit cache size vLLM skips the warm-up that would measure memory.
-            "VLLM_CPU_KVCACHE_SPACE": str(KV_CACHE_GIB),
-            # Threads are not bound to cores: the trainer and the server work on the same ones. One core is left to
-            # what feeds the threads, or they wait for each other: on two cores 75 requests/s against 30 to 70.
+            "VLLM_CPU_KVCACHE_SPACE": str(arguments.kv_cache_gb),
+            # Threads are not bound to cores: the trainer and the server work on the same ones. By default one core is
+            # left to what feeds the threads, or they wait for each other: on two cores 75 requests/s against 30 to 70.
             "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-            "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 2) - 1)),
+            "OMP_NUM_THREADS": str(arguments.threads),
         }
     return variables
 

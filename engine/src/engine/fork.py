@@ -1,0 +1,103 @@
+"""A fork of this process, for work that may take too much time or memory."""
+
+import gc
+import logging
+import multiprocessing
+import os
+import resource
+import signal
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
+
+FIRST_FILE = 3  # after the standard streams
+
+
+class ForkFailed(Exception):
+    """No answer; the message says why."""
+
+
+class Running(NamedTuple):
+    process: BaseProcess
+    connection: Connection
+    memory: int
+    """Bytes of address space in the beginning."""
+
+
+class Fork:
+    """Answers one request after the other. It starts with the first, and again after one that was too much for it."""
+
+    def __init__(self, answer: Callable[[bytes], bytes], *, seconds: float, memory_mib: int) -> None:
+        """
+        :param seconds: for an answer
+        :param memory_mib: beyond what this process has; an answer that needs more gets a MemoryError
+        """
+        self.answer = answer
+        self.seconds = seconds
+        self.memory = memory_mib << 20
+        self.running: Running | None = None
+
+    def ask(self, request: bytes) -> bytes:
+        """For one thread at a time.
+
+        :raises ForkFailed: the answer took too long, or ended the fork
+        """
+        process, connection, memory = self.running = self.running or self.start()
+        try:
+            connection.send_bytes(request)
+            answer = connection.recv_bytes()
+        except (EOFError, OSError):
+            self.stop()
+            late = process.exitcode == -signal.SIGALRM
+            raise ForkFailed(f"took longer than {self.seconds:g} s" if late else "ended unexpectedly") from None
+        # What is kept of one request must not be missing from the memory of the next.
+        if address_space(process.pid) > memory + self.memory // 2:
+            self.stop()
+        return answer
+
+    def start(self) -> Running:
+        ours, theirs = multiprocessing.Pipe()
+        memory = address_space(os.getpid())
+        process = multiprocessing.get_context("fork").Process(target=self.serve, args=(theirs, memory), daemon=True)
+        process.start()
+        theirs.close()
+        return Running(process, ours, memory)
+
+    def stop(self) -> None:
+        if self.running is None:
+            return
+        self.running.process.kill()
+        self.running.process.join()
+        self.running.connection.close()
+        self.running = None
+
+    def serve(self, connection: Connection, memory: int) -> None:
+        """In the fork, until the other end is closed."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        limit = memory + self.memory
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # The parent's connections would stay open as long as this process lives.
+        os.closerange(FIRST_FILE, connection.fileno())
+        os.closerange(connection.fileno() + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        # A collection would touch every object of the parent, and so copy its memory.
+        gc.freeze()
+        logging.disable()
+        while True:
+            try:
+                request = connection.recv_bytes()
+            except EOFError:
+                return
+            # Nothing handles the alarm: the kernel ends this process, whatever it is doing and whoever is left.
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            connection.send_bytes(self.answer(request))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def address_space(process: int | None) -> int:
+    """Bytes; Linux."""
+    pages = Path(f"/proc/{process}/statm").read_text().split()[0]
+    return int(pages) * resource.getpagesize()
