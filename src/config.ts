@@ -1,11 +1,27 @@
-import { homedir } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { type Providers, readProviders } from './providers.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
 /** The inference engine knows these; a higher one makes every adapter cost as much as one of that rank. */
 const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
+
+/** A week: timers of Node count at most 24 days. */
+const IDLE_MINUTES_MAX = 7 * 24 * 60
+
+/** One core is left to what feeds the threads of the engine. */
+const THREADS_DEFAULT = Math.max(1, availableParallelism() - 1)
+
+const Count = z.coerce.number().int().positive()
+const Url = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
+const Urls = z
+  .string()
+  .transform((text) => text.split(',').map((url) => url.trim()))
+  .pipe(z.array(Url))
+
+const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
 const Environment = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
@@ -17,13 +33,83 @@ const Environment = z.object({
   HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
   HEDDLE_BASE_MODEL: z.string().default('heddle/loom-tiny'),
   HEDDLE_ENGINE_PYTHON: z.string().optional(),
+  HEDDLE_ENGINE_FOLDER: z.string().optional(),
+  HEDDLE_ENGINE_MEMORY_GB: z.coerce.number().positive().optional(),
+  HEDDLE_ENGINE_IDLE_MINUTES: z.coerce.number().min(0).max(IDLE_MINUTES_MAX).default(30),
+  HEDDLE_ENGINE_THREADS: Count.default(THREADS_DEFAULT),
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
+  HEDDLE_KV_CACHE_GB: Count.default(1),
+  HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
+  HEDDLE_TENSOR_PARALLEL: Count.default(1),
+  HEDDLE_MAX_MODEL_LEN: Count.optional(),
+  HEDDLE_MAX_NUM_SEQS: Count.default(128),
+  HEDDLE_MAX_LORAS: Count.default(4),
   HEDDLE_LORA_RANK_MAX: z.coerce
     .number()
     .refine((rank) => LORA_RANKS.includes(rank), { error: `one of ${LORA_RANKS.join(', ')}` })
     .default(16),
+  HEDDLE_PRIORITY_SCHEDULING: z.stringbool().default(false),
+  HEDDLE_TOOL_PARSER: z.string().default('hermes'),
+  HEDDLE_REASONING_PARSER: z.string().optional(),
+  HEDDLE_VLLM_URL: Url.optional(),
+  HEDDLE_VLLM_WORKERS: Urls.optional(),
+  HEDDLE_VLLM_KEY: z.string().optional(),
+  HEDDLE_PROJECT_HEADERS: z.string().default('OpenAI-Project,Heddle-Project'),
+  HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
+  HEDDLE_KEY_REQUESTS_MAX: Limit,
+  HEDDLE_KEY_TOKENS_PER_MINUTE: Limit,
+  HEDDLE_PROJECT_REQUESTS_MAX: Limit,
+  HEDDLE_PROJECT_TOKENS_PER_MINUTE: Limit,
   XDG_CACHE_HOME: z.string().optional(),
 })
+
+/** What one key or one project may use of the completions; infinite where nothing was set. */
+export interface Limits {
+  /** At a time. */
+  requestsMax: number
+  /** Of prompts and answers together. */
+  tokensPerMinute: number
+}
+
+/** What computes, and with how much; where a default is not said here, docs/CONFIGURATION.md has it. */
+export interface EngineConfig {
+  /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
+  baseModel: string
+  /** A Python with the engine's packages, instead of the one that set-up made. */
+  python: string | undefined
+  /** What the engine reads and writes; a vLLM elsewhere must see it under the same path. */
+  folder: string
+  /** What all parts may take together, in GB; undefined for the default. */
+  memoryGb: number | undefined
+  /** A part of another than the default base model is stopped after this long without use; 0 for never. */
+  idleMinutes: number
+  /** That an inference server computes with on a CPU. */
+  threads: number
+  /** Seconds without progress after which an engine or a training job counts as hanging. */
+  stallSeconds: number
+  /** Of an inference server on a CPU. */
+  kvCacheGb: number
+  /** The share of a GPU's memory that an inference server takes. */
+  gpuMemory: number
+  /** GPUs that one inference server computes on together. */
+  tensorParallel: number
+  /** Tokens of prompt and answer; undefined for what the model allows. */
+  maxModelLen: number | undefined
+  /** Requests in one batch. */
+  maxNumSeqs: number
+  /** Adapters in one batch. */
+  maxLoras: number
+  /** The largest rank of an adapter. */
+  loraRankMax: number
+  /** Whether waiting requests are ordered by their priority. */
+  priorityScheduling: boolean
+  /** How the base model writes tool calls, as vLLM names it. */
+  toolParser: string
+  /** How it writes what it thinks before it answers; undefined where it does not. */
+  reasoningParser: string | undefined
+  /** Serves the default base model instead of a process of this machine. */
+  vllm: { url: string; workers: string[]; key: string | undefined } | undefined
+}
 
 /** Everything the server may be told from outside; the only reader of the environment. */
 export interface Config {
@@ -37,14 +123,15 @@ export interface Config {
   cacheFolder: string
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   logFormat: 'pretty' | 'json'
-  /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
-  baseModel: string
-  /** A Python with the engine's packages, instead of the one that set-up made. */
-  enginePython: string | undefined
-  /** Seconds without progress after which an engine or a training job counts as hanging. */
-  stallSeconds: number
-  /** The largest rank of an adapter. */
-  loraRankMax: number
+  engine: EngineConfig
+  /** Headers that may name the project of a completion, the first one that does counts; lower case. */
+  projectHeaders: string[]
+  /** Whether every chat completion of a project becomes a call of it. */
+  traceCompletions: boolean
+  keyLimits: Limits
+  projectLimits: Limits
+  /** Services outside that may be asked for completions. */
+  providers: Providers
   /** What child processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -75,10 +162,45 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ),
     logLevel: values.HEDDLE_LOG,
     logFormat: values.HEDDLE_LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
-    baseModel: values.HEDDLE_BASE_MODEL,
-    enginePython: values.HEDDLE_ENGINE_PYTHON,
-    stallSeconds: values.HEDDLE_STALL_SECONDS,
-    loraRankMax: values.HEDDLE_LORA_RANK_MAX,
+    engine: engineConfigOf(values),
+    projectHeaders: values.HEDDLE_PROJECT_HEADERS.toLowerCase().split(/\s*,\s*/),
+    traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
+    keyLimits: {
+      requestsMax: values.HEDDLE_KEY_REQUESTS_MAX,
+      tokensPerMinute: values.HEDDLE_KEY_TOKENS_PER_MINUTE,
+    },
+    projectLimits: {
+      requestsMax: values.HEDDLE_PROJECT_REQUESTS_MAX,
+      tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
+    },
+    providers: readProviders(env),
     environment: env,
+  }
+}
+
+function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
+  const url = values.HEDDLE_VLLM_URL
+  return {
+    baseModel: values.HEDDLE_BASE_MODEL,
+    python: values.HEDDLE_ENGINE_PYTHON,
+    folder: resolve(values.HEDDLE_ENGINE_FOLDER ?? join(values.HEDDLE_DATA, 'engine')),
+    memoryGb: values.HEDDLE_ENGINE_MEMORY_GB,
+    idleMinutes: values.HEDDLE_ENGINE_IDLE_MINUTES,
+    threads: values.HEDDLE_ENGINE_THREADS,
+    stallSeconds: values.HEDDLE_STALL_SECONDS,
+    kvCacheGb: values.HEDDLE_KV_CACHE_GB,
+    gpuMemory: values.HEDDLE_GPU_MEMORY,
+    tensorParallel: values.HEDDLE_TENSOR_PARALLEL,
+    maxModelLen: values.HEDDLE_MAX_MODEL_LEN,
+    maxNumSeqs: values.HEDDLE_MAX_NUM_SEQS,
+    maxLoras: values.HEDDLE_MAX_LORAS,
+    loraRankMax: values.HEDDLE_LORA_RANK_MAX,
+    priorityScheduling: values.HEDDLE_PRIORITY_SCHEDULING,
+    toolParser: values.HEDDLE_TOOL_PARSER,
+    reasoningParser: values.HEDDLE_REASONING_PARSER,
+    vllm:
+      url === undefined
+        ? undefined
+        : { url, workers: values.HEDDLE_VLLM_WORKERS ?? [], key: values.HEDDLE_VLLM_KEY },
   }
 }

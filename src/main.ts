@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { routesOf } from './app.ts'
 import { readConfig } from './config.ts'
 import { messageOf } from './errors.ts'
@@ -21,16 +20,18 @@ async function main(): Promise<void> {
 
   await using stores = await openStores(config.dataFolder)
   await using compute = openLocalCompute(config, log)
-  const engine = { compute, baseModel: config.baseModel, folder: join(config.dataFolder, 'engine') }
+  const engine = { compute, baseModel: config.engine.baseModel, folder: config.engine.folder }
   const services = createServices(stores, {
     version: VERSION,
     log,
     engine,
+    inference: config,
+    providers: config.providers,
     dataFolder: config.dataFolder,
   })
   await services.artifacts.cleanUp()
   await using _training = await services.startTraining()
-  void services.warmUpChat()
+  await using _inference = services.startInference()
   const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')

@@ -22,6 +22,15 @@ describe('tidy', () => {
     expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual(['src/config.ts'])
   })
 
+  it('docs/CONFIGURATION.md has a row for every variable that the configuration reads, and for no other', () => {
+    const readers = sources.filter((file) => /^src\/[\w-]+\.ts$/.test(file))
+    const read = readers.flatMap((file) => textOf(file).match(/HEDDLE_\w+/g) ?? [])
+    const rows = [...textOf('docs/CONFIGURATION.md').matchAll(/^\| `(HEDDLE_\w+)` \|/gm)].map(
+      ([, name]) => name,
+    )
+    expect(rows.sort()).toEqual([...new Set(read)].sort())
+  })
+
   it('every method and path is declared once', () => {
     const declared = sources.filter((file) => file.endsWith('/routes.ts')).flatMap(declarationsOf)
     expect(declared.filter((route, index) => declared.indexOf(route) !== index)).toEqual([])

@@ -324,6 +324,12 @@ describe('GET /v1/system-check', () => {
   it('200 without a key while the engine works', async () => {
     const response = await server.request('/v1/system-check', { headers: { authorization: '' } })
     expect(response.status).toBe(200)
-    expect(await response.json()).toMatchObject({ api: true, database: { success: true } })
+    const memory = { memory_budget_bytes: expect.any(Number), memory_used_bytes: expect.any(Number) }
+    const trainer = { name: 'trainer test/base', state: 'ready', users: 0 }
+    expect(await response.json()).toMatchObject({
+      api: true,
+      database: { success: true },
+      engine: { ...memory, parts: expect.arrayContaining([expect.objectContaining(trainer)]) },
+    })
   })
 })

@@ -1,10 +1,12 @@
 /**
  * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does
- * what the last message says: `refuse`, `fail`, `die`, `hang`.
+ * what the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes).
+ * Arguments: port, served model, and a bearer key if it is to ask for one.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { readFakeAdapter } from './fake-adapter.ts'
 
+const [port = '', served = '', key] = process.argv.slice(2)
 const adapters = new Map<string, string>()
 
 interface Chat {
@@ -20,14 +22,28 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const reply = (status: number, value: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   }
-  if (request.url === '/health' || request.url === '/v1/completions') return reply(200, {})
+  if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return reply(401, {})
+  if (request.url === '/health') return reply(200, {})
+  if (request.url === '/v1/models') {
+    return reply(200, { object: 'list', data: [served, ...adapters.keys()].map((id) => ({ id })) })
+  }
   const chat = JSON.parse(body) as Chat
   if (request.url === '/v1/load_lora_adapter') {
-    if (adapters.has(chat.lora_name)) return reply(400, { error: 'already loaded' })
+    if (adapters.has(chat.lora_name)) return reply(400, { error: 'The adapter has already been loaded' })
     adapters.set(chat.lora_name, readFakeAdapter(chat.lora_path))
     return reply(200, {})
   }
-  if (request.url !== '/v1/chat/completions') return reply(404, {})
+  const usage = { prompt_tokens: 5, total_tokens: 7, completion_tokens: 2 }
+  const head = { id: 'cmpl-1', created: 1, model: chat.model, usage }
+  if (request.url === '/v1/completions') {
+    return reply(200, { ...head, object: 'text_completion', choices: [{ index: 0, text: body }] })
+  }
+  if (request.url === '/tokenize') return reply(200, { count: 2, max_model_len: 9, tokens: [1, 2] })
+  if (request.url === '/detokenize') return reply(200, { prompt: body })
+  if (request.url !== '/v1/chat/completions') return reply(404, { detail: 'Not Found' })
+  if (chat.model !== served && !adapters.has(chat.model)) {
+    return reply(404, { error: { message: 'no such model', type: 'NotFoundError', code: 404 } })
+  }
   switch (chat.messages.at(-1)?.content) {
     case 'refuse':
       return reply(400, {
@@ -40,25 +56,31 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case 'hang':
       process.kill(process.pid, 'SIGSTOP')
       return
+    case 'hold':
+      if (chat.stream === true)
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      return
   }
   const content = `${adapters.get(chat.model) ?? 'no adapter'}: ${body}`
-  if (chat.stream === true) return stream(response, chat.model, content)
+  if (chat.stream === true) return stream(response, { model: chat.model, content, usage })
   const message = { role: 'assistant', content, reasoning: 'why' }
-  const usage = { prompt_tokens: 1, total_tokens: 2, completion_tokens: 1 }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
-  reply(200, { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: chat.model, choices, usage })
+  reply(200, { ...head, object: 'chat.completion', choices })
 }
 
-function stream(response: ServerResponse, model: string, content: string): void {
+/** Usage is always told: the server asks for it whether its client did or not. */
+function stream(response: ServerResponse, said: { model: string; content: string; usage: object }): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const event = (choices: unknown[]): string =>
-    `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices })}\n\n`
+  const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: said.model }
+  const event = (choices: unknown[], more: object = {}): string =>
+    `data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`
   // An event that is cut in two, as networks do.
-  const text = event([{ index: 0, delta: { role: 'assistant', content } }])
+  const text = event([{ index: 0, delta: { role: 'assistant', content: said.content } }])
   response.write(text.slice(0, 20))
   setTimeout(() => {
     response.write(text.slice(20))
-    response.end(`${event([{ index: 0, delta: {}, finish_reason: 'stop' }])}data: [DONE]\n\n`)
+    const end = event([{ index: 0, delta: {}, finish_reason: 'stop' }])
+    response.end(`${end}${event([], { usage: said.usage })}data: [DONE]\n\n`)
   }, 5)
 }
 
@@ -68,6 +90,5 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-const port = Number(process.argv[2])
-createServer((request, response) => void answer(request, response)).listen(port, '127.0.0.1')
+createServer((request, response) => void answer(request, response)).listen(Number(port), '127.0.0.1')
 process.stdin.on('end', () => process.exit(0)).resume()

@@ -6,42 +6,54 @@ import {
   pythonEnvFolder,
   pythonOf,
 } from '../../../scripts/python-env.mjs'
+import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
-import { type Compute, type Inference, PartLost, type Trainer } from './port.ts'
-import { createTrainer } from './trainer.ts'
-import { createVllm } from './vllm.ts'
+import { openCompute, type Programs } from './compute.ts'
+import { createMemoryNeeds } from './memory-estimate.ts'
+import type { Compute } from './port.ts'
 
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
-
-/** Every base model costs two processes with the whole model in memory. */
-const BASE_MODELS_MAX = 4
 
 export interface LocalComputeOptions {
   dataFolder: string
   cacheFolder: string
-  enginePython: string | undefined
-  stallSeconds: number
-  loraRankMax: number
+  engine: EngineConfig
   /** What the processes inherit. */
   environment: NodeJS.ProcessEnv
 }
 
-/** Computes in child processes of this server. */
+/** Computes in child processes of this server, except where an inference server elsewhere is named. */
 export function openLocalCompute(options: LocalComputeOptions, log: Log): Compute {
-  const accelerator = acceleratorOf(options.environment['PATH'] ?? '')
-  const python = findPython(options)
-  const trainers = new Map<string, Trainer & AsyncDisposable>()
-  const inferences = new Map<string, Inference & AsyncDisposable>()
-  const stallMs = options.stallSeconds * 1000
+  const { engine, environment } = options
+  const accelerator = acceleratorOf(environment['PATH'] ?? '')
+  const needs = createMemoryNeeds({ ...engine, accelerator, environment })
+  return openCompute({
+    log,
+    loraRankMax: engine.loraRankMax,
+    priorityScheduling: engine.priorityScheduling,
+    maxNumSeqs: engine.maxNumSeqs,
+    defaultBaseModel: engine.baseModel,
+    programs: createPrograms(options),
+    memory: {
+      budgetBytes: needs.budgetBytes,
+      trainerBytes: (baseModel) => needs.trainerBytes(locationOf(baseModel)),
+      inferenceBytes: (baseModel) => needs.inferenceBytes(locationOf(baseModel)),
+    },
+    idleMs: engine.idleMinutes * 60_000,
+    stallMs: engine.stallSeconds * 1000,
+    remote: engine.vllm,
+  })
+}
 
-  function specOf(kind: string, baseModel: string, args: string[]): ChildSpec {
-    if (typeof python !== 'string') throw new PartLost(python.missing)
-    if (!trainers.has(baseModel) && trainers.size >= BASE_MODELS_MAX) {
-      throw new PartLost(`This server computes for at most ${BASE_MODELS_MAX} base models at a time`)
-    }
+/** The engine's Python programs with the settings as flags. */
+function createPrograms(options: LocalComputeOptions): Programs {
+  const { engine } = options
+  const python = findPython(options)
+
+  function spec(kind: 'trainer' | 'inference', baseModel: string, args: string[]): ChildSpec {
     return {
-      command: python,
+      command: typeof python === 'string' ? python : '',
       args,
       env: {
         ...options.environment,
@@ -55,66 +67,54 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
   }
 
   return {
-    unavailable: typeof python === 'string' ? undefined : python.missing,
-    accelerator,
-    loraRankMax: options.loraRankMax,
-
+    missing: typeof python === 'string' ? undefined : python.missing,
     trainer(baseModel) {
-      const found = trainers.get(baseModel)
-      if (found !== undefined) return found
       const args = ['-m', 'engine.main', '--base-model', locationOf(baseModel), '--base-model-id', baseModel]
-      const started = createTrainer({
-        name: `trainer ${baseModel}`,
-        log,
-        spec: specOf('trainer', baseModel, args),
-        stallMs,
-      })
-      trainers.set(baseModel, started)
-      return started
+      return spec('trainer', baseModel, args)
     },
-
-    inference(baseModel) {
-      const found = inferences.get(baseModel)
-      if (found !== undefined) return found
-      const args = ['-m', 'engine.serve', '--model', locationOf(baseModel), '--served-model-name', baseModel]
-      args.push('--max-lora-rank', String(options.loraRankMax))
-      const spec = specOf('inference', baseModel, args)
-      const started = createVllm({
-        name: `inference ${baseModel}`,
-        log,
-        spec: (port) => ({ ...spec, args: [...spec.args, '--port', String(port)] }),
-        servedModel: baseModel,
-        stallMs,
-      })
-      inferences.set(baseModel, started)
-      return started
-    },
-
-    statuses: () => [...trainers.values(), ...inferences.values()].map((part) => part.status()),
-
-    async [Symbol.asyncDispose]() {
-      const parts = [...trainers.values(), ...inferences.values()]
-      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
+    inference(baseModel, port) {
+      const of = ['--model', locationOf(baseModel), '--served-model-name', baseModel, '--port', String(port)]
+      return spec('inference', baseModel, ['-m', 'engine.serve', ...of, ...serveFlags(engine)])
     },
   }
+}
+
+function serveFlags(engine: EngineConfig): string[] {
+  const values = {
+    '--max-lora-rank': engine.loraRankMax,
+    '--max-loras': engine.maxLoras,
+    '--max-num-seqs': engine.maxNumSeqs,
+    '--max-model-len': engine.maxModelLen,
+    '--gpu-memory': engine.gpuMemory,
+    '--kv-cache-gb': engine.kvCacheGb,
+    '--threads': engine.threads,
+    '--tensor-parallel': engine.tensorParallel,
+    '--tool-parser': engine.toolParser,
+    '--reasoning-parser': engine.reasoningParser,
+  }
+  const flags = Object.entries(values).flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, String(value)],
+  )
+  return engine.priorityScheduling ? [...flags, '--priority-scheduling'] : flags
 }
 
 /** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */
 function locationOf(baseModel: string): string {
-  const shipped = join(REPOSITORY_FOLDER, 'engine/models', basename(baseModel))
-  return baseModel.startsWith('heddle/') && existsSync(shipped) ? shipped : baseModel
+  const path = baseModel.startsWith('heddle/') ? join('engine/models', basename(baseModel)) : baseModel
+  const folder = resolve(REPOSITORY_FOLDER, path)
+  return existsSync(folder) ? folder : baseModel
 }
 
-function findPython(options: LocalComputeOptions): string | { missing: string } {
-  if (options.enginePython !== undefined) {
-    if (existsSync(options.enginePython)) return options.enginePython
-    return { missing: `HEDDLE_ENGINE_PYTHON names ${options.enginePython}, which does not exist` }
+function findPython({ engine, cacheFolder, environment }: LocalComputeOptions): string | { missing: string } {
+  if (engine.python !== undefined) {
+    if (existsSync(engine.python)) return engine.python
+    return { missing: `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist` }
   }
   const missing =
     'The engine is not installed, so there is no training and no inference; "npm run setup" installs it'
-  const files = engineRequirementFiles(REPOSITORY_FOLDER, options.environment['PATH'] ?? '')
+  const files = engineRequirementFiles(REPOSITORY_FOLDER, environment['PATH'] ?? '')
   if (!files.every((file) => existsSync(file))) return { missing }
-  return pythonOf(pythonEnvFolder(options.cacheFolder, 'engine', files)) ?? { missing }
+  return pythonOf(pythonEnvFolder(cacheFolder, 'engine', files)) ?? { missing }
 }
 
 function fileNameOf(id: string): string {

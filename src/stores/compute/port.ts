@@ -1,12 +1,16 @@
 import { ClientError } from '../../errors.ts'
 
 /**
- * What computes: trainer workers and inference servers, one of each per base model, started when first needed and
- * kept alive. Adapters: local.ts (child processes of this server).
+ * What computes: trainer workers and inference servers, one of each per base model, started when first needed, kept
+ * alive while they are, and stopped when others need their memory. Adapters: local.ts (child processes of this server,
+ * and an inference server elsewhere).
  */
 
-/** `failed`: several starts in a row went wrong; starting is still tried, at long intervals. */
-export type PartState = 'idle' | 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped'
+/**
+ * `idle`: not running, and started by whoever needs it. `failed`: several starts in a row went wrong; starting is still
+ * tried, at long intervals.
+ */
+export type PartState = 'idle' | 'starting' | 'ready' | 'restarting' | 'failed' | 'stopping' | 'stopped'
 
 /** How one part of the engine is, for people and for health checks. */
 export interface PartStatus {
@@ -17,6 +21,16 @@ export interface PartStatus {
   last_error: string | null
   /** The newest lines of its output. */
   last_lines: string[]
+  /** Requests and jobs that use it or wait for it. */
+  users: number
+  /** What it needs while it runs, by estimate. */
+  memory_bytes: number
+}
+
+/** Memory that all parts share: of this machine or, where they compute on GPUs, of one GPU. By estimate. */
+export interface EngineMemory {
+  budget_bytes: number
+  used_bytes: number
 }
 
 /** The process behind a request is gone: it ended, hung and was ended, or cannot be started. */
@@ -24,21 +38,29 @@ export class PartLost extends ClientError {
   /** `unsent`: the process never saw the request, so whoever has time may send it to the next one. */
   readonly request: 'sent' | 'unsent'
 
-  constructor(message: string, options: { cause?: unknown; request?: 'unsent' } = {}) {
-    super(503, 'ServiceUnavailableError', message, { ...options, retryAfterSeconds: 5 })
+  constructor(
+    message: string,
+    options: { cause?: unknown; request?: 'unsent'; retryAfterSeconds?: number } = {},
+  ) {
+    super(503, 'ServiceUnavailableError', message, { retryAfterSeconds: 5, ...options })
     this.request = options.request ?? 'sent'
   }
 }
 
-/** A warm trainer worker: takes one request at a time. */
+/** What becomes of work that has no room in memory while others work: an answer at once, or a wait for its turn. */
+export type WhenFull = 'refuse' | 'wait'
+
+/** A trainer worker: takes one request at a time. */
 export interface Trainer {
   status(): PartStatus
+  /** Resolves once the worker could take a request. @throws PartLost when it cannot be started. */
+  ready(signal: AbortSignal): Promise<void>
   /**
    * Waits until the worker is ready, sends `request` and yields every message that follows, until the caller stops
    * iterating. A worker that stays silent meanwhile counts as hanging and is replaced.
    * @throws PartLost with a reason a person understands.
    */
-  run(request: object, signal: AbortSignal): AsyncIterable<unknown>
+  run(request: object, options: { whenFull: WhenFull }, signal: AbortSignal): AsyncIterable<unknown>
   /** Sends a message to the worker that is busy with a request; dropped when there is none. */
   send(message: object): void
 }
@@ -52,28 +74,33 @@ export interface EngineReply {
 /** One life of an inference server: what was loaded into it is gone when it ends. */
 export interface InferenceProcess {
   /**
-   * Posts JSON text; aborting the signal closes the connection, which ends the generation.
-   * @throws PartLost when the process is gone, also while the body is read.
+   * Posts JSON text; aborting the signal closes the connection, which ends the generation. The process counts as in use
+   * until the reply's body has been read or closed.
+   * @throws PartLost when the process is gone, also while the body is read; it may have been stopped since `ready`.
    */
   post(path: string, body: string, signal: AbortSignal): Promise<EngineReply>
 }
 
 export interface Inference {
   status(): PartStatus
-  /** The running process, once it answers. @throws PartLost when it cannot be started; the signal's reason. */
+  /** Starts the process if none runs; resolves once it answers. @throws PartLost when it cannot; the signal's reason. */
   ready(signal: AbortSignal): Promise<InferenceProcess>
 }
 
 export interface Compute extends AsyncDisposable {
   /** Why nothing can be computed here, and what to do about it; undefined when it can. */
   readonly unavailable: string | undefined
-  readonly accelerator: 'cpu' | 'gpu'
+  /** Whether the inference servers heed the priority of a request. */
+  readonly priorityScheduling: boolean
+  /** Requests that an inference server computes in one batch. */
+  readonly maxNumSeqs: number
   /** The largest rank of an adapter that the inference servers take. */
   readonly loraRankMax: number
-  /** Starts the worker of a base model if it is not running. @throws PartLost when this machine takes no more. */
+  /** The worker of a base model, running or not. @throws PartLost when this server knows too many base models. */
   trainer(baseModel: string): Trainer
-  /** Starts the server of a base model if it is not running. @throws PartLost when this machine takes no more. */
+  /** The server of a base model, running or not. @throws PartLost when this server knows too many base models. */
   inference(baseModel: string): Inference
   /** Every part that was ever asked for. */
   statuses(): PartStatus[]
+  memory(): EngineMemory
 }

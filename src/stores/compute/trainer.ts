@@ -1,11 +1,16 @@
 import type { Log } from '../../log.ts'
 import type { Child, ChildSpec } from './child.ts'
+import { liveAsChild } from './child-life.ts'
+import type { Parts } from './parts.ts'
 import { PartLost, type Trainer } from './port.ts'
 import { type Life, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
   name: string
   log: Log
+  parts: Parts
+  rank: 'keep' | 'stop-when-idle'
+  memoryBytes: () => number
   spec: ChildSpec
   /** A busy worker that says nothing for this long hangs. */
   stallMs: number
@@ -13,35 +18,52 @@ export interface TrainerOptions {
 
 /** A trainer worker as a child process that speaks JSON lines; its first line says that it is ready. */
 export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposable {
-  const supervisor = supervise<Child>({
-    name: options.name,
-    log: options.log,
-    spec: async () => options.spec,
-    untilReady: firstLine,
-  })
+  const life = { name: options.name, log: options.log, spec: async () => options.spec, untilReady: firstLine }
+  const supervisor = supervise<Child>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
   let busy: Life<Child> | undefined
 
   return {
     status: supervisor.status,
     [Symbol.asyncDispose]: supervisor[Symbol.asyncDispose],
 
-    send(message) {
-      busy?.child.write(`${JSON.stringify(message)}\n`)
+    async ready(signal) {
+      await supervisor.ready(signal)
     },
 
-    async *run(request, signal) {
-      const life = await supervisor.ready(signal).catch(neverSent)
-      if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
-      busy = life
-      const inbox = createInbox(life, { stallMs: options.stallMs, signal })
+    send(message) {
+      busy?.ready.write(`${JSON.stringify(message)}\n`)
+    },
+
+    async *run(request, { whenFull }, signal) {
+      const release = supervisor.use()
       try {
-        life.child.write(`${JSON.stringify(request)}\n`)
-        for (;;) yield await inbox.next()
+        const life = await supervisor.ready(signal, whenFull).catch(neverSent)
+        if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
+        busy = life
+        try {
+          yield* converse(life, request, { stallMs: options.stallMs, signal })
+        } finally {
+          busy = undefined
+        }
       } finally {
-        inbox.close()
-        busy = undefined
+        release()
       }
     },
+  }
+}
+
+/** Sends a request and yields what follows. */
+async function* converse(
+  life: Life<Child>,
+  request: object,
+  options: { stallMs: number; signal: AbortSignal },
+): AsyncIterable<unknown> {
+  const inbox = createInbox(life, options)
+  try {
+    life.ready.write(`${JSON.stringify(request)}\n`)
+    for (;;) yield await inbox.next()
+  } finally {
+    inbox.close()
   }
 }
 
@@ -77,7 +99,7 @@ function createInbox(life: Life<Child>, options: { stallMs: number; signal: Abor
     setTimeout(() => life.replace(`it hung: no progress for ${stallMs / 1000} s`), stallMs)
   let watchdog = watch()
 
-  const stopListening = life.child.onLine((line) => {
+  const stopListening = life.ready.onLine((line) => {
     clearTimeout(watchdog)
     watchdog = watch()
     lines.push(line)

@@ -1,32 +1,26 @@
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Agent, request } from 'undici'
+import { request } from 'undici'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
-import { type EngineReply, type Inference, type InferenceProcess, PartLost } from './port.ts'
-import { type Life, supervise } from './supervisor.ts'
-
-/** Idle connections are kept this long; vLLM is told to keep them far longer, so that it never closes one first. */
-const KEEP_ALIVE_MS = 60_000
-
-/** Reused connections to vLLM were seen to be reset; a request of which no byte was answered is sent again. */
-const TRANSPORT_TRIES = 3
-
-/** A server whose connections break has mostly ended; this long is waited for its end to show. */
-const END_NOTICE_MS = 3_000
+import { liveAsChild } from './child-life.ts'
+import type { Parts } from './parts.ts'
+import type { Inference } from './port.ts'
+import { supervise } from './supervisor.ts'
+import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
 
 /** How often a starting server is asked whether it answers. */
 const START_POLL_MS = 200
 
-/** How often the watch looks at a running server. */
-const WATCH_MS = 5_000
-
-/** An idle server proves with one token this often that its engine still computes. */
-const IDLE_PROBE_MS = 60_000
+/** A server that starts answers late while it loads; then it is asked again. */
+const HEALTH_MS_MAX = 5_000
 
 export interface VllmOptions {
   name: string
   log: Log
+  parts: Parts
+  rank: 'keep' | 'stop-when-idle'
+  memoryBytes: () => number
   /** The program for one port. */
   spec: (port: number) => ChildSpec
   /** The name under which the base model is served. */
@@ -37,36 +31,25 @@ export interface VllmOptions {
 
 /** A vLLM server as a child process, watched by what it produces. */
 export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
-  const agent = new Agent({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // A long generation is not an error; the watch below ends a server that hangs.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const agent = newAgent()
+  const endpoint = { agent, headers: {}, servedModel: options.servedModel }
   let port = 0
-  const supervisor = supervise<string>({
+  const life = {
     name: options.name,
     log: options.log,
     async spec() {
       port = await freePort()
       return options.spec(port)
     },
-    untilReady: (_child, ended) => untilAnswering({ port, agent, ended, servedModel: options.servedModel }),
-  })
-  const processes = new WeakMap<Life<string>, InferenceProcess>()
+    untilReady: (_child: unknown, ended: AbortSignal) =>
+      untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
+  }
+  const supervisor = supervise<Endpoint>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
+  const connectionOf = createConnections({ stallMs: options.stallMs, use: supervisor.use })
 
   return {
     status: supervisor.status,
-    async ready(signal) {
-      const life = await supervisor.ready(signal)
-      let running = processes.get(life)
-      if (running === undefined) {
-        running = connect(life, { agent, stallMs: options.stallMs, servedModel: options.servedModel })
-        processes.set(life, running)
-      }
-      return running
-    },
+    ready: async (signal) => connectionOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()
       await agent.destroy()
@@ -87,21 +70,13 @@ function freePort(): Promise<number> {
   })
 }
 
-interface Starting {
-  port: number
-  agent: Agent
-  ended: AbortSignal
-  servedModel: string
-}
-
-/** Resolves with the server's URL once it is healthy and has made a first token, which takes seconds. */
-async function untilAnswering({ port, agent, ended, servedModel }: Starting): Promise<string> {
-  const url = `http://127.0.0.1:${port}`
+/** Resolves once the server is healthy and has made a first token, which takes seconds. */
+async function untilAnswering(endpoint: Endpoint, ended: AbortSignal): Promise<Endpoint> {
   for (;;) {
     ended.throwIfAborted()
-    const healthy = await request(`${url}/health`, {
-      dispatcher: agent,
-      signal: AbortSignal.any([ended, AbortSignal.timeout(WATCH_MS)]),
+    const healthy = await request(`${endpoint.url}/health`, {
+      dispatcher: endpoint.agent,
+      signal: AbortSignal.any([ended, AbortSignal.timeout(HEALTH_MS_MAX)]),
     }).then(
       async (reply) => {
         await reply.body.dump()
@@ -112,137 +87,6 @@ async function untilAnswering({ port, agent, ended, servedModel }: Starting): Pr
     if (healthy) break
     await delay(START_POLL_MS, undefined, { signal: ended })
   }
-  const reply = await request(`${url}/v1/completions`, {
-    method: 'POST',
-    headers: JSON_HEADERS,
-    body: probeBody(servedModel),
-    signal: ended,
-    dispatcher: agent,
-  })
-  await reply.body.dump()
-  return url
-}
-
-const JSON_HEADERS = { 'content-type': 'application/json' }
-
-/** One token, to see whether the engine behind the HTTP server computes. */
-function probeBody(servedModel: string): string {
-  return JSON.stringify({ model: servedModel, prompt: 'a', max_tokens: 1 })
-}
-
-interface Connection {
-  agent: Agent
-  stallMs: number
-  servedModel: string
-}
-
-function connect(life: Life<string>, { agent, stallMs, servedModel }: Connection): InferenceProcess {
-  let inFlight = 0
-  let lastByteAt = performance.now()
-  let lastProofAt = performance.now()
-
-  async function send(path: string, body: string, signal: AbortSignal): Promise<EngineReply> {
-    const reply = await retryTransport(life, signal, () =>
-      request(`${life.ready}${path}`, {
-        method: 'POST',
-        headers: JSON_HEADERS,
-        body,
-        signal,
-        dispatcher: agent,
-      }),
-    )
-    return { status: reply.statusCode, body: reply.body }
-  }
-
-  async function* counted(body: AsyncIterable<Uint8Array>, done: () => void): AsyncIterable<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        lastByteAt = performance.now()
-        lastProofAt = lastByteAt
-        yield chunk
-      }
-    } catch (error) {
-      throw await lossOf(life, error)
-    } finally {
-      done()
-    }
-  }
-
-  async function probe(): Promise<void> {
-    const signal = AbortSignal.any([life.ended, AbortSignal.timeout(stallMs)])
-    try {
-      const reply = await send('/v1/completions', probeBody(servedModel), signal)
-      for await (const _chunk of reply.body) lastByteAt = performance.now()
-      lastProofAt = performance.now()
-    } catch {
-      if (!life.ended.aborted) life.replace(`it hung: no token for ${stallMs / 1000} s`)
-    }
-  }
-
-  async function watch(): Promise<void> {
-    // Half the stall time of silence is suspicious while somebody waits; the probe then has the other half.
-    const suspicious = stallMs / 2
-    while (!life.ended.aborted) {
-      await delay(Math.min(WATCH_MS, suspicious), undefined, { signal: life.ended, ref: false }).catch(
-        () => {},
-      )
-      const now = performance.now()
-      const silent = inFlight > 0 && now - lastByteAt > suspicious
-      if (!life.ended.aborted && (silent || now - lastProofAt > IDLE_PROBE_MS)) await probe()
-    }
-  }
-  void watch()
-
-  return {
-    async post(path, body, signal) {
-      if (inFlight === 0) lastByteAt = performance.now()
-      inFlight++
-      let open = true
-      const done = (): void => {
-        if (open) inFlight--
-        open = false
-      }
-      try {
-        const reply = await send(path, body, AbortSignal.any([signal, life.ended]))
-        lastByteAt = performance.now()
-        return { status: reply.status, body: counted(reply.body, done) }
-      } catch (error) {
-        done()
-        signal.throwIfAborted()
-        throw await lossOf(life, error)
-      }
-    },
-  }
-}
-
-/** Says why a connection broke: a server that breaks one has mostly ended, which shows a little later. */
-async function lossOf(life: Life<string>, cause: unknown): Promise<PartLost> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  life.ended.addEventListener('abort', () => resolve(), { once: true })
-  if (!life.ended.aborted) await Promise.race([promise, delay(END_NOTICE_MS, undefined, { ref: false })])
-  const reason: unknown = life.ended.aborted ? life.ended.reason : undefined
-  const message = reason instanceof Error ? reason.message : 'The connection to the inference engine broke'
-  return new PartLost(message, { cause, ...(isRefused(cause) && { request: 'unsent' as const }) })
-}
-
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
-}
-
-/** @throws the first error: a refusal after it only says that the same request has ended the server. */
-async function retryTransport<Reply>(
-  life: Life<string>,
-  signal: AbortSignal,
-  send: () => Promise<Reply>,
-): Promise<Reply> {
-  let first: unknown
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await send()
-    } catch (error) {
-      first ??= error
-      const isOver = signal.aborted || life.ended.aborted || isRefused(error)
-      if (attempt >= TRANSPORT_TRIES || isOver) throw first
-    }
-  }
+  await makeToken(endpoint, ended)
+  return endpoint
 }

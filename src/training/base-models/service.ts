@@ -60,8 +60,9 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   }
 
   return {
-    accelerator: compute.accelerator,
     loraRankMax: compute.loraRankMax,
+    priorityScheduling: compute.priorityScheduling,
+    maxNumSeqs: compute.maxNumSeqs,
 
     isAvailable: (): boolean => compute.unavailable === undefined,
 
@@ -76,10 +77,6 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
      */
     initialAdapter: (baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles> =>
       untilEngine(initialAdapter(baseModel, lora), signal, baseModel),
-
-    /** The adapter that stands for the base model itself. @throws 503 as above. */
-    neutralAdapter: (baseModel: string, signal: AbortSignal): Promise<StoredFiles> =>
-      untilEngine(initialAdapter(baseModel, loraOf({})), signal, baseModel),
 
     withTrainer,
     ask,
@@ -101,9 +98,13 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     /** Starts a base model's processes ahead of the first request. */
     async warmUp(baseModel: string): Promise<void> {
       if (compute.unavailable !== undefined) return
-      compute.inference(baseModel)
-      compute.trainer(baseModel)
-      await initialAdapter(baseModel, loraOf({}))
+      const { signal } = new AbortController()
+      const inference = compute.inference(baseModel).ready(signal)
+      await Promise.all([
+        inference,
+        compute.trainer(baseModel).ready(signal),
+        initialAdapter(baseModel, loraOf({})),
+      ])
     },
   }
 }

@@ -30,7 +30,7 @@ export function createTrainerTurns(compute: Compute) {
   function ask(baseModel: string, wanted: WithoutId<Wanted>): Promise<Answer> {
     const request = { ...wanted, request_id: newId() } as Wanted
     return withTrainer(baseModel, async (trainer) => {
-      for await (const raw of trainer.run(request, new AbortController().signal)) {
+      for await (const raw of trainer.run(request, { whenFull: 'refuse' }, new AbortController().signal)) {
         const message = WorkerMessage.parse(raw)
         // What is left of a job that was cancelled carries another id.
         if (!('request_id' in message) || message.request_id !== request.request_id) continue

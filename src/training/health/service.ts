@@ -25,6 +25,7 @@ export function createHealth({ control, compute }: { control: ControlDb; compute
           const failed = compute.statuses().find((part) => part.state === 'failed')
           if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)
         }),
+        engine: engineOf(compute),
       }
       const healthy = report.database.success && report.cpu_queue.success && report.gpu_queue.success
       return {
@@ -33,6 +34,16 @@ export function createHealth({ control, compute }: { control: ControlDb; compute
         body: JSON.stringify(report),
       }
     },
+  }
+}
+
+function engineOf(compute: Compute): Report['engine'] {
+  const { budget_bytes, used_bytes } = compute.memory()
+  return {
+    memory_budget_bytes: budget_bytes,
+    memory_used_bytes: used_bytes,
+    // What its program has printed is not for everybody who may ask.
+    parts: compute.statuses().map(({ last_lines: _, ...part }) => part),
   }
 }
 

@@ -6,7 +6,28 @@ const Check = z
   .object({ success: z.boolean(), duration: z.number(), errors: z.array(z.string()) })
   .meta({ id: 'SystemCheckPart' })
 
-/** Wire: answered with 503 when a check fails. */
+/** One process of the engine; an idle one is healthy, and starts when it is needed. */
+const EnginePart = z
+  .object({
+    name: z.string(),
+    state: z.enum(['idle', 'starting', 'ready', 'restarting', 'failed', 'stopping', 'stopped']),
+    since: z.string(),
+    last_error: z.string().nullable(),
+    users: z.int(),
+    memory_bytes: z.number(),
+  })
+  .meta({ id: 'EnginePart' })
+
+/** Bytes are estimates, by which parts share the memory. */
+const Engine = z
+  .object({
+    memory_budget_bytes: z.number(),
+    memory_used_bytes: z.number(),
+    parts: z.array(EnginePart),
+  })
+  .meta({ id: 'Engine' })
+
+/** Wire: answered with 503 when a check fails; clients know nothing of `engine`. */
 export const SystemCheckRes = z
-  .object({ api: z.literal(true), database: Check, cpu_queue: Check, gpu_queue: Check })
+  .object({ api: z.literal(true), database: Check, cpu_queue: Check, gpu_queue: Check, engine: Engine })
   .meta({ id: 'SystemCheck' })

@@ -67,7 +67,8 @@ async function follow(
   work: RunOptions & { trainer: Trainer; request: WorkerRequest },
 ): Promise<Saved> {
   const events = await createJobEvents(deps.control, job.id)
-  for await (const raw of work.trainer.run(work.request, work.signal)) {
+  // Nobody's patience ends: a job waits until memory is free for its worker.
+  for await (const raw of work.trainer.run(work.request, { whenFull: 'wait' }, work.signal)) {
     try {
       const message = WorkerMessage.parse(raw)
       // A worker may still be finishing a job that was cancelled.

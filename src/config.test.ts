@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from './config.ts'
+
+describe('readConfig', () => {
+  it('knows the engine: defaults, and a vLLM elsewhere only where one is named', () => {
+    const { engine } = readConfig({ HEDDLE_DATA: '/data', HEDDLE_VLLM_WORKERS: 'http://a:8000' })
+    expect(engine).toMatchObject({ folder: '/data/engine', kvCacheGb: 1, priorityScheduling: false })
+    expect(engine.vllm).toBeUndefined()
+  })
+
+  it('takes URLs with or without a slash at their end', () => {
+    const { engine } = readConfig({
+      HEDDLE_VLLM_URL: 'http://router:8000/',
+      HEDDLE_VLLM_WORKERS: 'http://a:8000, http://b:8000/',
+      HEDDLE_PRIORITY_SCHEDULING: 'on',
+    })
+    expect(engine.vllm).toEqual({
+      url: 'http://router:8000',
+      workers: ['http://a:8000', 'http://b:8000'],
+      key: undefined,
+    })
+    expect(engine.priorityScheduling).toBe(true)
+  })
+
+  it.each([
+    ['HEDDLE_ENGINE_MEMORY_GB', '0'],
+    ['HEDDLE_GPU_MEMORY', '1.5'],
+    ['HEDDLE_KV_CACHE_GB', '0.5'],
+    ['HEDDLE_VLLM_URL', 'router:8000'],
+    ['HEDDLE_ENGINE_IDLE_MINUTES', '-1'],
+  ])('names a wrong variable: %s=%s', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
+  })
+})

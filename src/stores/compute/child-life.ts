@@ -1,0 +1,89 @@
+import type { Log } from '../../log.ts'
+import { type Child, type ChildSpec, startChild } from './child.ts'
+import { PartLost } from './port.ts'
+import type { LifeHooks } from './supervisor.ts'
+
+/** Fetching and loading a large base model may take this long; a start that takes longer hangs. */
+const START_MS_MAX = 60 * 60_000
+
+/** A starting child that writes nothing for this long hangs; imports on a busy machine took up to 30 s in silence. */
+const START_SILENCE_MS_MAX = 180_000
+
+/** How often a starting child is looked at. */
+const START_WATCH_MS = 1_000
+
+export interface ChildLifeOptions<Ready> {
+  name: string
+  log: Log
+  /** Called for every start, because a port may have to be chosen anew. */
+  spec: () => Promise<ChildSpec>
+  /** Resolves once the child can work; what it returns is handed to those who wait. */
+  untilReady: (child: Child, ended: AbortSignal) => Promise<Ready>
+}
+
+/** A life as a child process. */
+export async function liveAsChild<Ready>(
+  options: ChildLifeOptions<Ready>,
+  hooks: LifeHooks<Ready>,
+): Promise<string> {
+  const { name, log } = options
+  const { stopping } = hooks
+  const ended = new AbortController()
+  let killReason: string | undefined
+  const child = startChild(await options.spec())
+  hooks.onOutput(child.lastLines)
+  log.info({ part: name, pid: child.pid }, 'engine part starting')
+  const gone = child.exited.then((how) => {
+    const reason = `${name} ended: ${killReason ?? how}${lastWords(child.lastLines())}`
+    ended.abort(new PartLost(reason))
+    return reason
+  })
+  function replace(reason: string): void {
+    if (ended.signal.aborted || killReason !== undefined) return
+    killReason = reason
+    void child.kill('at-once')
+  }
+  function stop(): void {
+    // From here on it takes no request, although it lives a little longer.
+    ended.abort(stopping.reason)
+    void child.kill('politely')
+  }
+  if (stopping.aborted) stop()
+  else stopping.addEventListener('abort', stop, { once: true })
+  const stopWatching = watchStart(child, replace)
+  try {
+    const ready = await options.untilReady(child, ended.signal)
+    ended.signal.throwIfAborted()
+    log.info({ part: name, pid: child.pid }, 'engine part ready')
+    hooks.onReady({ isAlive: child.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
+  } catch (error) {
+    if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
+  } finally {
+    stopWatching()
+  }
+  const reason = await gone
+  stopping.removeEventListener('abort', stop)
+  return reason
+}
+
+/** Replaces a child whose start hangs; returns how to stop looking. */
+function watchStart(child: Child, replace: (reason: string) => void): () => void {
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    if (child.silentMs() > START_SILENCE_MS_MAX) {
+      replace(`its start hung: it wrote nothing for ${START_SILENCE_MS_MAX / 1000} s`)
+    } else if (performance.now() - startedAt > START_MS_MAX) {
+      replace(`not ready within ${START_MS_MAX / 1000} s`)
+    }
+  }, START_WATCH_MS)
+  return () => clearInterval(timer)
+}
+
+/** Our own mark at the end of a log, and progress bars. */
+const NO_WORDS = /^— ended|\d+%\|/
+
+/** The end of the output is where programs say what went wrong. */
+function lastWords(lines: string[]): string {
+  const words = lines.filter((line) => line.trim() !== '' && !NO_WORDS.test(line)).at(-1)
+  return words === undefined ? '' : `; its last words: ${words.trim()}`
+}

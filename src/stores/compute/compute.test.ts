@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { ComputeOptions } from './compute.ts'
+
+import { openFakeCompute } from './fake-compute.ts'
+import { GB } from './memory-estimate.ts'
+import type { Compute, EngineReply, InferenceProcess, PartStatus } from './port.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heddle-compute-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+/** Servers need 2 GB and trainers 1 GB. */
+function open(budgetGb: number, options: Partial<ComputeOptions> = {}): Compute {
+  const memory = { budgetBytes: budgetGb * GB, inferenceBytes: () => 2 * GB, trainerBytes: () => GB }
+  const compute = openFakeCompute(folder, { memory, ...options })
+  opened.push(compute)
+  return compute
+}
+
+function signal(): AbortSignal {
+  return new AbortController().signal
+}
+
+function statusOf(compute: Compute, name: string): PartStatus {
+  const found = compute.statuses().find((status) => status.name === name)
+  if (found === undefined) throw new Error(`no part ${name}`)
+  return found
+}
+
+function chat(
+  process: InferenceProcess,
+  model: string,
+  content: string,
+  { stream = false, until = signal() } = {},
+): Promise<EngineReply> {
+  const body = { model, stream, messages: [{ role: 'user', content }] }
+  return process.post('/v1/chat/completions', JSON.stringify(body), until)
+}
+
+async function textOf(reply: EngineReply): Promise<string> {
+  let text = ''
+  for await (const chunk of reply.body) text += Buffer.from(chunk).toString()
+  return text
+}
+
+async function answerOf(compute: Compute, model: string): Promise<number> {
+  const reply = await chat(await compute.inference(model).ready(signal()), model, 'hi')
+  await textOf(reply)
+  return reply.status
+}
+
+describe('parts that share the memory', () => {
+  it('are idle until they are needed, and then count', async () => {
+    const compute = open(10)
+    compute.inference('a')
+    compute.trainer('a')
+    expect(compute.statuses().map(({ state }) => state)).toEqual(['idle', 'idle'])
+    expect(compute.memory()).toEqual({ budget_bytes: 10 * GB, used_bytes: 0 })
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(statusOf(compute, 'inference a')).toMatchObject({ state: 'ready', memory_bytes: 2 * GB })
+    expect(compute.memory().used_bytes).toBe(2 * GB)
+  })
+
+  it('give way when they were used longest ago, those of the default base model last', async () => {
+    const compute = open(6)
+    for (const model of ['test/base', 'a', 'b']) expect(await answerOf(compute, model)).toBe(200)
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(await answerOf(compute, 'c')).toBe(200)
+    const states = () => compute.statuses().map(({ name, state }) => `${name}: ${state}`)
+    expect(states()).toEqual([
+      'inference test/base: ready',
+      'inference a: ready',
+      'inference b: idle',
+      'inference c: ready',
+    ])
+    expect(statusOf(compute, 'inference b').last_error).toBeNull()
+    expect(await answerOf(compute, 'b')).toBe(200)
+    expect(statusOf(compute, 'inference a').state).toBe('idle')
+  })
+
+  it('are lost to whoever held them idle, who is told that the request was never seen', async () => {
+    const compute = open(2)
+    const held = await compute.inference('a').ready(signal())
+    expect(await answerOf(compute, 'b')).toBe(200)
+    await expect(chat(held, 'a', 'hi')).rejects.toMatchObject({ request: 'unsent' })
+    const next = await compute.inference('a').ready(signal())
+    expect(next).not.toBe(held)
+    expect((await chat(next, 'a', 'hi')).status).toBe(200)
+  })
+
+  it('503 with the numbers when all are in use; the one in use is never stopped', async () => {
+    const compute = open(4)
+    const client = new AbortController()
+    for (const model of ['a', 'b']) {
+      const process = await compute.inference(model).ready(signal())
+      void chat(process, model, 'hold', { until: client.signal }).catch(() => {})
+    }
+    const refusal = await compute
+      .inference('c')
+      .ready(signal())
+      .catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ status: 503, request: 'sent', retryAfterSeconds: 15 })
+    expect(String(refusal)).toContain(
+      'inference c needs 2.0 GB, and the memory budget is 4.0 GB (HEDDLE_ENGINE_MEMORY_GB), ' +
+        'of which 4.0 GB are in use by inference a (2.0 GB), inference b (2.0 GB)',
+    )
+    client.abort()
+    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+    expect(await answerOf(compute, 'c')).toBe(200)
+  })
+
+  it('503 for what would never fit, also for those who would wait', async () => {
+    const compute = open(0.5)
+    const messages = compute.trainer('a').run({ kind: 'create_adapter' }, { whenFull: 'wait' }, signal())
+    await expect(messages[Symbol.asyncIterator]().next()).rejects.toThrow(/trainer a needs 1.0 GB.*is 0.5 GB/)
+  })
+
+  it('are waited for by a job, which keeps its worker until it has ended', async () => {
+    const compute = open(2)
+    const client = new AbortController()
+    const process = await compute.inference('a').ready(signal())
+    const held = chat(process, 'a', 'hold', { until: client.signal }).catch(() => {})
+    const request = { kind: 'create_adapter', request_id: '1', output_dir: join(folder, 'made') }
+    const job = compute.trainer('a').run(request, { whenFull: 'wait' }, signal())[Symbol.asyncIterator]()
+    const first = job.next()
+    await expect(compute.trainer('a').ready(signal())).rejects.toThrow(/needs 1.0 GB/)
+    client.abort()
+    await held
+    expect(await first).toMatchObject({ value: { kind: 'adapter_created' } })
+    await expect(compute.inference('a').ready(signal())).rejects.toThrow(/in use by trainer a/)
+    await job.return?.()
+    expect(await answerOf(compute, 'a')).toBe(200)
+  })
+})
+
+describe('users of a part', () => {
+  it.each([
+    ['before the reply', false],
+    ['after the reply began, unread', true],
+  ])('end when the client goes away %s', async (_when, stream) => {
+    const compute = open(4)
+    const process = await compute.inference('a').ready(signal())
+    const client = new AbortController()
+    const reply = chat(process, 'a', 'hold', { stream, until: client.signal })
+    if (stream) await reply
+    expect(statusOf(compute, 'inference a').users).toBe(1)
+    client.abort()
+    await reply.catch(() => {})
+    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+  })
+
+  it('end when the server dies in the middle', async () => {
+    const compute = open(4)
+    const process = await compute.inference('a').ready(signal())
+    const stream = await chat(process, 'a', 'hold', { stream: true })
+    await expect(chat(process, 'a', 'die')).rejects.toMatchObject({ status: 503 })
+    await expect(textOf(stream)).rejects.toMatchObject({ status: 503 })
+    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+  })
+
+  it('are those who wait for its start, too', async () => {
+    const compute = open(2)
+    const waiting = compute.inference('a').ready(signal())
+    await expect(compute.inference('b').ready(signal())).rejects.toThrow(/in use by inference a/)
+    await waiting
+    expect(await answerOf(compute, 'b')).toBe(200)
+  })
+})
+
+describe('a part that nobody uses', () => {
+  it('stops, and starts again; not so that of the default base model, nor one with a request', async () => {
+    const compute = open(10, { idleMs: 100 })
+    const client = new AbortController()
+    expect(await answerOf(compute, 'test/base')).toBe(200)
+    const busy = await compute.inference('busy').ready(signal())
+    void chat(busy, 'busy', 'hold', { until: client.signal }).catch(() => {})
+    expect(await answerOf(compute, 'a')).toBe(200)
+    await vi.waitFor(() => expect(statusOf(compute, 'inference a').state).toBe('idle'), { timeout: 5_000 })
+    expect(statusOf(compute, 'inference test/base').state).toBe('ready')
+    expect(statusOf(compute, 'inference busy').state).toBe('ready')
+    expect(await answerOf(compute, 'a')).toBe(200)
+    client.abort()
+    await vi.waitFor(() => expect(statusOf(compute, 'inference busy').state).toBe('idle'), { timeout: 5_000 })
+  })
+})

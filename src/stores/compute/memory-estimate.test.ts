@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMemoryNeeds, GB } from './memory-estimate.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heddle-memory-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A base model of two files of 1,000 bytes each. */
+function writeModel(path: string, config: object): string {
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, 'config.json'), JSON.stringify(config))
+  for (const name of ['model-1.safetensors', 'model-2.safetensors'])
+    writeFileSync(join(path, name), 'x'.repeat(1_000))
+  return path
+}
+
+function needs(options: { memoryGb?: number } = {}) {
+  return createMemoryNeeds({
+    accelerator: 'cpu',
+    memoryGb: options.memoryGb,
+    kvCacheGb: 2,
+    gpuMemory: 0.7,
+    environment: { HF_HOME: join(folder, 'hf') },
+  })
+}
+
+describe('what parts need', () => {
+  it.each([
+    ['bfloat16', { dtype: 'bfloat16' }, 4_000],
+    ['float32', { torch_dtype: 'float32' }, 2_000],
+    ['a dtype it does not say', {}, 4_000],
+  ])('is the weights in float32, whatever they are stored in: %s', (name, config, bytes) => {
+    const model = writeModel(join(folder, name), config)
+    expect(needs().trainerBytes(model)).toBeCloseTo(bytes + 0.8 * GB, 0)
+    expect(needs().inferenceBytes(model)).toBeCloseTo(bytes + (2 + 1.2) * GB, 0)
+  })
+
+  it('is found in the cache of Hugging Face, and assumed while it is not there', () => {
+    expect(needs().trainerBytes('org/model')).toBe(6.8 * GB)
+    const cached = join(folder, 'hf/hub/models--org--model')
+    writeModel(join(cached, 'snapshots/abc'), { dtype: 'bfloat16' })
+    mkdirSync(join(cached, 'refs'))
+    writeFileSync(join(cached, 'refs/main'), 'abc')
+    expect(needs().trainerBytes('org/model')).toBeCloseTo(4_000 + 0.8 * GB, 0)
+  })
+
+  it('fits a budget that is set, or a share of the machine', () => {
+    expect(needs({ memoryGb: 3 }).budgetBytes).toBe(3 * GB)
+    expect(needs().budgetBytes).toBeGreaterThan(0.1 * GB)
+  })
+})

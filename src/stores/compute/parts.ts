@@ -1,0 +1,152 @@
+import { createBell } from './bell.ts'
+import { GB } from './memory-estimate.ts'
+import { type EngineMemory, PartLost, type PartState, type WhenFull } from './port.ts'
+
+/** Whoever found no room comes back after this long, in which most answers end. */
+const NO_ROOM_RETRY_SECONDS = 15
+
+/** What can be started and stopped. */
+export interface Part {
+  readonly name: string
+  state(): PartState
+  /** What it needs while it runs, by estimate. */
+  memoryBytes(): number
+  /** Begins to keep its process running; how that goes shows in its state. */
+  start(): void
+  /** Ends its process; resolves once that has ended. */
+  stop(reason: string): Promise<void>
+}
+
+/** The place of a part among the others. */
+export interface Seat {
+  users(): number
+  /** Counts a user until what it returns is called. A part with a user is never stopped. */
+  use(): () => void
+  /** Starts the part once there is room for it. @throws PartLost with the numbers; the signal's reason. */
+  start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
+}
+
+export interface Parts {
+  /** `keep`: stopped only to make room, and then last. */
+  add(part: Part, rank: 'keep' | 'stop-when-idle'): Seat
+  memory(): EngineMemory
+}
+
+export interface PartsOptions {
+  budgetBytes: number
+  /** A part that nobody has used for this long is stopped; 0 for never. */
+  idleMs: number
+}
+
+interface Member {
+  part: Part
+  isKept: boolean
+  users: number
+  lastUsedAt: number
+}
+
+/** Shares the memory among parts: whoever needs room gets that of parts that nobody uses. */
+export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
+  const members: Member[] = []
+  const freed = createBell()
+
+  const running = (): Member[] => members.filter(({ part }) => !['idle', 'stopped'].includes(part.state()))
+  const usedBytes = (): number => bytesOf(running())
+
+  /** What to stop so that a part fits; undefined when that would not do. */
+  function toStop(wanted: Part): Member[] | undefined {
+    let missing = usedBytes() + wanted.memoryBytes() - budgetBytes
+    const chosen: Member[] = []
+    for (const member of running().filter(isFree).filter(hasRoom).sort(byWorth)) {
+      if (missing <= 0) break
+      chosen.push(member)
+      missing -= member.part.memoryBytes()
+    }
+    return missing > 0 ? undefined : chosen
+  }
+
+  async function start(part: Part, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
+    while (part.state() === 'idle') {
+      signal.throwIfAborted()
+      const victims = toStop(part)
+      if (victims === undefined) {
+        if (whenFull === 'refuse' || part.memoryBytes() > budgetBytes) throw noRoom(part)
+        await freed.next(signal)
+      } else if (victims.length > 0) {
+        // What somebody else has stopped may be taken by then, so everything is looked at again.
+        await Promise.all(victims.map((victim) => victim.part.stop(`stopped to make room for ${part.name}`)))
+      } else {
+        part.start()
+      }
+    }
+  }
+
+  function noRoom(part: Part): PartLost {
+    const busy = running().filter((member) => !isFree(member))
+    const users = busy.map((member) => `${member.part.name} (${gb(member.part.memoryBytes())})`)
+    const inUse =
+      users.length === 0 ? '' : `, of which ${gb(bytesOf(busy))} are in use by ${users.join(', ')}`
+    const budget = `the memory budget is ${gb(budgetBytes)} (HEDDLE_ENGINE_MEMORY_GB)`
+    return new PartLost(`${part.name} needs ${gb(part.memoryBytes())}, and ${budget}${inUse}`, {
+      retryAfterSeconds: NO_ROOM_RETRY_SECONDS,
+    })
+  }
+
+  return {
+    memory: () => ({ budget_bytes: budgetBytes, used_bytes: usedBytes() }),
+
+    add(part, rank) {
+      const member: Member = { part, isKept: rank === 'keep', users: 0, lastUsedAt: 0 }
+      members.push(member)
+      let idleTimer: NodeJS.Timeout | undefined
+
+      function release(): void {
+        member.users--
+        member.lastUsedAt = performance.now()
+        if (member.users > 0) return
+        freed.ring()
+        if (idleMs === 0 || member.isKept) return
+        const stop = () => void part.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
+        idleTimer = setTimeout(stop, idleMs).unref()
+      }
+
+      return {
+        users: () => member.users,
+        use() {
+          clearTimeout(idleTimer)
+          member.users++
+          let isOpen = true
+          return () => {
+            if (isOpen) release()
+            isOpen = false
+          }
+        },
+        start: (whenFull, signal) => start(part, whenFull, signal),
+      }
+    },
+  }
+}
+
+/** A part that is being stopped gives its room away, even if somebody waits for its next start. */
+function isFree({ part, users }: Member): boolean {
+  return users === 0 || part.state() === 'stopping'
+}
+
+/** Stopping what runs elsewhere would free nothing here. */
+function hasRoom({ part }: Member): boolean {
+  return part.memoryBytes() > 0
+}
+
+/** What is being stopped anyway comes first, then what was used longest ago; the kept ones come last. */
+function byWorth(a: Member, b: Member): number {
+  const isLeaving = (member: Member): number => (member.part.state() === 'stopping' ? 0 : 1)
+  return isLeaving(a) - isLeaving(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
+}
+
+function bytesOf(members: readonly Member[]): number {
+  return members.reduce((sum, { part }) => sum + part.memoryBytes(), 0)
+}
+
+function gb(bytes: number): string {
+  return `${(bytes / GB).toFixed(1)} GB`
+}

@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { RemoteOptions } from './compute.ts'
+import { writeFakeAdapter } from './fake-adapter.ts'
+import { fakeProgram, openFakeCompute } from './fake-compute.ts'
+import type { Compute, EngineReply, InferenceProcess, PartStatus } from './port.ts'
+
+const MODEL = 'test/base'
+const KEY = 'a-key'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heddle-remote-'))
+  writeFakeAdapter(join(folder, 'adapter'), 'B=1')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const computes: Compute[] = []
+const servers = new Set<ChildProcess>()
+afterEach(async () => {
+  for (const compute of computes.splice(0)) await compute[Symbol.asyncDispose]()
+  for (const server of servers) server.kill('SIGKILL')
+  servers.clear()
+})
+
+function open(remote: Partial<RemoteOptions>): Compute {
+  const compute = openFakeCompute(folder, { remote: { url: '', workers: [], key: KEY, ...remote } })
+  computes.push(compute)
+  return compute
+}
+
+/** A vLLM that somebody else runs; resolves once it answers. */
+async function startRemote(port: number, servedModel = MODEL): Promise<ChildProcess> {
+  const { command, args, env } = fakeProgram('fake-vllm.ts', [String(port), servedModel, KEY])
+  const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'ignore'] })
+  servers.add(child)
+  await vi.waitFor(() => fetch(urlOf(port)), { timeout: 10_000 })
+  return child
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+function ready(compute: Compute): Promise<InferenceProcess> {
+  return compute.inference(MODEL).ready(new AbortController().signal)
+}
+
+function post(process: InferenceProcess, path: string, body: object): Promise<EngineReply> {
+  return process.post(path, JSON.stringify(body), new AbortController().signal)
+}
+
+async function textOf(reply: EngineReply): Promise<string> {
+  let text = ''
+  for await (const chunk of reply.body) text += Buffer.from(chunk).toString()
+  return text
+}
+
+async function loadAdapter(process: InferenceProcess): Promise<number> {
+  const body = { lora_name: 'digest', lora_path: join(folder, 'adapter') }
+  const reply = await post(process, '/v1/load_lora_adapter', body)
+  await textOf(reply)
+  return reply.status
+}
+
+async function chat(process: InferenceProcess, model: string, content = 'hi'): Promise<string | number> {
+  const reply = await post(process, '/v1/chat/completions', { model, messages: [{ role: 'user', content }] })
+  const text = await textOf(reply)
+  if (reply.status !== 200) return reply.status
+  const { choices } = JSON.parse(text) as { choices: { message: { content: string } }[] }
+  return choices[0]?.message.content.split(':')[0] ?? ''
+}
+
+function statusOf(compute: Compute): PartStatus {
+  const [status] = compute.statuses()
+  if (status === undefined) throw new Error('no part')
+  return status
+}
+
+function expectState(compute: Compute, state: RegExp, error: RegExp): Promise<void> {
+  return vi.waitFor(
+    () => {
+      expect(statusOf(compute).state).toMatch(state)
+      expect(statusOf(compute).last_error).toMatch(error)
+    },
+    { timeout: 15_000 },
+  )
+}
+
+describe('a vLLM elsewhere', () => {
+  it('answers, takes adapters, and needs no memory here', async () => {
+    const port = await freePort()
+    await startRemote(port)
+    const compute = open({ url: urlOf(port) })
+    const process = await ready(compute)
+    expect(await chat(process, MODEL)).toBe('no adapter')
+    expect(await loadAdapter(process)).toBe(200)
+    expect(await chat(process, 'digest')).toBe('B=1')
+    expect(statusOf(compute)).toMatchObject({ state: 'ready', memory_bytes: 0, users: 0 })
+    expect(compute.memory().used_bytes).toBe(0)
+  })
+
+  it.each([
+    [
+      'serves another model',
+      { served: 'other/base' },
+      /it serves other\/base, and HEDDLE_BASE_MODEL is test/,
+    ],
+    ['wants another key', { key: undefined }, /it answers 401 to \/v1\/models/],
+    ['is not there', { served: undefined }, /ECONNREFUSED/],
+  ])('503 with the reason when it %s', async (_what, options, reason) => {
+    const port = await freePort()
+    const { served, key } = {
+      served: MODEL as string | undefined,
+      key: KEY as string | undefined,
+      ...options,
+    }
+    if (served !== undefined) await startRemote(port, served)
+    const compute = open({ url: urlOf(port), key })
+    await expect(ready(compute)).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(reason),
+    })
+    expect(statusOf(compute).state).toBe('failed')
+  })
+
+  it('comes back after an outage, as another process: what it had loaded is gone', async () => {
+    const port = await freePort()
+    const first = await startRemote(port)
+    const compute = open({ url: urlOf(port) })
+    const before = await ready(compute)
+    expect(await loadAdapter(before)).toBe(200)
+    await kill(first)
+    await expect(chat(before, 'digest')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5 })
+    await expectState(compute, /restarting|failed/, /is lost: .*ECONNREFUSED|cannot be used/)
+    await startRemote(port)
+    await vi.waitFor(async () => expect(await ready(compute)).not.toBe(before), { timeout: 15_000 })
+    const after = await ready(compute)
+    expect(await chat(after, 'digest')).toBe(404)
+    expect(await loadAdapter(after)).toBe(200)
+    expect(await chat(after, 'digest')).toBe('B=1')
+  })
+
+  it('is noticed to be gone although nobody asks', async () => {
+    const port = await freePort()
+    const server = await startRemote(port)
+    const compute = open({ url: urlOf(port) })
+    await ready(compute)
+    await kill(server)
+    await expectState(compute, /restarting|failed/, /ECONNREFUSED/)
+  })
+
+  it('503 when it hangs in the middle, and for those who come then', async () => {
+    const port = await freePort()
+    const server = await startRemote(port)
+    const compute = open({ url: urlOf(port) })
+    const process = await ready(compute)
+    await expect(chat(process, MODEL, 'hang')).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/hung: no token for 1.5 s|aborted due to timeout/),
+    })
+    await expect(ready(compute)).rejects.toMatchObject({ status: 503 })
+    server.kill('SIGCONT')
+    await vi.waitFor(async () => expect(await chat(await ready(compute), MODEL)).toBe('no adapter'), {
+      timeout: 15_000,
+    })
+  })
+
+  it('has every replica behind a router load an adapter, except one that is away', async () => {
+    const ports = [await freePort(), await freePort(), await freePort()]
+    const [router = 0, one = 0, another = 0] = ports
+    for (const port of [router, one]) await startRemote(port)
+    const compute = open({ url: urlOf(router), workers: [urlOf(one), urlOf(another)] })
+    const process = await ready(compute)
+    expect(await loadAdapter(process)).toBe(200)
+    expect(await idsOf(one)).toEqual([MODEL, 'digest'])
+    await startRemote(another)
+    // One has it already, which is no failure.
+    expect(await loadAdapter(process)).toBe(200)
+    expect(await idsOf(another)).toEqual([MODEL, 'digest'])
+    expect(await idsOf(router)).toEqual([MODEL])
+    expect(await ready(compute)).toBe(process)
+  })
+})
+
+async function idsOf(port: number): Promise<string[]> {
+  const reply = await fetch(`${urlOf(port)}/v1/models`, { headers: { authorization: `Bearer ${KEY}` } })
+  const { data } = (await reply.json()) as { data: { id: string }[] }
+  return data.map(({ id }) => id)
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { request } from 'undici'
+import { z } from 'zod'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Parts } from './parts.ts'
+import { type EngineReply, type Inference, type InferenceProcess, PartLost } from './port.ts'
+import { type LifeHooks, supervise } from './supervisor.ts'
+import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
+
+/** How often a server elsewhere is asked whether it is there; nothing else tells that it has ended. */
+const CHECK_MS_MAX = 5_000
+
+/** Longest pause before it is looked for again: asking costs nothing. */
+const BACKOFF_MS_MAX = 5_000
+
+/** Loading an adapter reads a few MB; a replica that takes longer counts as away. */
+const REPLICA_MS_MAX = 20_000
+
+/** Of what a server says that is no vLLM, for messages. */
+const WORDS_MAX = 300
+
+/** What every replica must do for itself, so that whichever is chosen later has done it. */
+const PATHS_OF_EACH = ['/v1/load_lora_adapter', '/v1/unload_lora_adapter']
+
+const ServedModels = z.object({ data: z.array(z.object({ id: z.string() })) })
+
+export interface RemoteVllmOptions {
+  name: string
+  log: Log
+  parts: Parts
+  /** Where requests go: one server, or a router in front of several. */
+  url: string
+  /** The servers behind a router; empty where `url` is the server itself. */
+  workers: readonly string[]
+  /** A bearer key; undefined where none is asked for. */
+  key: string | undefined
+  servedModel: string
+  stallMs: number
+}
+
+/**
+ * A vLLM server that runs elsewhere. Its outages end lives as the end of a child does; how many of its replicas answer
+ * is its router's business.
+ */
+export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncDisposable {
+  const { name, url, workers, key, servedModel, stallMs } = options
+  const agent = newAgent()
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const endpoint = { url, agent, headers, servedModel }
+  const replicas = workers.map((worker) => ({ ...endpoint, url: worker }))
+  const supervisor = supervise<Endpoint>({
+    ...options,
+    rank: 'keep',
+    memoryBytes: () => 0,
+    live: (hooks) => liveElsewhere(name, endpoint, stallMs, hooks),
+    backoffMsMax: Math.min(BACKOFF_MS_MAX, stallMs),
+  })
+  const connectionOf = createConnections({ stallMs, use: supervisor.use })
+  const processes = new WeakMap<InferenceProcess, InferenceProcess>()
+
+  return {
+    status: supervisor.status,
+    async ready(signal) {
+      const connection = connectionOf(await supervisor.ready(signal))
+      if (replicas.length === 0) return connection
+      const process = processes.get(connection) ?? withReplicas(connection, replicas)
+      processes.set(connection, process)
+      return process
+    },
+    async [Symbol.asyncDispose]() {
+      await supervisor[Symbol.asyncDispose]()
+      await agent.destroy()
+    },
+  }
+}
+
+/** From the first token to the first check that fails. */
+async function liveElsewhere(
+  name: string,
+  endpoint: Endpoint,
+  stallMs: number,
+  { stopping, onReady }: LifeHooks<Endpoint>,
+): Promise<string> {
+  const ended = new AbortController()
+  const within = (): AbortSignal => AbortSignal.any([stopping, AbortSignal.timeout(stallMs)])
+  const replace = (reason: string): void => ended.abort(new PartLost(`${name} is lost: ${reason}`))
+  const check = (): Promise<void> =>
+    assertServed(endpoint, within()).catch((error: unknown) => replace(causeOf(endpoint, error)))
+  try {
+    await assertServed(endpoint, within())
+    await makeToken(endpoint, within())
+  } catch (error) {
+    return `${name} cannot be used: ${causeOf(endpoint, error)}`
+  }
+  const stop = (): void => ended.abort(stopping.reason)
+  stopping.addEventListener('abort', stop, { once: true })
+  const isAlive = (): boolean => !ended.signal.aborted
+  onReady({ ready: endpoint, isAlive, ended: ended.signal, replace, suspect: () => void check() })
+  const pauseMs = Math.min(CHECK_MS_MAX, stallMs / 2)
+  while (isAlive()) {
+    await delay(pauseMs, undefined, { signal: ended.signal, ref: false }).catch(() => {})
+    if (isAlive()) await check()
+  }
+  stopping.removeEventListener('abort', stop)
+  return messageOf(ended.signal.reason)
+}
+
+/** @throws Error when the server does not answer, or serves another model. */
+async function assertServed(
+  { url, agent, headers, servedModel }: Endpoint,
+  signal: AbortSignal,
+): Promise<void> {
+  const reply = await request(`${url}/v1/models`, { headers, signal, dispatcher: agent })
+  const text = await reply.body.text()
+  if (reply.statusCode !== 200)
+    throw new Error(`it answers ${reply.statusCode} to /v1/models: ${text.slice(0, WORDS_MAX)}`)
+  const ids = ServedModels.parse(JSON.parse(text)).data.map((model) => model.id)
+  if (ids.includes(servedModel)) return
+  throw new Error(
+    `it serves ${ids.join(', ')}, and HEDDLE_BASE_MODEL is ${servedModel}: start it with --served-model-name`,
+  )
+}
+
+function causeOf({ url }: Endpoint, error: unknown): string {
+  return `${url}: ${messageOf(error)}`
+}
+
+/** Sends to every replica what each must do for itself; one that is away does it when it is found to lack it. */
+function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): InferenceProcess {
+  async function toEach(path: string, body: string, signal: AbortSignal): Promise<EngineReply> {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(REPLICA_MS_MAX)])
+    const answers = await Promise.allSettled(
+      replicas.map(async (replica) => {
+        const reply = await postJson(replica, path, body, within)
+        return { status: reply.statusCode, text: await reply.body.text() }
+      }),
+    )
+    signal.throwIfAborted()
+    const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    // A failure counts before a success, and a success before those that had done it already.
+    const told = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
+    if (told === undefined) throw new PartLost('No replica of the inference engine can be reached')
+    return { status: told.status, body: inOnePiece(told.text) }
+  }
+
+  return {
+    post: (path, body, signal) =>
+      PATHS_OF_EACH.includes(path) ? toEach(path, body, signal) : router.post(path, body, signal),
+  }
+}
+
+/** A replica that has the adapter already says so with an error. */
+function isFailure({ status, text }: { status: number; text: string }): boolean {
+  return status !== 200 && !text.includes('already been loaded')
+}
+
+async function* inOnePiece(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text)
+}

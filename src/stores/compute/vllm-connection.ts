@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, type Dispatcher, request } from 'undici'
+import { messageOf } from '../../errors.ts'
+import { type InferenceProcess, PartLost } from './port.ts'
+import type { Life } from './supervisor.ts'
+
+/** Idle connections are kept this long; vLLM is told to keep them far longer, so that it never closes one first. */
+const KEEP_ALIVE_MS = 60_000
+
+/** Reused connections to vLLM were seen to be reset; a request of which no byte was answered is sent again. */
+const TRANSPORT_TRIES = 3
+
+/** A server whose connections break has mostly ended; this long is waited for its end to show. */
+const END_NOTICE_MS = 3_000
+
+/** How often the watch looks at a running server. */
+const WATCH_MS = 5_000
+
+/** An idle server proves with one token this often that its engine still computes. */
+const IDLE_PROBE_MS = 60_000
+
+/** Where a vLLM server answers. */
+export interface Endpoint {
+  url: string
+  agent: Agent
+  /** Sent with every request. */
+  headers: Record<string, string>
+  /** The name under which the base model is served. */
+  servedModel: string
+}
+
+export interface ConnectionOptions {
+  /** A server that has not produced a byte for this long, although asked to, hangs. */
+  stallMs: number
+  /** Counts a user of the server until what it returns is called. */
+  use: () => () => void
+}
+
+export function newAgent(): Agent {
+  return new Agent({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    // A long generation is not an error; the watch below ends a server that hangs.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+}
+
+/** Has the engine behind the HTTP server make a token. @throws Error when it does not. */
+export async function makeToken(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
+  const body = JSON.stringify({ model: endpoint.servedModel, prompt: 'a', max_tokens: 1 })
+  const reply = await postJson(endpoint, '/v1/completions', body, signal)
+  const text = await reply.body.text()
+  if (reply.statusCode !== 200) throw new Error(`it answers ${reply.statusCode} to a prompt: ${text}`)
+}
+
+export function postJson(
+  { url, agent, headers }: Endpoint,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  return request(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    signal,
+    dispatcher: agent,
+  })
+}
+
+/** One connection for each life of a server: what was loaded into it is gone when it ends. */
+export function createConnections(options: ConnectionOptions): (life: Life<Endpoint>) => InferenceProcess {
+  const processes = new WeakMap<Life<Endpoint>, InferenceProcess>()
+  return (life) => {
+    const process = processes.get(life) ?? connect(life, options)
+    processes.set(life, process)
+    return process
+  }
+}
+
+function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): InferenceProcess {
+  const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
+  void watch(life, progress, stallMs)
+
+  /** Counts a request until its reply is closed. */
+  function enter(): () => void {
+    const release = use()
+    if (progress.inFlight === 0) progress.lastByteAt = performance.now()
+    progress.inFlight++
+    return () => {
+      progress.inFlight--
+      release()
+    }
+  }
+
+  return {
+    async post(path, body, signal) {
+      // It may have been stopped since it was handed out, while nobody used it.
+      if (life.ended.aborted) throw new PartLost(messageOf(life.ended.reason), { request: 'unsent' })
+      const leave = enter()
+      try {
+        const either = AbortSignal.any([signal, life.ended])
+        const reply = await retryTransport(life, signal, () => postJson(life.ready, path, body, either))
+        progress.lastByteAt = performance.now()
+        // Whoever goes away may never read the body, so its end is what counts, and its error may have no other ear.
+        reply.body.on('error', () => {})
+        if (reply.body.closed) leave()
+        else reply.body.once('close', leave)
+        return { status: reply.statusCode, body: watched(life, progress, reply.body, signal) }
+      } catch (error) {
+        leave()
+        signal.throwIfAborted()
+        throw await lossOf(life, error)
+      }
+    },
+  }
+}
+
+interface Progress {
+  inFlight: number
+  lastByteAt: number
+  /** When it last showed that its engine computes. */
+  lastProofAt: number
+}
+
+async function* watched(
+  life: Life<Endpoint>,
+  progress: Progress,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  try {
+    for await (const chunk of body) {
+      progress.lastByteAt = performance.now()
+      progress.lastProofAt = progress.lastByteAt
+      yield chunk
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw await lossOf(life, error)
+  }
+}
+
+/** Ends a life that makes no progress. */
+async function watch(life: Life<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+  // Half the stall time of silence is suspicious while somebody waits; the probe then has the other half.
+  const suspicious = stallMs / 2
+  while (!life.ended.aborted) {
+    const pause = Math.min(WATCH_MS, suspicious)
+    await delay(pause, undefined, { signal: life.ended, ref: false }).catch(() => {})
+    const now = performance.now()
+    const silent = progress.inFlight > 0 && now - progress.lastByteAt > suspicious
+    if (!life.ended.aborted && (silent || now - progress.lastProofAt > IDLE_PROBE_MS))
+      await probe(life, progress, stallMs)
+  }
+}
+
+async function probe(life: Life<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+  const signal = AbortSignal.any([life.ended, AbortSignal.timeout(stallMs)])
+  try {
+    await retryTransport(life, signal, () => makeToken(life.ready, signal))
+    progress.lastByteAt = performance.now()
+    progress.lastProofAt = progress.lastByteAt
+  } catch (error) {
+    life.replace(signal.aborted ? `it hung: no token for ${stallMs / 1000} s` : messageOf(error))
+  }
+}
+
+/** @throws the first error: a refusal after it only says that the same request has ended the server. */
+async function retryTransport<Reply>(
+  life: Life<Endpoint>,
+  signal: AbortSignal,
+  send: () => Promise<Reply>,
+): Promise<Reply> {
+  let first: unknown
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send()
+    } catch (error) {
+      first ??= error
+      const isOver = signal.aborted || life.ended.aborted || isRefused(error)
+      if (attempt >= TRANSPORT_TRIES || isOver) throw first
+    }
+  }
+}
+
+/** Says why a connection broke. */
+async function lossOf(life: Life<Endpoint>, cause: unknown): Promise<PartLost> {
+  life.suspect()
+  await delay(END_NOTICE_MS, undefined, { signal: life.ended, ref: false }).catch(() => {})
+  const reason: unknown = life.ended.aborted ? life.ended.reason : undefined
+  const message = reason instanceof Error ? reason.message : 'The connection to the inference engine broke'
+  return new PartLost(message, { cause, ...(isRefused(cause) && { request: 'unsent' as const }) })
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
+}
