@@ -1,0 +1,50 @@
+import type { Query as Sql } from '../../stores/trace-db/port.ts'
+import { compileQuery, compileSort } from '../query-language/compile.ts'
+import { createParams } from '../query-language/params.ts'
+import type { Query, SortBy } from '../query-language/wire.ts'
+import { costField } from './fields.ts'
+
+export interface Page {
+  sort_by: readonly SortBy[]
+  limit: number | undefined
+  offset: number
+}
+
+/** The costs of a project for which the query holds, in order. */
+export function selectCosts(
+  selection: { project_id: string; query?: Query | null | undefined },
+  columns: readonly string[],
+  page: Page,
+): Sql {
+  const params = createParams()
+  const project = `project_id = ${params.bind(selection.project_id, 'String')}`
+  const where =
+    selection.query == null ? project : `${project} AND ${compileQuery(selection.query, costField, params)}`
+  const order = compileSort(page.sort_by, costField, params)
+  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
+  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
+  return {
+    sql: `SELECT ${columns.join(', ')} FROM costs FINAL WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    params: params.values,
+  }
+}
+
+/** The newest prices of each of the models in a project, up to `limit` for one model. */
+export function selectPrices(projectId: string, llmIds: readonly string[], limit: number): Sql {
+  return {
+    sql: `SELECT llm_id, provider_id, 'project' AS pricing_level, project_id AS pricing_level_id, effective_date,
+        prompt_token_cost, completion_token_cost, cache_read_input_token_cost, cache_creation_input_token_cost,
+        prompt_token_cost_unit, completion_token_cost_unit, created_at, created_by
+      FROM costs FINAL WHERE project_id = {project_id:String} AND llm_id IN {llm_ids:Array(String)}
+      ORDER BY effective_date DESC, created_at DESC LIMIT {limit:UInt64} BY llm_id`,
+    params: { project_id: projectId, llm_ids: llmIds, limit },
+  }
+}
+
+/** Removes costs for good. */
+export function deleteCosts(projectId: string, ids: readonly string[]): Sql {
+  return {
+    sql: 'DELETE FROM costs WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}',
+    params: { project_id: projectId, ids },
+  }
+}

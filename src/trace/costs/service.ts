@@ -1,0 +1,120 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { isoMicros, nowIso } from '../../time.ts'
+import { collectReply } from '../collect-reply.ts'
+import type { Operand, Query } from '../query-language/wire.ts'
+import { defaultPrices } from './default-prices.ts'
+import { COST_FIELDS, costFields } from './fields.ts'
+import type { Price } from './prices.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** Prices of one model in one project that are considered, newest first: one a day for some years. */
+const PRICES_PER_MODEL = 1000
+
+/** About the characters of a cost in a reply. */
+const COST_CHARS = 400
+
+const OLDEST_FIRST = [
+  { field: 'created_at', direction: 'asc' as const },
+  { field: 'id', direction: 'asc' as const },
+]
+
+export type Costs = ReturnType<typeof createCosts>
+
+/** What tokens cost: prices that people enter for a project, and default prices that the server knows. */
+export function createCosts({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+  /** Every price of each model that could count in a project; `priceAt` chooses. */
+  async function priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>> {
+    const wanted = [...new Set(llmIds)]
+    if (wanted.length === 0) return new Map()
+    const query = queries.selectPrices(projectId, wanted, PRICES_PER_MODEL)
+    const own = Map.groupBy(await rowsOf(traces.query<Price>(query)), (price) => price.llm_id)
+    return new Map(wanted.map((llmId) => [llmId, [...(own.get(llmId) ?? []), ...defaultPrices(llmId)]]))
+  }
+
+  return {
+    async create(req: wire.CostCreateReq, { caller }: CallContext): Promise<wire.CostCreateRes> {
+      const at = nowIso()
+      const rows = Object.entries(req.costs).map(([llm_id, cost]) => ({
+        ...cost,
+        project_id: req.project_id,
+        id: newId(),
+        llm_id,
+        provider_id: cost.provider_id ?? 'default',
+        effective_date: cost.effective_date == null ? at : dateTime(cost.effective_date),
+        prompt_token_cost_unit: cost.prompt_token_cost_unit ?? 'USD',
+        completion_token_cost_unit: cost.completion_token_cost_unit ?? 'USD',
+        created_at: at,
+        created_by: caller.user,
+      }))
+      await projects.ensureById(req.project_id)
+      await traces.insert('costs', rows)
+      return { ids: rows.map(({ id, llm_id }) => [id, llm_id]) }
+    },
+
+    /** Wire: only prices of the project itself. */
+    async query(req: wire.CostQueryReq, { signal }: CallContext) {
+      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
+        throw invalidRequest('limit and offset must not be negative')
+      const fields = req.fields?.length ? costFields(req.fields) : COST_FIELDS
+      const page = {
+        sort_by: [...(req.sort_by ?? []), ...OLDEST_FIRST],
+        limit: req.limit ?? undefined,
+        offset: req.offset ?? 0,
+      }
+      const rows = traces.query<Partial<wire.Cost>>(queries.selectCosts(req, fields, page), signal)
+      const found = await collectReply(rows, () => COST_CHARS)
+      return { results: found.map((row) => ({ ...NO_COST, ...row })) }
+    },
+
+    async purge(req: wire.CostPurgeReq) {
+      await traces.command(queries.deleteCosts(req.project_id, idsOf(req.query)))
+      return {}
+    },
+
+    priceLists,
+  }
+}
+
+const NO_COST: wire.Cost = {
+  id: null,
+  llm_id: null,
+  provider_id: null,
+  effective_date: null,
+  prompt_token_cost: null,
+  completion_token_cost: null,
+  cache_read_input_token_cost: null,
+  cache_creation_input_token_cost: null,
+  prompt_token_cost_unit: null,
+  completion_token_cost_unit: null,
+}
+
+function dateTime(text: string): string {
+  const iso = isoMicros(text)
+  if (iso === undefined) throw invalidRequest(`Invalid effective_date: ${text.slice(0, 64)} is no date-time`)
+  return iso
+}
+
+/** Wire: only ids can be named: by `$eq`, an `$or` of them, or `$in`. @throws 400 for any other query. */
+function idsOf({ $expr }: Query): string[] {
+  const ids = '$in' in $expr ? idsIn($expr.$in) : ('$or' in $expr ? $expr.$or : [$expr]).map(idOf)
+  if (ids.length === 0 || ids.includes(undefined)) {
+    throw invalidRequest('Can only purge costs by specifying one or more cost ids')
+  }
+  return ids.filter((id) => id !== undefined)
+}
+
+function idsIn([field, options]: readonly [Operand, readonly Operand[]]): (string | undefined)[] {
+  return options.map((option) => idOf({ $eq: [field, option] }))
+}
+
+function idOf(operand: Operand): string | undefined {
+  if (!('$eq' in operand)) return undefined
+  const [field, literal] = operand.$eq
+  if (!('$getField' in field) || field.$getField !== 'id' || !('$literal' in literal)) return undefined
+  return typeof literal.$literal === 'string' ? literal.$literal : undefined
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { memberText } from '../../lossless-json.ts'
+import { type Price, priceAt } from './prices.ts'
+
+/** What is no number counts nothing: clients write what their model's service told them. */
+const Count = z.number().catch(0)
+
+/** Wire: services name the tokens in one of two ways. */
+const ModelUsage = z.object({
+  requests: Count,
+  prompt_tokens: Count,
+  input_tokens: Count,
+  completion_tokens: Count,
+  output_tokens: Count,
+  total_tokens: Count,
+  cache_read_input_tokens: Count,
+  cache_creation_input_tokens: Count,
+})
+type ModelUsage = z.output<typeof ModelUsage>
+
+const Usage = z.record(z.string(), ModelUsage.catch(ModelUsage.parse({}))).catch({})
+
+/** The usage in a call's summary, by model. */
+export function usageIn(summary: string | null | undefined): Map<string, ModelUsage> {
+  const text = summary == null ? undefined : memberText(summary, 'usage')
+  return new Map(Object.entries(text === undefined ? {} : Usage.parse(JSON.parse(text))))
+}
+
+/** What the usage of a call costs, by model, at the prices of its start; undefined when none has a price. */
+export function costsOf(
+  usage: ReadonlyMap<string, ModelUsage>,
+  prices: ReadonlyMap<string, readonly Price[]>,
+  at: string,
+): Record<string, object> | undefined {
+  const priced = [...usage].flatMap(([model, counts]) => {
+    const price = priceAt(prices.get(model) ?? [], at)
+    return price === undefined ? [] : [[model, costOf(counts, price)] as const]
+  })
+  return priced.length === 0 ? undefined : Object.fromEntries(priced)
+}
+
+/** Wire: cached tokens are among those of the prompt and have prices of their own. */
+function costOf(counts: ModelUsage, { llm_id: _, ...price }: Price): object {
+  const { requests, total_tokens, cache_read_input_tokens, cache_creation_input_tokens } = counts
+  const prompt_tokens = counts.prompt_tokens + counts.input_tokens
+  const completion_tokens = counts.completion_tokens + counts.output_tokens
+  // Some services count cached tokens beside the prompt's instead, which must not make a cost negative.
+  const uncached = Math.max(0, prompt_tokens - cache_read_input_tokens - cache_creation_input_tokens)
+  return {
+    requests,
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    cache_read_input_tokens,
+    cache_creation_input_tokens,
+    prompt_tokens_total_cost: uncached * price.prompt_token_cost,
+    completion_tokens_total_cost: completion_tokens * price.completion_token_cost,
+    cache_read_input_tokens_total_cost: cache_read_input_tokens * price.cache_read_input_token_cost,
+    cache_creation_input_tokens_total_cost:
+      cache_creation_input_tokens * price.cache_creation_input_token_cost,
+    ...price,
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { Query, SortBy } from '../query-language/wire.ts'
+
+const DateTime = z.string().meta({ format: 'date-time' })
+
+/** What one token costs. Wire: a null unit means USD, a null provider `default`, a null date now. */
+const CostInput = z
+  .object({
+    prompt_token_cost: z.number(),
+    completion_token_cost: z.number(),
+    cache_read_input_token_cost: z.number().default(0),
+    cache_creation_input_token_cost: z.number().default(0),
+    prompt_token_cost_unit: z.string().nullish(),
+    completion_token_cost_unit: z.string().nullish(),
+    effective_date: DateTime.nullish(),
+    provider_id: z.string().nullish(),
+  })
+  .meta({ id: 'CostInput' })
+
+export const CostCreateReq = z.object({ project_id: z.string(), costs: z.record(z.string(), CostInput) })
+export type CostCreateReq = z.output<typeof CostCreateReq>
+
+/** Pairs of cost id and model, in the order of the request. */
+export const CostCreateRes = z.object({ ids: z.array(z.tuple([z.string(), z.string()])) })
+export type CostCreateRes = z.input<typeof CostCreateRes>
+
+export const CostQueryReq = z.object({
+  project_id: z.string(),
+  fields: z.array(z.string()).nullish(),
+  query: Query.nullish(),
+  sort_by: z.array(SortBy).nullish(),
+  limit: z.int().nullish(),
+  offset: z.int().nullish(),
+})
+export type CostQueryReq = z.output<typeof CostQueryReq>
+
+/** Wire: fields that were not asked for are null. */
+export const Cost = z
+  .object({
+    id: z.string().nullable(),
+    llm_id: z.string().nullable(),
+    provider_id: z.string().nullable(),
+    effective_date: DateTime.nullable(),
+    prompt_token_cost: z.number().nullable(),
+    completion_token_cost: z.number().nullable(),
+    cache_read_input_token_cost: z.number().nullable(),
+    cache_creation_input_token_cost: z.number().nullable(),
+    prompt_token_cost_unit: z.string().nullable(),
+    completion_token_cost_unit: z.string().nullable(),
+  })
+  .meta({ id: 'Cost' })
+export type Cost = z.output<typeof Cost>
+export const CostQueryRes = z.object({ results: z.array(Cost) })
+
+export const CostPurgeReq = z.object({ project_id: z.string(), query: Query })
+export type CostPurgeReq = z.output<typeof CostPurgeReq>
+export const CostPurgeRes = z.object({})
