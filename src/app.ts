@@ -3,20 +3,45 @@ import type { Graphql } from './accounts/graphql/service.ts'
 import type { Route } from './http/route.ts'
 import { chatCompletionsRoutes } from './inference/chat-completions/routes.ts'
 import type { ChatCompletions } from './inference/chat-completions/service.ts'
+import { completionsRoutes } from './inference/completions/routes.ts'
+import type { Completions } from './inference/completions/service.ts'
+import { embeddingsRoutes } from './inference/embeddings/routes.ts'
+import type { Embeddings } from './inference/embeddings/service.ts'
+import { servedModelsRoutes } from './inference/models/routes.ts'
+import type { ServedModels } from './inference/models/served-models.ts'
+import { playgroundRoutes } from './inference/playground/routes.ts'
+import type { Playground } from './inference/playground/service.ts'
+import { tokensRoutes } from './inference/tokens/routes.ts'
+import type { Tokens } from './inference/tokens/service.ts'
+import { usageRoutes } from './inference/usage/routes.ts'
+import type { Usage } from './inference/usage/service.ts'
+import { callStatsRoutes } from './trace/call-stats/routes.ts'
+import type { CallStats } from './trace/call-stats/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
 import type { Calls } from './trace/calls/service.ts'
+import { costsRoutes } from './trace/costs/routes.ts'
+import type { Costs } from './trace/costs/service.ts'
 import { feedbackRoutes } from './trace/feedback/routes.ts'
 import type { Feedback } from './trace/feedback/service.ts'
+import { feedbackStatsRoutes } from './trace/feedback-stats/routes.ts'
+import type { FeedbackStats } from './trace/feedback-stats/service.ts'
 import { filesRoutes } from './trace/files/routes.ts'
 import type { Files } from './trace/files/service.ts'
 import { objectsRoutes } from './trace/objects/routes.ts'
 import type { Objects } from './trace/objects/service.ts'
+import { projectRoutes } from './trace/project/routes.ts'
+import type { Project } from './trace/project/service.ts'
 import { refsRoutes } from './trace/refs/routes.ts'
 import type { Refs } from './trace/refs/service.ts'
 import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
 import { tablesRoutes } from './trace/tables/routes.ts'
 import type { Tables } from './trace/tables/service.ts'
+import { threadsRoutes } from './trace/threads/routes.ts'
+import type { Threads } from './trace/threads/service.ts'
+import { unsupportedRoutes } from './trace/unsupported/routes.ts'
+import { traceUsageRoutes } from './trace/usage/routes.ts'
+import type { TraceUsage } from './trace/usage/service.ts'
 import { artifactsRoutes } from './tracking/artifacts/routes.ts'
 import type { Artifacts } from './tracking/artifacts/service.ts'
 import { runsRoutes } from './tracking/runs/routes.ts'
@@ -41,13 +66,19 @@ import type { Trajectories } from './training/trajectories/service.ts'
 /** Every service that answers requests. */
 export interface Services {
   calls: Calls
+  traceUsage: TraceUsage
+  callStats: CallStats
+  threads: Threads
   files: Files
   tables: Tables
   refs: Refs
   objects: Objects
   feedback: Feedback
+  feedbackStats: FeedbackStats
+  costs: Costs
   graphql: Graphql
   serviceInfo: ServiceInfo
+  project: Project
   runs: Runs
   artifacts: Artifacts
   sdk: Sdk
@@ -60,19 +91,32 @@ export interface Services {
   jobs: Jobs
   trainingHealth: Health
   chatCompletions: ChatCompletions
+  completions: Completions
+  embeddings: Embeddings
+  tokens: Tokens
+  servedModels: ServedModels
+  usage: Usage
+  playground: Playground
 }
 
 /** The API at a glance: one line a resource. */
 export function routesOf(services: Services): Route[] {
   return [
     ...callsRoutes(services.calls),
+    ...traceUsageRoutes(services.traceUsage),
+    ...callStatsRoutes(services.callStats),
+    ...threadsRoutes(services.threads),
     ...filesRoutes(services.files),
     ...tablesRoutes(services.tables),
     ...refsRoutes(services.refs),
     ...objectsRoutes(services.objects),
     ...feedbackRoutes(services.feedback),
+    ...feedbackStatsRoutes(services.feedbackStats),
+    ...costsRoutes(services.costs),
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
+    ...projectRoutes(services.project),
+    ...unsupportedRoutes(),
     ...runsRoutes(services.runs),
     ...artifactsRoutes(services.artifacts),
     ...sdkRoutes(services.sdk),
@@ -83,5 +127,11 @@ export function routesOf(services: Services): Route[] {
     ...trajectoriesRoutes(services.trajectories),
     ...healthRoutes(services.trainingHealth),
     ...chatCompletionsRoutes(services.chatCompletions),
+    ...completionsRoutes(services.completions),
+    ...embeddingsRoutes(services.embeddings),
+    ...tokensRoutes(services.tokens),
+    ...servedModelsRoutes(services.servedModels),
+    ...usageRoutes(services.usage),
+    ...playgroundRoutes(services.playground),
   ]
 }

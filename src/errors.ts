@@ -68,6 +68,11 @@ export function tooLarge(message: string): ClientError {
   return new ClientError(413, 'RequestTooLargeError', message)
 }
 
+/** 429: the caller, or everybody together, asks for more than the limit that the message names. */
+export function tooManyRequests(message: string, retryAfterSeconds: number): ClientError {
+  return new ClientError(429, 'RateLimitError', message, { retryAfterSeconds })
+}
+
 /** 501: part of the wire that this server does not do. */
 export function notImplemented(message: string): ClientError {
   return new ClientError(501, 'NotImplementedError', message)

@@ -7,9 +7,11 @@ import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import type { Route } from './http/route.ts'
 import { newId } from './ids.ts'
+import type { InferenceOptions } from './inference/create.ts'
 import { keepShapeOf } from './json-text-wire.ts'
 import { createLog } from './log.ts'
 import { parseKeeping } from './lossless-json.ts'
+import type { Providers } from './providers.ts'
 import { createServices } from './services.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
@@ -29,6 +31,17 @@ export interface TestServer {
 export interface TestServerOptions {
   /** What computes; nothing does where absent, as on a machine without the engine. */
   compute?: (folder: string) => Compute
+  inference?: Partial<InferenceOptions>
+  /** Services outside; none where absent. */
+  providers?: Providers
+}
+
+const UNLIMITED = { requestsMax: Number.POSITIVE_INFINITY, tokensPerMinute: Number.POSITIVE_INFINITY }
+const NO_LIMITS: InferenceOptions = {
+  keyLimits: UNLIMITED,
+  projectLimits: UNLIMITED,
+  projectHeaders: ['openai-project'],
+  traceCompletions: false,
 }
 
 /** The base model of servers under test. */
@@ -58,10 +71,13 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
       version: VERSION,
       log,
       engine,
+      inference: { ...NO_LIMITS, ...options.inference },
+      providers: options.providers ?? new Map(),
       dataFolder: state.folder,
     })
     state.routes = routesOf(services)
     background.use(await services.startTraining())
+    background.use(services.startInference())
     state.app = buildApp(state.routes, { authenticate: authenticateLocally, log, version: VERSION })
   })
 
@@ -75,7 +91,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     if (state.app === undefined) throw new Error('The test server has not started')
     const headers = { authorization: KEY, ...(init.headers as Record<string, string> | undefined) }
     const response = await state.app.request(path, { ...init, headers })
-    if (response.status === 200) await checkReply(state.routes, init.method ?? 'GET', path, response.clone())
+    if (response.status === 200) await checkReply(state.routes, init.method ?? 'GET', path, response)
     return response
   }
 
@@ -97,11 +113,13 @@ function noCompute(): Compute {
   }
   return {
     unavailable,
-    accelerator: 'cpu',
+    priorityScheduling: false,
+    maxNumSeqs: 128,
     loraRankMax: 16,
     trainer: refuse,
     inference: refuse,
     statuses: () => [],
+    memory: () => ({ budget_bytes: 0, used_bytes: 0 }),
     async [Symbol.asyncDispose]() {},
   }
 }
@@ -113,7 +131,7 @@ async function checkReply(routes: Route[], method: string, path: string, respons
     (candidate) => candidate.method === method && matches(candidate.path, pathname),
   )
   if (declared === undefined || declared.reply === 'raw') return
-  const text = await response.text()
+  const text = await response.clone().text()
   const documents = declared.reply === 'jsonl' ? text.split('\n').filter((line) => line !== '') : [text]
   for (const document of documents) {
     const value = parseKeeping(document, keepShapeOf(declared.response))
@@ -124,6 +142,8 @@ async function checkReply(routes: Route[], method: string, path: string, respons
 function matches(paths: string | readonly string[], pathname: string): boolean {
   const literals = typeof paths === 'string' ? [paths] : paths
   return literals.some((literal) =>
-    new RegExp(`^(/traces)?${literal.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    new RegExp(`^(/traces)?${literal.replace(/\{\w+\+\}/, '.+').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(
+      pathname,
+    ),
   )
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { unauthorized } from '../errors.ts'
 import type { Caller } from './caller.ts'
 
@@ -9,8 +10,16 @@ export type Authenticate = (authorization: string | undefined) => Caller
 
 /** Local mode: any non-empty key is the local user. */
 export function authenticateLocally(authorization: string | undefined): Caller {
-  if (keyOf(authorization) === undefined) throw unauthorized()
-  return { user: LOCAL_NAME, defaultEntity: LOCAL_NAME }
+  const key = keyOf(authorization)
+  if (key === undefined) throw unauthorized()
+  return { user: LOCAL_NAME, defaultEntity: LOCAL_NAME, keyId: keyIdOf(key) }
+}
+
+/** Long enough that two keys of one server do not share an id. */
+const KEY_ID_CHARS = 16
+
+function keyIdOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, KEY_ID_CHARS)
 }
 
 /** Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token. */

@@ -7,6 +7,7 @@ import { type KeepShape, stringify } from '../lossless-json.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
 import { errorReply } from './error-reply.ts'
+import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { openApiDocument } from './openapi.ts'
 import { BODY_BYTES_MAX, readJson, readMultipart } from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
@@ -22,12 +23,11 @@ export interface AppOptions {
 /** The whole HTTP surface as one fetch handler; `app.request('/path')` needs no server. */
 export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const app = new Hono()
+  const bodies = createHeldBodies()
   for (const declaration of routes) {
-    const handler = handlerOf(declaration, options)
+    const handler = handlerOf(declaration, bodies, options)
     for (const path of pathsOf(declaration)) {
-      app.on(declaration.method, path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) =>
-        handler(c.req.raw, c.req.param()),
-      )
+      app.on(declaration.method, patternOf(path), (c) => handler(c.req.raw, c.req.param()))
     }
   }
   const description = openApiDocument(routes, options.version)
@@ -42,20 +42,27 @@ function pathsOf(declaration: Route): string[] {
   return declaration.family === 'trace' ? paths.flatMap((path) => [path, `/traces${path}`]) : paths
 }
 
+/** `{name}` is one segment of a path, `{name+}` is all that is left of it. */
+function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{(\w+)\+\}/g, ':$1{.+}')
+}
+
 type Handler = (request: Request, pathParams: Record<string, string>) => Promise<Response>
 
-function handlerOf(declaration: Route, { authenticate, log }: AppOptions): Handler {
+function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }: AppOptions): Handler {
   const keep = declaration.body === undefined ? undefined : keepShapeOf(declaration.body)
   return async (request, pathParams) => {
-    const requestId = newId()
+    const requestId = requestIdOf(request)
     const started = performance.now()
-    const response = await answer(declaration, request, { pathParams, keep, authenticate }).catch(
-      (error: unknown) => {
+    const held = bodies.open()
+    const response = await answer(declaration, request, { held, pathParams, keep, authenticate })
+      .catch((error: unknown) => {
         if (request.signal.aborted) return new Response(null, { status: 499 })
         const reply = errorReply(error, declaration.family, log)
         return Response.json(reply.body, { status: reply.status, headers: reply.headers })
-      },
-    )
+      })
+      .finally(held.release)
+    response.headers.set('x-request-id', requestId)
     const level = response.status >= 400 ? 'info' : 'debug'
     log[level](
       {
@@ -71,7 +78,14 @@ function handlerOf(declaration: Route, { authenticate, log }: AppOptions): Handl
   }
 }
 
+/** Wire: a client may name its request, and OpenAI's clients read the name of each from its reply. */
+function requestIdOf(request: Request): string {
+  const named = request.headers.get('x-request-id') ?? ''
+  return /^[\w.:-]{1,128}$/.test(named) ? named : newId()
+}
+
 interface Work {
+  held: HeldBody
   pathParams: Record<string, string>
   keep: KeepShape | undefined
   authenticate: Authenticate
@@ -80,7 +94,9 @@ interface Work {
 async function answer(declaration: Route, request: Request, work: Work): Promise<Response> {
   const authorization = request.headers.get('authorization') ?? undefined
   const caller =
-    declaration.auth === 'open' ? { user: '', defaultEntity: '' } : work.authenticate(authorization)
+    declaration.auth === 'open'
+      ? { user: '', defaultEntity: '', keyId: '' }
+      : work.authenticate(authorization)
   const context: CallContext = {
     caller,
     signal: request.signal,
@@ -89,7 +105,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   const query = queryOf(new URL(request.url))
   const input = {
     ...parsePart('query', declaration.query, query),
-    ...(await bodyOf(declaration, request, work.keep)),
+    ...(await bodyOf(declaration, request, work)),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   const result: unknown = await declaration.handle(input, context)
@@ -108,14 +124,14 @@ function rawResponse(reply: RawReply): Response {
   })
 }
 
-async function bodyOf(declaration: Route, request: Request, keep: KeepShape | undefined): Promise<object> {
+async function bodyOf(declaration: Route, request: Request, { keep, held }: Work): Promise<object> {
   if (declaration.bodyKind === 'stream') return { stream: request.body ?? new Blob([]).stream() }
   if (declaration.body === undefined) return {}
   const bytesMax = declaration.bodyBytesMax ?? BODY_BYTES_MAX
   const raw =
     declaration.bodyKind === 'multipart'
-      ? await readMultipart(request, bytesMax)
-      : await readJson(request, { bytesMax, keep })
+      ? await readMultipart(request, { bytesMax, held })
+      : await readJson(request, { bytesMax, held, keep })
   return parsePart('body', declaration.body, raw)
 }
 

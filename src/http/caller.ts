@@ -4,6 +4,8 @@ export interface Caller {
   user: string
   /** The entity that is meant when a request names none. */
   defaultEntity: string
+  /** Tells keys apart without telling what they are. */
+  keyId: string
 }
 
 /** What a handler gets beside its input. */

@@ -12,7 +12,8 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     const literals = typeof declaration.path === 'string' ? [declaration.path] : declaration.path
     for (const path of literals) {
       const operation = operationOf(declaration, schemas)
-      paths[path] = { ...paths[path], [declaration.method.toLowerCase()]: operation }
+      const plain = path.replace('+}', '}')
+      paths[plain] = { ...paths[plain], [declaration.method.toLowerCase()]: operation }
     }
   }
   return {

@@ -1,19 +1,28 @@
 import { tooLarge } from '../errors.ts'
 import { type KeepShape, parseKeeping } from '../lossless-json.ts'
+import type { HeldBody } from './held-bodies.ts'
 import type { UploadedFile } from './route.ts'
 import { jsonInvalid, ValidationFailure } from './validation-error.ts'
 
 /** Wire: the trace service takes 32 MiB a request and its clients cut their batches at 31 MiB. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024
 
+/** How much of a body may be read. */
+export interface BodyLimits {
+  /** Of this one. */
+  bytesMax: number
+  held: HeldBody
+}
+
 /** Reads a whole body. @throws 413 as soon as more than `bytesMax` have been announced or seen. */
-export async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
+export async function readBytes(request: Request, { bytesMax, held }: BodyLimits): Promise<Buffer> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
     if (size > bytesMax) throw bodyTooLarge(bytesMax)
+    held.hold(chunk.byteLength)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, size)
@@ -22,14 +31,14 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Buf
 /** Wire: some clients send JSON with another Content-Type or none, so the type is not looked at. */
 export async function readJson(
   request: Request,
-  options: { bytesMax: number; keep: KeepShape | undefined },
+  { keep, ...limits }: BodyLimits & { keep: KeepShape | undefined },
 ): Promise<unknown> {
-  const bytes = await readBytes(request, options.bytesMax)
+  const bytes = await readBytes(request, limits)
   if (bytes.byteLength === 0) {
     throw new ValidationFailure([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }])
   }
   try {
-    return parseKeeping(bytes.toString('utf8'), options.keep)
+    return parseKeeping(bytes.toString('utf8'), keep)
   } catch (error) {
     if (error instanceof SyntaxError) throw jsonInvalid(error)
     throw error
@@ -37,8 +46,8 @@ export async function readJson(
 }
 
 /** Reads form data; a file becomes an {@link UploadedFile}, any other field a string. */
-export async function readMultipart(request: Request, bytesMax: number): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, bytesMax)
+export async function readMultipart(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(request, limits)
   const contentType = request.headers.get('content-type') ?? ''
   const fields: Record<string, unknown> = {}
   for (const [name, value] of await parseForm(bytes, contentType)) {

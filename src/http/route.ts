@@ -42,7 +42,7 @@ export interface RouteDeclaration<
   Kind extends ReplyKind,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** One literal, or several that mean the same operation. Parameters are written `{name}`. */
+  /** One literal, or several that mean the same operation. Parameters are written `{name}`, and `{name+}` at the end. */
   path: string | readonly string[]
   operationId: string
   /** Decides the shape of error bodies; trace routes are served below `/traces` too. */

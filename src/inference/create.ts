@@ -1,22 +1,78 @@
+import type { Limits } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Costs } from '../trace/costs/service.ts'
 import type { EngineOptions, Training } from '../training/create.ts'
-import { createLoadedAdapters } from './chat-completions/loaded-adapters.ts'
-import { createServedModels } from './chat-completions/served-models.ts'
 import { createChatCompletions } from './chat-completions/service.ts'
+import { createTracing } from './chat-completions/tracing.ts'
+import { createCompletions } from './completions/service.ts'
+import { createEmbeddings } from './embeddings/service.ts'
+import { createAdmission } from './gateway/admission.ts'
+import { createProjectOf } from './gateway/project-header.ts'
+import { createGateway } from './gateway/service.ts'
+import { createLoadedAdapters } from './models/loaded-adapters.ts'
+import { createServedModels } from './models/served-models.ts'
+import { createTokens } from './tokens/service.ts'
+import { createUsageRecording } from './usage/recording.ts'
+import { createUsage } from './usage/service.ts'
+
+/** What the people who run a server decide about its completions. */
+export interface InferenceOptions {
+  keyLimits: Limits
+  projectLimits: Limits
+  /** Headers that may name the project of a request, the first one that does counts; lower case. */
+  projectHeaders: readonly string[]
+  /** Whether every chat completion of a project becomes a call of it. */
+  traceCompletions: boolean
+}
+
+export interface InferenceDeps {
+  training: Training
+  engine: EngineOptions
+  traces: TraceDb
+  costs: Costs
+  calls: Calls
+  log: Log
+  options: InferenceOptions
+}
 
 /** Wires the inference half. */
-export function createChatServices(training: Training, engine: EngineOptions) {
+export function createInference(deps: InferenceDeps) {
+  const { training, engine, traces, costs, calls, log, options } = deps
   const { models, checkpoints, baseModels, checkpointFiles } = training
-  const served = createServedModels({
+  const servedModels = createServedModels({
     models,
     checkpoints,
     baseModels,
     defaultBaseModel: engine.baseModel,
   })
-  const loaded = createLoadedAdapters({ files: checkpointFiles })
-  const chatCompletions = createChatCompletions({ served, loaded, baseModels })
+  const projectOf = createProjectOf(options.projectHeaders)
+  const usageRecording = createUsageRecording({ traces, log })
+  const gateway = createGateway({
+    served: servedModels,
+    loaded: createLoadedAdapters({ files: checkpointFiles }),
+    baseModels,
+    admission: createAdmission({ key: options.keyLimits, project: options.projectLimits }),
+    usage: usageRecording,
+    projectOf,
+  })
+  const abilities = { priorityScheduling: baseModels.priorityScheduling }
+  const tracing = createTracing({ calls, served: servedModels, projectOf, log })
+  const traced = options.traceCompletions ? tracing : undefined
   return {
-    chatCompletions,
-    /** Nobody waits for this; what goes wrong shows with the first request. */
-    warmUpChat: () => chatCompletions.warmUp(engine.baseModel).catch(() => {}),
+    servedModels,
+    chatCompletions: createChatCompletions({ gateway, abilities, traced }),
+    completions: createCompletions({ gateway, abilities }),
+    embeddings: createEmbeddings({ gateway }),
+    tokens: createTokens({ gateway }),
+    usage: createUsage({ traces, costs, recording: usageRecording }),
+
+    /** Starts what goes on beside requests. */
+    startInference(): AsyncDisposable {
+      // Nobody waits for this; what goes wrong shows with the first request.
+      gateway.warmUp(engine.baseModel).catch(() => {})
+      return usageRecording.start()
+    },
   }
 }

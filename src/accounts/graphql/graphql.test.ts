@@ -26,7 +26,7 @@ describe('createGraphql', () => {
       },
     ])
     const context = {
-      caller: { user: '', defaultEntity: '' },
+      caller: { user: '', defaultEntity: '', keyId: '' },
       signal: new AbortController().signal,
       header: () => undefined,
     }

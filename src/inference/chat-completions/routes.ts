@@ -1,6 +1,6 @@
 import { type Route, route } from '../../http/route.ts'
 import type { ChatCompletions } from './service.ts'
-import { ChatCompletionReq, ChatCompletionRes, ServedModelsRes } from './wire.ts'
+import { ChatCompletionReq, ChatCompletionRes } from './wire.ts'
 
 export function chatCompletionsRoutes(chat: ChatCompletions): Route[] {
   return [
@@ -12,16 +12,7 @@ export function chatCompletionsRoutes(chat: ChatCompletions): Route[] {
       body: ChatCompletionReq,
       reply: 'raw',
       response: ChatCompletionRes,
-      handle: chat.create,
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/models',
-      operationId: 'list_served_models',
-      family: 'openai',
-      reply: 'json',
-      response: ServedModelsRes,
-      handle: chat.list,
+      handle: chat.createTraced,
     }),
   ]
 }

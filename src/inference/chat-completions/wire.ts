@@ -1,13 +1,27 @@
 import { z } from 'zod'
+import { LaxBoolean, LaxInt } from '../lax-wire.ts'
+import { samplingFields } from '../sampling-wire.ts'
 
+/** Wire: any role is taken, and what else a message holds depends on it. */
 const Message = z
-  .looseObject({ role: z.string() })
-  .meta({ id: 'ChatMessage', description: 'content, tool_calls, tool_call_id, name … by role' })
+  .looseObject({
+    role: z.string(),
+    content: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({})]))]).nullish(),
+    name: z.string().nullish(),
+    tool_call_id: z.string().nullish(),
+    tool_calls: z.array(z.looseObject({})).nullish(),
+  })
+  .meta({ id: 'ChatMessage' })
+export type ChatMessage = z.output<typeof Message>
 
 const Tool = z
   .looseObject({
     type: z.literal('function'),
-    function: z.looseObject({ name: z.string() }),
+    function: z.looseObject({
+      name: z.string(),
+      description: z.string().nullish(),
+      parameters: z.looseObject({}).nullish(),
+    }),
   })
   .meta({ id: 'ChatTool' })
 
@@ -16,92 +30,72 @@ const ToolChoice = z.union([
   z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
 ])
 
-const ResponseFormat = z
-  .looseObject({
-    type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
-    json_schema: z.looseObject({ name: z.string() }).nullish(),
-  })
-  .meta({ id: 'ChatResponseFormat' })
-
-const StructuredOutputs = z.looseObject({}).meta({ id: 'ChatStructuredOutputs' })
-
-const EngineArgs = z.record(
-  z.string(),
-  z.union([z.string(), z.number(), z.array(z.union([z.string(), z.number()]))]),
-)
-
-/** Sampling fields that OpenAI's API knows. */
-const openAiFields = {
-  messages: z.array(Message),
-  model: z.string().nullish(),
-  frequency_penalty: z.number().min(-2).max(2).nullish(),
-  presence_penalty: z.number().min(-2).max(2).nullish(),
-  logit_bias: z.record(z.string(), z.number()).nullish(),
-  logprobs: z.boolean().nullish(),
-  top_logprobs: z.int().nullish(),
-  max_tokens: z.int().nullish(),
-  max_completion_tokens: z.int().nullish(),
-  n: z.int().nullish(),
-  response_format: ResponseFormat.nullish(),
-  // Wire: up to 64 bits, so not z.int().
-  seed: z.number().nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
-  stream: z.boolean().nullish(),
-  stream_options: z
-    .object({ include_usage: z.boolean().nullish(), continuous_usage_stats: z.boolean().nullish() })
-    .nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().nullish(),
-  tools: z.array(Tool).nullish(),
-  tool_choice: ToolChoice.nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  reasoning_effort: z.string().nullish(),
-  user: z.string().nullish(),
-}
-
-/** Fields that the inference engine adds. */
-const engineFields = {
-  top_k: z.int().nullish(),
-  min_p: z.number().nullish(),
-  repetition_penalty: z.number().nullish(),
-  length_penalty: z.number().nullish(),
-  use_beam_search: z.boolean().nullish(),
-  include_reasoning: z.boolean().nullish(),
-  stop_token_ids: z.array(z.int()).nullish(),
-  include_stop_str_in_output: z.boolean().nullish(),
-  ignore_eos: z.boolean().nullish(),
-  min_tokens: z.int().nullish(),
-  skip_special_tokens: z.boolean().nullish(),
-  spaces_between_special_tokens: z.boolean().nullish(),
-  truncate_prompt_tokens: z.number().nullish(),
-  prompt_logprobs: z.int().nullish(),
-  allowed_token_ids: z.array(z.int()).nullish(),
-  bad_words: z.array(z.string()).nullish(),
-  echo: z.boolean().nullish(),
-  add_generation_prompt: z.boolean().nullish(),
-  continue_final_message: z.boolean().nullish(),
-  add_special_tokens: z.boolean().nullish(),
-  documents: z.array(z.looseObject({})).nullish(),
-  chat_template: z.string().nullish(),
-  chat_template_kwargs: z.looseObject({}).nullish(),
-  mm_processor_kwargs: z.looseObject({}).nullish(),
-  structured_outputs: StructuredOutputs.nullish(),
-  priority: z.int().nullish(),
-  request_id: z.string().nullish(),
-  logits_processors: z.array(z.unknown()).nullish(),
-  return_tokens_as_token_ids: z.boolean().nullish(),
-  return_token_ids: z.boolean().nullish(),
-  cache_salt: z.string().nullish(),
-  kv_transfer_params: z.looseObject({}).nullish(),
-  vllm_xargs: EngineArgs.nullish(),
-  engine_xargs: EngineArgs.nullish(),
-}
+const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** Wire: every field but `messages` may be absent or null, which mean the same; unknown fields are ignored. */
 export const ChatCompletionReq = z
-  .object({ ...openAiFields, ...engineFields })
+  .object({
+    messages: z.array(Message),
+    ...samplingFields,
+    logprobs: LaxBoolean.nullish(),
+    top_logprobs: LaxInt.nullish(),
+    max_tokens: LaxInt.nullish().meta({ deprecated: true }),
+    max_completion_tokens: LaxInt.nullish(),
+    tools: z.array(Tool).nullish(),
+    tool_choice: ToolChoice.nullish(),
+    parallel_tool_calls: LaxBoolean.nullish(),
+    reasoning_effort: z.enum(REASONING_EFFORTS).nullish(),
+    include_reasoning: LaxBoolean.nullish(),
+    add_generation_prompt: LaxBoolean.nullish(),
+    continue_final_message: LaxBoolean.nullish(),
+    documents: z.array(z.looseObject({})).nullish(),
+    chat_template: z.string().nullish(),
+    chat_template_kwargs: z.looseObject({}).nullish(),
+    mm_processor_kwargs: z.looseObject({}).nullish(),
+  })
   .meta({ id: 'ChatCompletionRequest' })
 export type ChatCompletionReq = z.output<typeof ChatCompletionReq>
+
+const Usage = z
+  .looseObject({
+    prompt_tokens: z.int(),
+    total_tokens: z.int(),
+    completion_tokens: z.int(),
+    prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nullish() }).nullish(),
+  })
+  .meta({ id: 'ChatUsage' })
+
+const LogprobsItem = z.looseObject({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int()).nullish(),
+})
+
+const Choice = z
+  .looseObject({
+    index: z.int(),
+    message: z.looseObject({
+      role: z.string(),
+      content: z.string().nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: z.array(z.looseObject({})).optional(),
+      reasoning: z.string().nullish(),
+      reasoning_content: z.string().nullish(),
+    }),
+    logprobs: z
+      .looseObject({
+        content: z.array(LogprobsItem.extend({ top_logprobs: z.array(LogprobsItem) })).nullish(),
+      })
+      .nullish(),
+    finish_reason: z.string().nullish(),
+    stop_reason: z.union([z.int(), z.string()]).nullish(),
+    token_ids: z.array(z.int()).nullish(),
+    policy: z
+      .object({ step: z.int(), biased_by: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Of trained models: the step that answered, and what biases training on it' }),
+  })
+  .meta({ id: 'ChatChoice' })
 
 /** The engine's reply, passed on; a stream of `data:` lines when `stream` is true. */
 export const ChatCompletionRes = z
@@ -110,35 +104,12 @@ export const ChatCompletionRes = z
     object: z.literal('chat.completion'),
     created: z.int(),
     model: z.string(),
-    choices: z.array(
-      z.looseObject({
-        index: z.int(),
-        message: z.looseObject({ role: z.string(), content: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    ),
-    usage: z.looseObject({
-      prompt_tokens: z.int(),
-      total_tokens: z.int(),
-      completion_tokens: z.int(),
-    }),
+    choices: z.array(Choice),
+    usage: Usage,
+    service_tier: z.string().nullish(),
+    system_fingerprint: z.string().nullish(),
+    prompt_logprobs: z.array(z.looseObject({}).nullable()).nullish(),
+    prompt_token_ids: z.array(z.int()).nullish(),
+    kv_transfer_params: z.looseObject({}).nullish(),
   })
   .meta({ id: 'ChatCompletion' })
-
-export const ServedModelsRes = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(
-      z
-        .object({
-          id: z.string(),
-          object: z.literal('model'),
-          created: z.int(),
-          owned_by: z.string(),
-          root: z.string(),
-          parent: z.string().nullable(),
-        })
-        .meta({ id: 'ServedModel' }),
-    ),
-  })
-  .meta({ id: 'ServedModels' })

@@ -1,7 +1,7 @@
 import { dependencyFailed } from '../../errors.ts'
 import type { InferenceProcess } from '../../stores/compute/port.ts'
 import type { CheckpointFiles, StoredFiles } from '../../training/checkpoints/files.ts'
-import { readText } from './engine-reply.ts'
+import { readText } from '../gateway/engine-reply.ts'
 
 /** Adapters that one server lists at a time; the engine itself keeps fewer in memory and reads others from disk. */
 const LISTED_MAX = 64
@@ -10,14 +10,13 @@ const LISTED_MAX = 64
 const LOAD_MS_MAX = 60_000
 
 interface Loaded {
-  name: string
   ready: Promise<void>
   users: number
 }
 
 /** An adapter that stays loaded until it is released. */
 export interface AdapterUse {
-  /** What the engine calls it. */
+  /** What the engine calls it: the digest of its content. */
   name: string
   release(): void
 }
@@ -26,7 +25,7 @@ export type LoadedAdapters = ReturnType<typeof createLoadedAdapters>
 
 /** Loads adapters into inference servers on demand, each under the digest of its content, and never twice. */
 export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
-  // Keyed by process: what was loaded into a process ends with it. The least recently used comes first.
+  // Keyed by process, then by digest: what was loaded into a process ends with it. The least recently used comes first.
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 
   async function load(process: InferenceProcess, name: string, adapter: StoredFiles): Promise<void> {
@@ -43,10 +42,10 @@ export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
   }
 
   async function unloadLeastUsed(process: InferenceProcess, loaded: Map<string, Loaded>): Promise<void> {
-    for (const [digest, { name, users }] of loaded) {
+    for (const [name, { users }] of loaded) {
       if (loaded.size <= LISTED_MAX) return
       if (users > 0) continue
-      loaded.delete(digest)
+      loaded.delete(name)
       const body = JSON.stringify({ lora_name: name })
       await readText(await process.post('/v1/unload_lora_adapter', body, AbortSignal.timeout(LOAD_MS_MAX)))
     }
@@ -58,11 +57,7 @@ export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
       const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
       loadedByProcess.set(process, loaded)
       const digest = adapter.adapter_digest
-      const entry = loaded.get(digest) ?? {
-        name: digest,
-        ready: load(process, digest, adapter),
-        users: 0,
-      }
+      const entry = loaded.get(digest) ?? { ready: load(process, digest, adapter), users: 0 }
       loaded.delete(digest)
       loaded.set(digest, entry)
       entry.users++
@@ -75,12 +70,19 @@ export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
       }
       // An adapter too many costs the engine little; the next one tries again.
       await unloadLeastUsed(process, loaded).catch(() => {})
+      let isHeld = true
       return {
-        name: entry.name,
+        name: digest,
         release() {
-          entry.users--
+          if (isHeld) entry.users--
+          isHeld = false
         },
       }
+    },
+
+    /** The process has lost this adapter, so that the next use loads it again. */
+    forget(process: InferenceProcess, { name }: AdapterUse): void {
+      loadedByProcess.get(process)?.delete(name)
     },
   }
 }

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { dependencyFailed } from '../errors.ts'
+
+/** Characters of one answer that are kept for its call; no model writes as much. */
+const ANSWER_CHARS_MAX = 32 * 1024 * 1024
+
+const Text = z.string().nullish()
+
+const ToolCall = z.looseObject({
+  index: z.int().nullish(),
+  id: Text,
+  type: Text,
+  function: z.looseObject({ name: Text, arguments: Text }).nullish(),
+})
+
+const Delta = z.looseObject({
+  role: Text,
+  content: Text,
+  refusal: Text,
+  reasoning: Text,
+  reasoning_content: Text,
+  tool_calls: z.array(ToolCall).nullish(),
+})
+
+/** One chunk of a completion, as far as it matters to the whole. */
+export const Chunk = z.looseObject({
+  id: Text,
+  created: z.number().nullish(),
+  model: Text,
+  choices: z
+    .array(z.looseObject({ index: z.int().default(0), delta: Delta.nullish(), finish_reason: Text }))
+    .nullish(),
+  usage: z.looseObject({}).nullish(),
+})
+export type Chunk = z.output<typeof Chunk>
+
+/** The fields of a message that come in pieces. */
+const PIECES = ['content', 'refusal', 'reasoning', 'reasoning_content'] as const
+
+interface Choice {
+  role: string
+  texts: Partial<Record<(typeof PIECES)[number], string>>
+  tools: Map<number, Tool>
+  finish_reason: string | null
+}
+
+interface Tool {
+  id: string | undefined
+  type: string
+  name: string
+  arguments: string
+}
+
+/** Puts the chunks of a stream together to the completion that would have come without one. */
+export function createAssembly() {
+  const choices = new Map<number, Choice>()
+  let head: Pick<Chunk, 'id' | 'created' | 'model'> | undefined
+  let usage: Chunk['usage']
+  let chars = 0
+
+  return {
+    /** @throws 503 for more than any model writes. */
+    add(chunk: Chunk, length: number): void {
+      chars += length
+      if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
+      head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
+      usage = chunk.usage ?? usage
+      for (const { index, delta, finish_reason } of chunk.choices ?? []) {
+        const choice = choices.get(index) ?? newChoice()
+        choices.set(index, choice)
+        if (delta) addDelta(choice, delta)
+        choice.finish_reason = finish_reason ?? choice.finish_reason
+      }
+    },
+
+    /** The completion so far; undefined before the first chunk. */
+    completion(): string | undefined {
+      if (head === undefined) return undefined
+      const listed = [...choices].sort(([a], [b]) => a - b)
+      return JSON.stringify({
+        ...head,
+        object: 'chat.completion',
+        choices: listed.map(([index, choice]) => ({
+          index,
+          message: messageOf(choice),
+          finish_reason: choice.finish_reason,
+        })),
+        usage: usage ?? undefined,
+      })
+    },
+  }
+}
+
+function newChoice(): Choice {
+  return { role: 'assistant', texts: {}, tools: new Map(), finish_reason: null }
+}
+
+function addDelta(choice: Choice, delta: z.output<typeof Delta>): void {
+  choice.role = delta.role ?? choice.role
+  for (const name of PIECES) {
+    const piece = delta[name]
+    if (piece != null) choice.texts[name] = (choice.texts[name] ?? '') + piece
+  }
+  for (const [position, { index, id, type, function: called }] of (delta.tool_calls ?? []).entries()) {
+    const key = index ?? position
+    const tool = choice.tools.get(key)
+    choice.tools.set(key, {
+      id: tool?.id ?? id ?? undefined,
+      type: tool?.type ?? type ?? 'function',
+      name: (tool?.name ?? '') + (called?.name ?? ''),
+      arguments: (tool?.arguments ?? '') + (called?.arguments ?? ''),
+    })
+  }
+}
+
+function messageOf({ role, texts, tools }: Choice): object {
+  const called = [...tools.values()].map((tool) => ({
+    id: tool.id,
+    type: tool.type,
+    function: { name: tool.name, arguments: tool.arguments },
+  }))
+  return { role, content: null, ...texts, ...(called.length > 0 && { tool_calls: called }) }
+}

@@ -1,0 +1,18 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Completions } from './service.ts'
+import { CompletionReq, CompletionRes } from './wire.ts'
+
+export function completionsRoutes(completions: Completions): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/completions',
+      operationId: 'create_completion',
+      family: 'openai',
+      body: CompletionReq,
+      reply: 'raw',
+      response: CompletionRes,
+      handle: completions.create,
+    }),
+  ]
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { LaxInt } from '../lax-wire.ts'
+import { samplingFields } from '../sampling-wire.ts'
+
+const Prompt = z.union([z.string(), z.array(z.string()), z.array(z.int()), z.array(z.array(z.int()))])
+
+/** Wire: as in chat completions, absent and null mean the same, and unknown fields are ignored. */
+export const CompletionReq = z
+  .object({
+    prompt: Prompt.nullish(),
+    ...samplingFields,
+    logprobs: LaxInt.nullish(),
+    max_tokens: LaxInt.nullish(),
+    suffix: z.string().nullish(),
+  })
+  .meta({ id: 'CompletionRequest' })
+export type CompletionReq = z.output<typeof CompletionReq>
+
+/** The engine's reply, passed on; a stream of `data:` lines when `stream` is true. */
+export const CompletionRes = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('text_completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(z.looseObject({ index: z.int(), text: z.string() })),
+    usage: z.looseObject({
+      prompt_tokens: z.int(),
+      total_tokens: z.int(),
+      completion_tokens: z.int().nullish(),
+    }),
+  })
+  .meta({ id: 'Completion' })

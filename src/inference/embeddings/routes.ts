@@ -1,0 +1,18 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Embeddings } from './service.ts'
+import { EmbeddingsReq, EmbeddingsRes } from './wire.ts'
+
+export function embeddingsRoutes(embeddings: Embeddings): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/embeddings',
+      operationId: 'create_embeddings',
+      family: 'openai',
+      body: EmbeddingsReq,
+      reply: 'raw',
+      response: EmbeddingsRes,
+      handle: embeddings.create,
+    }),
+  ]
+}

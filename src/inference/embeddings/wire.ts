@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { LaxInt } from '../lax-wire.ts'
+
+const Input = z.union([z.string(), z.array(z.string()), z.array(z.int()), z.array(z.array(z.int()))])
+
+export const EmbeddingsReq = z
+  .object({
+    input: Input,
+    model: z.string().nullish(),
+    encoding_format: z.enum(['float', 'base64']).nullish(),
+    dimensions: LaxInt.nullish(),
+    user: z.string().nullish(),
+    truncate_prompt_tokens: LaxInt.nullish(),
+  })
+  .meta({ id: 'EmbeddingsRequest' })
+export type EmbeddingsReq = z.output<typeof EmbeddingsReq>
+
+/** The engine's reply, passed on. */
+export const EmbeddingsRes = z
+  .looseObject({
+    object: z.literal('list'),
+    model: z.string(),
+    data: z.array(z.looseObject({ index: z.int(), embedding: z.union([z.array(z.number()), z.string()]) })),
+    usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  })
+  .meta({ id: 'Embeddings' })

@@ -1,0 +1,126 @@
+import type { Limits } from '../../config.ts'
+import { tooManyRequests } from '../../errors.ts'
+
+/** Requests that are being answered or wait for it. */
+const IN_FLIGHT_MAX = 2_048
+
+/** A caller who comes back after this long finds most answers of that moment finished. */
+const RETRY_SECONDS = 2
+
+/** Meters that are remembered; beyond it those that have nothing to remember are dropped. */
+const METERS_MAX = 10_000
+
+/** Who a request counts for. */
+export interface Payer {
+  key: string
+  /** `entity/project`; undefined when the request names none. */
+  project: string | undefined
+}
+
+/** An admitted request. */
+export interface Place {
+  /** Ends it, with the tokens it has cost. */
+  leave(tokens: number): void
+}
+
+export type Admission = ReturnType<typeof createAdmission>
+
+/** Decides who may come in: a bound for all, and limits for each key and each project. */
+export function createAdmission(limits: { key: Limits; project: Limits }) {
+  const ofKeys = createMeters('This key', limits.key)
+  const ofProjects = createMeters('This project', limits.project)
+  let inFlight = 0
+
+  return {
+    /** @throws 429 with the numbers. */
+    enter({ key, project }: Payer): Place {
+      if (inFlight >= IN_FLIGHT_MAX) {
+        const message = `The server is answering ${inFlight} requests, which is its limit of ${IN_FLIGHT_MAX}`
+        throw tooManyRequests(message, RETRY_SECONDS)
+      }
+      const meters = [ofKeys.meter(key), ...(project === undefined ? [] : [ofProjects.meter(project)])]
+      for (const meter of meters) meter.check()
+      for (const meter of meters) meter.enter()
+      inFlight++
+      return {
+        leave(tokens) {
+          inFlight--
+          for (const meter of meters) meter.leave(tokens)
+        },
+      }
+    },
+  }
+}
+
+interface Meter {
+  check(): void
+  enter(): void
+  leave(tokens: number): void
+  isIdle(): boolean
+}
+
+function createMeters(whose: string, limits: Limits) {
+  const meters = new Map<string, Meter>()
+
+  return {
+    meter(name: string): Meter {
+      let meter = meters.get(name)
+      if (meter === undefined) {
+        if (meters.size >= METERS_MAX) {
+          for (const [idle, candidate] of meters) if (candidate.isIdle()) meters.delete(idle)
+        }
+        meter = createMeter(whose, limits)
+        meters.set(name, meter)
+      }
+      return meter
+    },
+  }
+}
+
+/**
+ * Counts what runs, and keeps tokens in a bucket that refills within a minute. What a request costs is known at its end,
+ * so the bucket may go below zero; whoever comes then waits until it is above.
+ */
+function createMeter(whose: string, { requestsMax, tokensPerMinute }: Limits): Meter {
+  let running = 0
+  let tokens = tokensPerMinute
+  let filledAt = performance.now()
+
+  function refill(): void {
+    const now = performance.now()
+    tokens = Math.min(tokensPerMinute, tokens + ((now - filledAt) / 60_000) * tokensPerMinute)
+    filledAt = now
+  }
+
+  return {
+    check() {
+      if (running >= requestsMax) {
+        throw tooManyRequests(
+          `${whose} has ${running} requests running, and its limit is ${requestsMax}`,
+          RETRY_SECONDS,
+        )
+      }
+      if (tokensPerMinute === Number.POSITIVE_INFINITY) return
+      refill()
+      if (tokens > 0) return
+      const used = Math.round(tokensPerMinute - tokens)
+      throw tooManyRequests(
+        `${whose} has used ${used} tokens within a minute, and its limit is ${tokensPerMinute}`,
+        Math.ceil(((1 - tokens) / tokensPerMinute) * 60),
+      )
+    },
+    enter() {
+      running++
+    },
+    leave(spent) {
+      running--
+      if (tokensPerMinute === Number.POSITIVE_INFINITY) return
+      refill()
+      tokens -= spent
+    },
+    isIdle() {
+      if (tokensPerMinute !== Number.POSITIVE_INFINITY) refill()
+      return running === 0 && tokens === tokensPerMinute
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import { invalidRequest } from '../../errors.ts'
+import type { samplingFields } from '../sampling-wire.ts'
+
+type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
+
+/** The weights that will answer, as the engine knows them. */
+export interface EngineModel {
+  name: string
+  /** Whether they are a checkpoint's, and not a base model's. */
+  isTrained: boolean
+}
+
+/** What the engine may be asked for. */
+export interface EngineAbilities {
+  priorityScheduling: boolean
+}
+
+/**
+ * The fields that all completions share, as the engine takes them.
+ * @throws 400 for what the engine would ignore in silence.
+ */
+export function engineFields(
+  req: SamplingReq,
+  engine: EngineModel,
+  { priorityScheduling }: EngineAbilities,
+): Record<string, unknown> {
+  if (req.logits_processors != null)
+    throw invalidRequest('logits_processors are not supported', 'logits_processors')
+  if (req.priority != null && req.priority !== 0 && !priorityScheduling) {
+    throw invalidRequest(
+      'priority must be 0: requests are served in the order in which they come',
+      'priority',
+    )
+  }
+  const { engine_xargs, vllm_xargs, user: _, ...known } = req
+  return {
+    ...known,
+    model: engine.name,
+    vllm_xargs: vllm_xargs ?? engine_xargs,
+    stream_options: req.stream === true ? countedStream(req) : req.stream_options,
+    // An integer beyond every window is beyond the engine's integers too.
+    truncate_prompt_tokens:
+      req.truncate_prompt_tokens == null
+        ? null
+        : Math.min(req.truncate_prompt_tokens, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** Every stream is counted; whoever did not ask for it does not see it. */
+function countedStream(req: SamplingReq): Record<string, boolean> {
+  const continuous_usage_stats = wantsUsage(req) && (req.stream_options?.continuous_usage_stats ?? false)
+  return { include_usage: true, continuous_usage_stats }
+}
+
+/** Wire: null means absent, but the engine refuses null for some fields. */
+export function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+}
+
+/** Wire: `stream_options` alone asks for usage; each of its members may say otherwise. */
+export function wantsUsage(req: Pick<SamplingReq, 'stream' | 'stream_options'>): boolean {
+  return req.stream === true && req.stream_options != null && (req.stream_options.include_usage ?? true)
+}

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { relayEvents, type StreamEnd } from './event-stream.ts'
+
+const USAGE = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
+
+/** Marks by putting text in brackets; drops `usage`, which it counts. */
+function mark(text: string) {
+  return text === 'usage' ? { text: undefined, usage: USAGE } : { text: `[${text}]`, usage: undefined }
+}
+
+function relay(body: AsyncIterable<Uint8Array>) {
+  const ends: StreamEnd[] = []
+  return { ends, stream: relayEvents(body, { mark, onEnd: (end) => ends.push(end) }) }
+}
+
+async function* bytes(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+}
+
+const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text()
+
+describe('relayEvents', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it('passes events on however they were cut, and leaves out what was not asked for', async () => {
+    const split = Buffer.from('data: ü\n\n')
+    const { stream, ends } = relay(
+      bytes(
+        'data: a\n\nda',
+        'ta: b\n',
+        '\n',
+        split.subarray(0, 7),
+        split.subarray(7),
+        'data: usage\n\n',
+        'data: [DONE]\n\n',
+      ),
+    )
+    expect(await textOf(stream)).toBe('data: [a]\n\ndata: [b]\n\ndata: [ü]\n\ndata: [DONE]\n\n')
+    expect(ends).toEqual([{ usage: USAGE, events: 4 }])
+  })
+
+  it('ends a stream that breaks with an error and the usual end', async () => {
+    async function* breaking(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('data: a\n\n')
+      throw new Error('the engine is gone')
+    }
+    const { stream, ends } = relay(breaking())
+    const events = (await textOf(stream)).trim().split('\n\n')
+    expect(events).toHaveLength(3)
+    expect(JSON.parse(events[1]?.slice('data: '.length) ?? '')).toEqual({
+      error: { message: 'the engine is gone', type: 'ServiceUnavailableError', param: null, code: 503 },
+    })
+    expect(events[2]).toBe('data: [DONE]')
+    expect(ends).toEqual([{ usage: undefined, events: 1 }])
+  })
+
+  it('reads no faster than it is read, but for a bounded rest', async () => {
+    let taken = 0
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        taken++
+        yield Buffer.from(`data: ${'x'.repeat(1000)}\n\n`)
+      }
+    }
+    const { stream, ends } = relay(endless())
+    const reader = stream.getReader()
+    await reader.read()
+    for (let turn = 0; turn < 300; turn++) await Promise.resolve()
+    const atRest = taken
+    for (let turn = 0; turn < 300; turn++) await Promise.resolve()
+    expect([taken, atRest < 100]).toEqual([atRest, true])
+    await reader.cancel()
+    expect(ends).toHaveLength(1)
+  })
+
+  it('says that it lives while the engine is silent', async () => {
+    vi.useFakeTimers()
+    const silence = Promise.withResolvers<void>()
+    async function* late(): AsyncGenerator<Uint8Array> {
+      await silence.promise
+      yield Buffer.from('data: a\n\n')
+    }
+    const { stream } = relay(late())
+    const text = textOf(stream)
+    await vi.advanceTimersByTimeAsync(31_000)
+    silence.resolve()
+    expect(await text).toBe(': keep-alive\n\n: keep-alive\n\ndata: [a]\n\n')
+  })
+})

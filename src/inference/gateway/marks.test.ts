@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { createMarker } from './marks.ts'
+
+const MARKS = { model: 'e/p/"name"', engineModel: 'digest', choice: { policy: { step: 3 } } }
+const mark = createMarker(MARKS, { usageChunk: 'drop', fingerprint: { text: undefined } })
+const chunk = (fields: object): string =>
+  JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'digest', ...fields })
+const choices = (delta: object, finish_reason: string | null = null) => [
+  { index: 0, delta, logprobs: null, finish_reason },
+]
+
+describe('createMarker', () => {
+  it('names the model as the client did, and changes nothing else of a token', () => {
+    const text = chunk({ choices: choices({ content: 'say "model":"digest" and "finish_reason":"stop"' }) })
+    expect(mark(text)).toEqual({
+      text: text.replace('"model":"digest"', '"model":"e/p/\\"name\\""'),
+      usage: undefined,
+    })
+  })
+
+  it('marks the end of a choice, and sends reasoning under both names', () => {
+    const ended = JSON.parse(mark(chunk({ choices: choices({}, 'stop') })).text ?? '')
+    expect(ended.choices).toEqual([{ ...choices({}, 'stop')[0], policy: { step: 3 } }])
+    const thinking = JSON.parse(mark(chunk({ choices: choices({ reasoning: 'hm' }) })).text ?? '')
+    expect(thinking.choices[0].delta).toEqual({ reasoning: 'hm', reasoning_content: 'hm' })
+  })
+
+  it('keeps logprobs digit by digit', () => {
+    const text = chunk({ choices: choices({}, 'stop') }).replace(
+      '"logprobs":null',
+      '"logprobs":{"content":[-0.10]}',
+    )
+    expect(mark(text).text).toContain('{"content":[-0.10]}')
+  })
+
+  it('drops the chunk of usage for whoever did not ask, and passes errors on', () => {
+    const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 }
+    const counted = { prompt_tokens: 7, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
+    const last = chunk({ choices: [], usage })
+    expect(mark(last)).toEqual({ text: undefined, usage: counted })
+    const keep = createMarker(MARKS, { usageChunk: 'keep', fingerprint: { text: undefined } })
+    expect(JSON.parse(keep(last).text ?? '')).toMatchObject({ model: MARKS.model, usage })
+    const error = '{"error":{"message":"m","type":"t","param":null,"code":500}}'
+    expect(mark(error)).toEqual({ text: error, usage: undefined })
+  })
+
+  it('tells the fingerprint of the engine at the end of a choice where the chunk that has it is dropped', () => {
+    const fingerprint = { text: undefined }
+    const usage = { prompt_tokens: 1, total_tokens: 1 }
+    const first = createMarker(MARKS, { usageChunk: 'drop', fingerprint })
+    first(chunk({ choices: [], usage, system_fingerprint: 'vllm-1' }))
+    const ended = (usageChunk: 'keep' | 'drop'): object =>
+      JSON.parse(
+        createMarker(MARKS, { usageChunk, fingerprint })(chunk({ choices: choices({}, 'stop') })).text ?? '',
+      )
+    expect(ended('drop')).toMatchObject({ system_fingerprint: 'vllm-1' })
+    expect(ended('keep')).not.toHaveProperty('system_fingerprint')
+  })
+})

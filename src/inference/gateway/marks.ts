@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
+
+/** Logprobs are many numbers that must not change, so they stay the engine's own text. */
+const KEEP: KeepShape = { choices: { '*': { logprobs: 'text' } }, prompt_logprobs: 'text' }
+
+const Usage = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int().nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).nullish(),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int().nullish() }).nullish(),
+})
+
+/** Tokens of one request. */
+export interface TokenUsage {
+  prompt_tokens: number
+  /** The part of the prompt that the engine had computed before. */
+  cached_tokens: number
+  completion_tokens: number
+  /** The part of the completion that was reasoning. */
+  reasoning_tokens: number
+}
+
+/** What the engine's reply does not say. */
+export interface ReplyMarks {
+  /** The name that the client asked for. */
+  model: string
+  /** What the engine calls it. */
+  engineModel: string
+  /** Added to each choice at its end. */
+  choice: Record<string, unknown>
+}
+
+export interface Marked {
+  /** For the client; undefined for a chunk that it did not ask for. */
+  text: string | undefined
+  usage: TokenUsage | undefined
+}
+
+/** What an engine calls itself; undefined until it has said so. */
+export interface Fingerprint {
+  text: string | undefined
+}
+
+export interface MarkerOptions {
+  /** What becomes of the chunk that holds nothing but the usage. */
+  usageChunk: 'keep' | 'drop'
+  /** Shared by all replies of one engine. */
+  fingerprint: Fingerprint
+}
+
+/** Returns a function that puts our marks on a reply or on one chunk of a stream, and finds its usage. */
+export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
+  const engineName = `"model":${JSON.stringify(marks.engineModel)}`
+  const clientName = `"model":${JSON.stringify(marks.model)}`
+
+  return function mark(text: string): Marked {
+    if (text.startsWith('{"error"')) return { text, usage: undefined }
+    // Most chunks of a stream need a new name only. Inside a JSON string every quote is escaped, so this finds keys.
+    if (text.includes('"finish_reason":null') && !NEEDS_READING.test(text) && text.includes(engineName))
+      return { text: text.replace(engineName, () => clientName), usage: undefined }
+    const value = parseKeeping(text, KEEP)
+    if (!isObject(value)) return { text, usage: undefined }
+    const usage = usageOf(value['usage'])
+    if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
+    const choices = Array.isArray(value['choices']) ? value['choices'] : []
+    if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
+      return { text: undefined, usage }
+    if ('model' in value) value['model'] = marks.model
+    for (const choice of choices.filter(isObject)) {
+      addReasoningContent(choice['message'] ?? choice['delta'])
+      if (choice['finish_reason'] == null) continue
+      Object.assign(choice, marks.choice)
+      // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
+      if (usageChunk === 'drop' && fingerprint.text !== undefined)
+        value['system_fingerprint'] ??= fingerprint.text
+    }
+    return { text: stringify(value), usage }
+  }
+}
+
+/** Keys of a chunk that more than its name changes in. */
+const NEEDS_READING = /"reasoning":|"finish_reason":"/
+
+/** Wire: clients know the text as `reasoning_content`, newer engines send it as `reasoning`. */
+function addReasoningContent(message: unknown): void {
+  if (isObject(message) && 'reasoning' in message) message['reasoning_content'] = message['reasoning']
+}
+
+function usageOf(value: unknown): TokenUsage | undefined {
+  const parsed = Usage.safeParse(value)
+  if (!parsed.success) return undefined
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = parsed.data
+  return {
+    prompt_tokens,
+    cached_tokens: prompt_tokens_details?.cached_tokens ?? 0,
+    completion_tokens: completion_tokens ?? 0,
+    reasoning_tokens: completion_tokens_details?.reasoning_tokens ?? 0,
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText)
+}

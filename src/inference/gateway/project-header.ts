@@ -1,0 +1,25 @@
+import type { CallContext } from '../../http/caller.ts'
+import type { Target } from '../models/served-models.ts'
+
+/** Whom a request counts for. */
+export interface Project {
+  entity: string
+  project: string
+}
+
+/** Finds the project of a request; undefined when nothing names one. */
+export type ProjectOf = (context: CallContext, target: Target) => Project | undefined
+
+/** Wire: `team/project`; anything else is ignored. */
+const PROJECT = /^([^/\s]{1,128})\/([^/\s]{1,128})$/
+
+/** The first of `headers` that names a project counts, then the project of the model. */
+export function createProjectOf(headers: readonly string[]): ProjectOf {
+  return ({ header }, { trained }) => {
+    for (const name of headers) {
+      const [, entity, project] = PROJECT.exec(header(name)?.trim() ?? '') ?? []
+      if (entity !== undefined && project !== undefined) return { entity, project }
+    }
+    return trained && { entity: trained.entity, project: trained.project }
+  }
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { createTurns } from './turns.ts'
+
+const never = new AbortController().signal
+
+/** Lets what is ready to go on do so. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('createTurns', () => {
+  it('serves groups in rotation, and each in its own order', async () => {
+    const turns = createTurns(1)
+    const order: string[] = []
+    const release = await turns.take('flood', never)
+    const enter = async (group: string, name: string): Promise<void> => {
+      const leave = await turns.take(group, never)
+      order.push(name)
+      leave()
+    }
+    const all = ['f1', 'f2', 'f3'].map((name) => enter('flood', name))
+    all.push(enter('other', 'o1'), enter('other', 'o2'))
+    release()
+    await Promise.all(all)
+    expect(order).toEqual(['f1', 'o1', 'f2', 'o2', 'f3'])
+  })
+
+  it('never has more at once than places, also when one is given back twice', async () => {
+    const turns = createTurns(2)
+    const [first] = [await turns.take('a', never), await turns.take('a', never)]
+    let started = 0
+    const waiting = [1, 2, 3].map(() => turns.take('a', never).then(() => started++))
+    first()
+    first()
+    await settled()
+    expect([started, waiting.length]).toEqual([1, 3])
+  })
+
+  it('forgets whoever stops waiting', async () => {
+    const turns = createTurns(1)
+    const release = await turns.take('a', never)
+    const leaving = new AbortController()
+    const left = turns.take('a', leaving.signal)
+    const next = turns.take('a', never)
+    leaving.abort(new Error('gone'))
+    await expect(left).rejects.toThrow('gone')
+    release()
+    expect(await next).toBeTypeOf('function')
+    await expect(turns.take('a', AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
+  })
+})

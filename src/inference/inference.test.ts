@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { openFakeCompute } from '../stores/compute/fake-compute.ts'
+import { TEST_BASE_MODEL, useTestServer } from '../testing.ts'
+
+const server = useTestServer({
+  compute: openFakeCompute,
+  inference: {
+    traceCompletions: true,
+    projectHeaders: ['openai-project', 'other-project'],
+    projectLimits: { requestsMax: 2, tokensPerMinute: Number.POSITIVE_INFINITY },
+  },
+})
+
+async function json<Body = Record<string, unknown>>(response: Response): Promise<Body> {
+  expect(response.status, await response.clone().text()).toBe(200)
+  return (await response.json()) as Body
+}
+
+function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return server.request(path, { method: 'POST', body: JSON.stringify(body), headers })
+}
+
+function chat(project: string, content = 'hi', fields: object = {}): Promise<Response> {
+  const body = { messages: [{ role: 'user', content }], ...fields }
+  return post('/v1/chat/completions', body, { 'openai-project': project })
+}
+
+async function newModel(): Promise<string> {
+  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
+  const { name } = await json<{ name: string }>(await server.post('/v1/preview/models', body))
+  return `local/proj/${name}`
+}
+
+describe('GET /v1/models', () => {
+  it('200 with the base model and the models of the caller', async () => {
+    const model = await newModel()
+    const { data } = await json<{ data: { id: string }[] }>(await server.request('/v1/models'))
+    expect(data.map((entry) => entry.id)).toEqual(
+      expect.arrayContaining([TEST_BASE_MODEL, `wandb-artifact:///${model}`]),
+    )
+  })
+})
+
+describe('GET /v1/models/{model}', () => {
+  it('200 for every name that a completion takes, escaped or not', async () => {
+    const model = await newModel()
+    for (const name of [TEST_BASE_MODEL, model, `wandb-artifact:///${model}:step0`, `${model}@0`]) {
+      for (const path of [name, encodeURIComponent(name)]) {
+        const found = await json(await server.request(`/v1/models/${path}`))
+        expect(found).toMatchObject({ id: name, object: 'model', root: TEST_BASE_MODEL })
+      }
+    }
+  })
+
+  it('404 for a model or a step that is not there', async () => {
+    const model = await newModel()
+    for (const name of ['nobody', `${model}:step7`]) {
+      const response = await server.request(`/v1/models/${encodeURIComponent(name)}`)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ error: { param: 'model' } })
+    }
+  })
+})
+
+describe('POST /v1/completions', () => {
+  it('200 under the requested name, with what the engine was asked', async () => {
+    const model = await newModel()
+    const reply = await json<{ model: string; choices: [{ text: string }] }>(
+      await post('/v1/completions', {
+        model,
+        prompt: [[1, 2]],
+        suffix: null,
+        seed: 7,
+        user: 'me',
+        banana: 1,
+      }),
+    )
+    expect(reply.model).toBe(model)
+    const asked = JSON.parse(reply.choices[0].text) as object
+    expect(asked).toMatchObject({ prompt: [[1, 2]], seed: 7 })
+    expect(Object.keys(asked).sort()).toEqual(['model', 'prompt', 'seed'])
+  })
+
+  it('422 for a prompt that is none, 404 for an unknown model', async () => {
+    expect((await post('/v1/completions', { prompt: { a: 1 } })).status).toBe(422)
+    expect((await post('/v1/completions', { prompt: 'x', model: 'nobody' })).status).toBe(404)
+  })
+})
+
+describe('POST /v1/tokenize and /v1/detokenize', () => {
+  it('200 for a text, a conversation and tokens', async () => {
+    for (const body of [{ prompt: 'x' }, { messages: [{ role: 'user', content: 'x' }] }]) {
+      expect(await json(await post('/v1/tokenize', body))).toMatchObject({ count: 2, tokens: [1, 2] })
+    }
+    const reply = await json<{ prompt: string }>(await post('/v1/detokenize', { tokens: [1] }))
+    expect(JSON.parse(reply.prompt)).toEqual({ tokens: [1], model: TEST_BASE_MODEL })
+  })
+
+  it('422 for neither a text nor a conversation, and for tokens that are none', async () => {
+    expect((await post('/v1/tokenize', {})).status).toBe(422)
+    expect((await post('/v1/detokenize', { tokens: ['a'] })).status).toBe(422)
+  })
+})
+
+describe('POST /v1/embeddings', () => {
+  it('400 for a model that makes none', async () => {
+    const response = await post('/v1/embeddings', { input: 'x' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { message: 'This model makes no embeddings' } })
+  })
+
+  it('422 without an input', async () => {
+    expect((await post('/v1/embeddings', {})).status).toBe(422)
+  })
+})
+
+describe('GET /v1/usage', () => {
+  interface Group {
+    [name: string]: unknown
+  }
+  async function usage(query: Record<string, string>): Promise<Group[]> {
+    return (await json<{ data: Group[] }>(await server.request(`/v1/usage?${new URLSearchParams(query)}`)))
+      .data
+  }
+  const tokens = (requests: number) => ({
+    requests,
+    requests_cut: 0,
+    prompt_tokens: 5 * requests,
+    cached_tokens: 0,
+    completion_tokens: 2 * requests,
+    reasoning_tokens: 0,
+    total_tokens: 7 * requests,
+  })
+
+  it('200 with tokens by project, model, step and key; refused requests cost nothing', async () => {
+    const project = `p-${randomUUID()}`
+    const model = await newModel()
+    await chat(`local/${project}`)
+    await chat(`local/${project}`, 'refuse')
+    await chat(`local/${project}`, 'hi', { model })
+    await chat(`local/${project}`, 'hi', { model, stream: true }).then((response) => response.text())
+    expect(await usage({ project, group_by: 'entity,project' })).toEqual([
+      { entity: 'local', project, ...tokens(3), cost_usd: null },
+    ])
+    const bySteps = await usage({ project, group_by: 'step,model,key' })
+    expect(bySteps).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          model,
+          step: 0,
+          ...tokens(2),
+          key: expect.stringMatching(/^[0-9a-f]{16}$/),
+        }),
+        expect.objectContaining({ model: TEST_BASE_MODEL, step: null, ...tokens(1) }),
+      ]),
+    )
+    expect(await usage({ project, before: '2020-01-01T00:00:00Z', from: '2019-01-01T00:00:00Z' })).toEqual([])
+  })
+
+  it('200 with costs by the prices of the project', async () => {
+    const project = `p-${randomUUID()}`
+    const price = { prompt_token_cost: 1, completion_token_cost: 10 }
+    await server.post('/cost/create', {
+      project_id: `local/${project}`,
+      costs: { [TEST_BASE_MODEL]: { ...price, effective_date: '2020-01-01' } },
+    })
+    await chat(`local/${project}`)
+    expect(await usage({ project })).toMatchObject([{ model: TEST_BASE_MODEL, cost_usd: 25 }])
+  })
+
+  it('200 for the project of the model, and for the other header; a name that is none is ignored', async () => {
+    const project = `p-${randomUUID()}`
+    const body = { messages: [{ role: 'user', content: 'hi' }] }
+    await json(await post('/v1/chat/completions', body, { 'other-project': `local/${project}` }))
+    expect(await usage({ project })).toHaveLength(1)
+    const model = await newModel()
+    await json(await chat('not a project', 'hi', { model }))
+    expect(await usage({ model })).toMatchObject([{ project: 'proj', requests: 1 }])
+  })
+
+  it('422 for a dimension or a time that is none', async () => {
+    expect((await server.request('/v1/usage?group_by=colour')).status).toBe(422)
+    expect((await server.request('/v1/usage?from=yesterday')).status).toBe(422)
+  })
+})
+
+describe('limits', () => {
+  it('429 with numbers and Retry-After while a project has too many requests running', async () => {
+    const project = `local/p-${randomUUID()}`
+    const held = new AbortController()
+    const hold = () =>
+      server
+        .request('/v1/chat/completions', {
+          method: 'POST',
+          body: JSON.stringify({ messages: [{ role: 'user', content: 'hold' }] }),
+          headers: { 'openai-project': project },
+          signal: held.signal,
+        })
+        .catch(() => undefined)
+    const waiting = [hold(), hold()]
+    await vi.waitFor(async () => expect((await chat(project)).status).toBe(429))
+    const response = await chat(project)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(/2 requests running.*limit is 2/),
+        type: 'RateLimitError',
+        code: 429,
+      },
+    })
+    held.abort()
+    await Promise.all(waiting)
+    await vi.waitFor(async () => expect((await chat(project)).status).toBe(200))
+  })
+})
+
+describe('completions as calls', () => {
+  interface Call {
+    op_name: string
+    inputs: { messages: object[] }
+    output: { choices: [{ message: { content: string } }] } | null
+    exception: string | null
+    summary: { usage?: object }
+  }
+  async function callsOf(project: string): Promise<Call[]> {
+    const response = await server.post('/calls/stream_query', { project_id: project })
+    return (await response.text())
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Call)
+  }
+
+  it.each([false, true])('a call of the project with its answer and usage; stream: %s', async (stream) => {
+    const project = `local/p-${randomUUID()}`
+    await (await chat(project, 'hi', { stream })).text()
+    await vi.waitFor(async () => {
+      const [call] = await callsOf(project)
+      expect(call).toMatchObject({ op_name: 'chat.completions.create', exception: null })
+      expect(call?.inputs.messages).toEqual([{ role: 'user', content: 'hi' }])
+      expect(call?.output?.choices[0].message.content).toContain('no adapter')
+      expect(call?.summary.usage).toMatchObject({
+        [TEST_BASE_MODEL]: { prompt_tokens: 5, completion_tokens: 2 },
+      })
+    })
+  })
+
+  it('a call with the reason of a refusal', async () => {
+    const project = `local/p-${randomUUID()}`
+    await chat(project, 'refuse')
+    await vi.waitFor(async () =>
+      expect((await callsOf(project))[0]).toMatchObject({ exception: 'made to refuse' }),
+    )
+  })
+})

@@ -1,0 +1,28 @@
+import { type Route, route } from '../../http/route.ts'
+import type { ServedModels } from './served-models.ts'
+import { ServedModelPath, ServedModelRes, ServedModelsRes } from './wire.ts'
+
+export function servedModelsRoutes(served: ServedModels): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/models',
+      operationId: 'list_served_models',
+      family: 'openai',
+      reply: 'json',
+      response: ServedModelsRes,
+      handle: served.list,
+    }),
+    route({
+      method: 'GET',
+      // Wire: names have slashes, which some clients escape and others do not.
+      path: '/v1/models/{model+}',
+      operationId: 'read_served_model',
+      family: 'openai',
+      pathParams: ServedModelPath,
+      reply: 'json',
+      response: ServedModelRes,
+      handle: served.read,
+    }),
+  ]
+}

@@ -1,0 +1,122 @@
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
+import type { BaseModels } from '../../training/base-models/service.ts'
+import type { StoredCheckpoint } from '../../training/checkpoints/rows.ts'
+import type { Checkpoints } from '../../training/checkpoints/service.ts'
+import type { Models } from '../../training/models/service.ts'
+import { type ModelName, parseModelName } from './model-name.ts'
+import type { ServedModel } from './wire.ts'
+
+/** Who answers a request. */
+export interface Target {
+  baseModel: string
+  /** Undefined for the base model itself. */
+  trained: TrainedStep | undefined
+}
+
+/** One step of a model. */
+export interface TrainedStep {
+  entity: string
+  project: string
+  name: string
+  checkpoint: StoredCheckpoint
+}
+
+export type ServedModels = ReturnType<typeof createServedModels>
+
+export interface ServedModelsDeps {
+  models: Models
+  checkpoints: Checkpoints
+  baseModels: BaseModels
+  defaultBaseModel: string
+}
+
+/** Finds out which weights a model name means. An unknown name or step is an error, never something near it. */
+export function createServedModels({ models, checkpoints, baseModels, defaultBaseModel }: ServedModelsDeps) {
+  async function findModel(name: ModelName, caller: Caller) {
+    if (name.kind === 'artifact') return models.find(name)
+    const [found, another] = await models.named({ entity: caller.defaultEntity, name: name.name })
+    if (another !== undefined) {
+      throw invalidRequest(
+        `Several projects have a model ${name.name}; write entity/project/${name.name}`,
+        'model',
+      )
+    }
+    return found
+  }
+
+  /** Base models with the time of their first use; the default one has been there from the start. */
+  async function baseModelsSince(): Promise<Map<string, string>> {
+    const used = await baseModels.used()
+    const since = used.map((base): [string, string] => [base.base_model, base.created_at])
+    return new Map([[defaultBaseModel, new Date(0).toISOString()], ...since])
+  }
+
+  async function isBaseModel(name: string): Promise<boolean> {
+    return name === defaultBaseModel || (await baseModelsSince()).has(name)
+  }
+
+  async function resolve(requested: string | null | undefined, caller: Caller) {
+    // Wire: no model, or null, means the base model.
+    const text = requested ?? defaultBaseModel
+    if (await isBaseModel(text)) return { baseModel: text }
+    const name = parseModelName(text)
+    const model = name && (await findModel(name, caller))
+    const checkpoint = model && (await checkpoints.find(model, name.checkpoint))
+    if (model === undefined || checkpoint === undefined) throw notFound('model', text, { param: 'model' })
+    return { baseModel: model.base_model, model, checkpoint }
+  }
+
+  return {
+    /** @throws 404 for a name or step that is not there, 400 for a name that several projects have. */
+    async resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
+      const { baseModel, model, checkpoint } = await resolve(requested, caller)
+      if (model === undefined) return { baseModel, trained: undefined }
+      const { entity, project, name } = model
+      return { baseModel, trained: { entity, project, name, checkpoint } }
+    },
+
+    /** What a caller can name: base models, then models, each standing for its newest step. */
+    async list(_input: object, { caller }: CallContext): Promise<{ object: 'list'; data: ServedModel[] }> {
+      const trained = await models.all(caller.defaultEntity)
+      return {
+        object: 'list',
+        data: [
+          ...[...(await baseModelsSince())].map(([id, since]) => baseEntry(id, since)),
+          ...trained.map((model) =>
+            trainedEntry(`wandb-artifact:///${model.entity}/${model.project}/${model.name}`, model),
+          ),
+        ],
+      }
+    },
+
+    /** One model or step, by any of its names. @throws as {@link resolve}. */
+    async read({ model: id }: { model: string }, { caller }: CallContext): Promise<ServedModel> {
+      const { baseModel, model } = await resolve(id, caller)
+      if (model !== undefined) return trainedEntry(id, model)
+      return baseEntry(baseModel, (await baseModelsSince()).get(baseModel) ?? '')
+    },
+  }
+}
+
+function baseEntry(id: string, since: string): ServedModel {
+  return { id, object: 'model', created: secondsOf(since), owned_by: 'heddle', root: id, parent: null }
+}
+
+function trainedEntry(
+  id: string,
+  model: { created_at: string; entity: string; base_model: string },
+): ServedModel {
+  return {
+    id,
+    object: 'model',
+    created: secondsOf(model.created_at),
+    owned_by: model.entity,
+    root: model.base_model,
+    parent: model.base_model,
+  }
+}
+
+function secondsOf(iso: string): number {
+  return Math.floor(Date.parse(iso) / 1000)
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { ClientError, dependencyFailed, invalidRequest, tooManyRequests } from '../../errors.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import { keepShapeOf } from '../../json-text-wire.ts'
+import { parseKeeping } from '../../lossless-json.ts'
+import { DEFAULT_PROVIDER, type Providers } from '../../providers.ts'
+import type { ChatCompletions } from '../chat-completions/service.ts'
+import { ChatCompletionReq } from '../chat-completions/wire.ts'
+import { askProvider, type NamedProvider } from './asking-providers.ts'
+import type { Deadline } from './deadline.ts'
+import { readAnswer, wholeText } from './reading-answers.ts'
+import type { CompletionInputs, ImageCreateReq } from './wire.ts'
+
+export interface AnsweringDeps {
+  chat: Pick<ChatCompletions, 'create'>
+  /** Resolves for a name that this server serves. @throws 404 for any other. */
+  resolveModel: (model: string, caller: Caller) => Promise<unknown>
+  providers: Providers
+}
+
+/** Answers that are waited for at a time, each with its memory; people who try things out need far fewer. */
+const ASKED_MAX = 256
+
+const CHAT_SHAPE = keepShapeOf(ChatCompletionReq)
+
+const Completion = z.looseObject({ choices: z.array(z.looseObject({})) })
+const Images = z.looseObject({ data: z.array(z.looseObject({})) })
+
+/** Fields that would change how a provider is called. */
+const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as const
+
+/** Has a model answer: one that this server serves, or one of a provider that the server was told of. */
+export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps) {
+  let asked = 0
+
+  async function isServed(model: string, caller: Caller): Promise<boolean> {
+    try {
+      await resolveModel(model, caller)
+      return true
+    } catch (error) {
+      if (error instanceof ClientError && error.status === 404) return false
+      throw error
+    }
+  }
+
+  /** The provider that a name means, and what it calls the model. @throws 400 that says how to configure one. */
+  function providerOf(text: string): { provider: NamedProvider; model: string } {
+    const { name, model } = splitName(text)
+    const provider = providers.get(name)
+    if (provider === undefined) throw unknownModel(text, name)
+    return { provider: { name, ...provider }, model }
+  }
+
+  /** @throws 429 when too many answers are being waited for. */
+  function enter(deadline: Deadline): void {
+    if (asked >= ASKED_MAX) throw tooManyRequests(`${ASKED_MAX} answers are being waited for already`, 2)
+    asked++
+    deadline.hold(() => asked--)
+  }
+
+  async function ask(
+    inputs: CompletionInputs,
+    { reply, context, deadline }: { reply: 'whole' | 'stream'; context: CallContext; deadline: Deadline },
+  ): Promise<RawReply['body']> {
+    enter(deadline)
+    const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
+    if (await isServed(inputs.model, context.caller)) {
+      const own = await chat.create(chatRequest(body), { ...context, signal: deadline.signal })
+      return own.body
+    }
+    const { provider, model } = providerOf(inputs.model)
+    return askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
+  }
+
+  return {
+    /** The JSON of a whole completion. @throws ClientError with what went wrong. */
+    async completion(inputs: CompletionInputs, context: CallContext, deadline: Deadline): Promise<string> {
+      const json = await wholeText(await ask(inputs, { reply: 'whole', context, deadline }))
+      readAnswer(json, Completion)
+      return json.trim()
+    },
+
+    /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
+    async stream(
+      inputs: CompletionInputs,
+      context: CallContext,
+      deadline: Deadline,
+    ): Promise<ReadableStream<Uint8Array>> {
+      const answer = await ask(inputs, { reply: 'stream', context, deadline })
+      if (answer instanceof ReadableStream) return answer
+      throw dependencyFailed('The model answered something that is not a stream', answer)
+    },
+
+    /** The JSON of a provider's images. @throws as above. */
+    async images(
+      inputs: ImageCreateReq['inputs'],
+      context: CallContext,
+      deadline: Deadline,
+    ): Promise<string> {
+      enter(deadline)
+      if (await isServed(inputs.model, context.caller))
+        throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
+      const { provider, model } = providerOf(inputs.model)
+      const body = { ...withoutNulls(inputs), model }
+      const json = await wholeText(
+        await askProvider(provider, { path: '/images/generations', body, deadline }),
+      )
+      readAnswer(json, Images)
+      return json.trim()
+    },
+  }
+}
+
+/** `custom::PROVIDER::MODEL`, `PROVIDER/MODEL`, or the name alone of a model of the default provider. */
+function splitName(text: string): { name: string; model: string } {
+  const [, custom, customModel = ''] = /^custom::([^:]+)::(.+)$/.exec(text) ?? []
+  if (custom !== undefined) return { name: custom, model: customModel }
+  const slash = text.indexOf('/')
+  return { name: slash === -1 ? DEFAULT_PROVIDER : text.slice(0, slash), model: text.slice(slash + 1) }
+}
+
+const STREAMED = { stream: true, stream_options: { include_usage: true } }
+
+/** What the model is sent. @throws 400 for what the server decides. */
+function bodyOf(inputs: CompletionInputs): Record<string, unknown> {
+  for (const name of SERVER_FIELDS) {
+    if (inputs[name] != null) throw invalidRequest(`${name} is not taken: HEDDLE_PROVIDERS says how to call`)
+  }
+  const { timeout: _, stream: __, ...body } = inputs
+  return withoutNulls(body)
+}
+
+function withoutNulls(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+}
+
+/** @throws 400 in words that name the field at fault. */
+function chatRequest(body: object): ChatCompletionReq {
+  const parsed = ChatCompletionReq.safeParse(parseKeeping(JSON.stringify(body), CHAT_SHAPE))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw invalidRequest(`${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+function unknownModel(model: string, provider: string): ClientError {
+  const example = `{"${provider}": {"base_url": "https://…/v1", "api_key_env": "…"}}`
+  const openAi = provider === DEFAULT_PROVIDER ? 'set OPENAI_API_KEY, or ' : ''
+  return invalidRequest(
+    `No model ${model} here, and no provider ${provider}. To add one, ${openAi}start the server with HEDDLE_PROVIDERS='${example}'`,
+    'model',
+  )
+}

@@ -1,0 +1,80 @@
+import OpenAI from 'openai'
+import { dependencyFailed, messageOf, tooLarge } from '../../errors.ts'
+import type { Provider } from '../../providers.ts'
+
+/** Attempts after the first, for replies that say so (429, 5xx) and connections that break; a person is waiting. */
+const RETRIES_MAX = 2
+
+/** Bytes of one answer: ten images of the largest size. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+
+export interface ProviderRequest {
+  /** Below the provider's URL. */
+  path: '/chat/completions' | '/images/generations'
+  body: object
+  deadline: { signal: AbortSignal; timeoutMs: number }
+}
+
+export interface NamedProvider extends Provider {
+  name: string
+}
+
+/**
+ * Asks a provider and resolves with its body, unread.
+ * @throws 503 with what the provider said, or why it could not be reached; anything once the deadline has passed.
+ */
+export async function askProvider(
+  { name, baseUrl, apiKey }: NamedProvider,
+  { path, body, deadline }: ProviderRequest,
+): Promise<ReadableStream<Uint8Array>> {
+  // What is not said here the client would take from the environment, where another service's key may be.
+  const client = new OpenAI({
+    baseURL: baseUrl,
+    apiKey: apiKey ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: RETRIES_MAX,
+    timeout: deadline.timeoutMs,
+    logLevel: 'off',
+    fetch: boundedFetch,
+  })
+  try {
+    const response = await client.post(path, { body, signal: deadline.signal }).asResponse()
+    return response.body ?? new Blob([]).stream()
+  } catch (error) {
+    throw dependencyFailed(`Provider ${name}: ${said(error)}`, error)
+  }
+}
+
+/** What is wrong with a connection is in the cause of its error. */
+function said(error: unknown): string {
+  const root = rootOf(error)
+  return root === error ? messageOf(error) : `${messageOf(error)} ${messageOf(root)}`
+}
+
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
+}
+
+/** Only what is configured is asked, so a provider may not send us elsewhere. */
+async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'error' })
+  const { status, statusText, headers } = response
+  return new Response(response.body?.pipeThrough(atMost(ANSWER_BYTES_MAX)) ?? null, {
+    status,
+    statusText,
+    headers,
+  })
+}
+
+function atMost(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) throw tooLarge(`The answer is larger than ${bytesMax} bytes`)
+      controller.enqueue(chunk)
+    },
+  })
+}

@@ -1,0 +1,50 @@
+import { ClientError, invalidRequest } from '../../errors.ts'
+
+/** The longest that an answer may take; reasoning models think for minutes. */
+const SECONDS_MAX = 600
+
+/** What the call says of an answer that nobody waited for. */
+export const CLIENT_GONE = 'The client went away before the answer was complete'
+
+export type Deadline = ReturnType<typeof startDeadline>
+
+/**
+ * A signal that aborts with `client`, and after `timeout` seconds with an error for clients. Dispose of it when the
+ * answer is there.
+ * @throws 400 for a timeout that is no number of seconds.
+ */
+export function startDeadline(timeout: number | string | null | undefined, client: AbortSignal) {
+  const seconds = Math.min(Number(timeout ?? SECONDS_MAX), SECONDS_MAX)
+  if (!(seconds > 0)) throw invalidRequest(`timeout must be a number of seconds, not ${timeout}`)
+  const controller = new AbortController()
+  const late = new ClientError(504, 'TimeoutError', `The model did not answer within ${seconds} s`)
+  const timer = setTimeout(() => controller.abort(late), seconds * 1000)
+  const held = new DisposableStack()
+  held.defer(() => clearTimeout(timer))
+  return {
+    signal: AbortSignal.any([client, controller.signal]),
+    timeoutMs: seconds * 1000,
+    /** The error that counts: what is aborted fails in many words. */
+    causeOf(error: unknown): unknown {
+      if (client.aborted) return new Error(CLIENT_GONE)
+      return controller.signal.aborted ? late : error
+    },
+    /** Lets go of something when the answer is there, or will not come any more. */
+    hold: (release: () => void) => held.defer(release),
+    [Symbol.dispose]: () => held.dispose(),
+  }
+}
+
+/** Does what has to be done in time. @throws 504 when it is not, and the error of the work. */
+export async function inTime<Result>(
+  timeout: number | string | null | undefined,
+  client: AbortSignal,
+  work: (deadline: Deadline) => Promise<Result>,
+): Promise<Result> {
+  using deadline = startDeadline(timeout, client)
+  try {
+    return await work(deadline)
+  } catch (error) {
+    throw deadline.causeOf(error)
+  }
+}

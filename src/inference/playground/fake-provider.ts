@@ -1,0 +1,110 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { z } from 'zod'
+
+/** One request as the provider got it. */
+export interface SeenRequest {
+  url: string | undefined
+  authorization: string | undefined
+  body: Record<string, unknown>
+}
+
+/** A 1×1 PNG. */
+export const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const Body = z.record(z.string(), z.unknown())
+const Messages = z.array(z.looseObject({ content: z.unknown() }))
+
+const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
+
+const HEAD = { id: 'chatcmpl-fake', created: 1, model: 'fake-model-1' }
+
+const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1.0}' } }
+
+/**
+ * A fake of a service with OpenAI's API, for tests. It says that it is one, or does what the last message says: `tools`,
+ * `hang`, `cut`, `html`, or an HTTP status such as `429`.
+ */
+export async function openFakeProvider() {
+  const requests: SeenRequest[] = []
+  let aborted = 0
+  const server = createServer(async (request, response) => {
+    response.on('close', () => {
+      if (!response.writableFinished) aborted++
+    })
+    const body = Body.parse(JSON.parse(await text(request)))
+    requests.push({ url: request.url, authorization: request.headers.authorization, body })
+    if (request.url === '/v1/images/generations') sendImage(response, String(body['prompt']))
+    else sendCompletion(response, body)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    /** How many replies were not read to their end. */
+    aborted: () => aborted,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
+
+function send(response: ServerResponse, value: unknown, status = 200): void {
+  const headers = { 'content-type': 'application/json', 'retry-after-ms': '1' }
+  response.writeHead(status, headers).end(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+function sendFailure(response: ServerResponse, status: number): void {
+  send(response, { error: { message: 'made to fail' } }, status)
+}
+
+function sendImage(response: ServerResponse, prompt: string): void {
+  if (/^\d+$/.test(prompt)) sendFailure(response, Number(prompt))
+  else send(response, { created: 1, data: [{ b64_json: PIXEL }, { url: 'http://x/y.png' }], usage: USAGE })
+}
+
+function sendCompletion(response: ServerResponse, body: Record<string, unknown>): void {
+  const said = String(Messages.parse(body['messages']).at(-1)?.content)
+  if (/^\d+$/.test(said)) sendFailure(response, Number(said))
+  else if (said === 'html') send(response, '<html>a fake gateway</html>')
+  else if (body['stream'] === true) stream(response, said)
+  else if (said !== 'hang') send(response, completion(said))
+}
+
+function completion(said: string): object {
+  const message = said === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content: 'I am a fake' }
+  const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
+  return { ...HEAD, object: 'chat.completion', choices, usage: USAGE }
+}
+
+function stream(response: ServerResponse, said: string): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (fields: object): void => {
+    const chunk = { ...HEAD, object: 'chat.completion.chunk', choices: [], ...fields }
+    response.write(`data: ${JSON.stringify(chunk, null, 1).replaceAll('\n', '\ndata: ')}\n\n`)
+  }
+  const delta = (fields: object, finish_reason: string | null = null): void =>
+    send({ choices: [{ index: 0, delta: fields, finish_reason }] })
+  delta({ role: 'assistant', content: '', reasoning: 'hm' })
+  if (said === 'hang') return
+  if (said === 'cut') {
+    setImmediate(() => response.destroy())
+    return
+  }
+  if (said === 'tools') {
+    const [name, first, second] = ['add', '{"a":', '1.0}']
+    delta({
+      tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: first } }],
+    })
+    delta({ tool_calls: [{ index: 0, function: { arguments: second } }] })
+  } else {
+    for (const content of ['I am', ' a', ' fake']) delta({ content })
+  }
+  delta({}, said === 'tools' ? 'tool_calls' : 'stop')
+  send({ usage: USAGE })
+  response.end('data: [DONE]\n\n')
+}

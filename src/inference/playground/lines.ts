@@ -1,0 +1,75 @@
+import { ClientError, messageOf } from '../../errors.ts'
+import { Chunk, createAssembly } from '../assembled-completion.ts'
+import type { LoggedCall } from '../logged-call.ts'
+import { CLIENT_GONE, type Deadline, startDeadline } from './deadline.ts'
+import { eventsOf, readAnswer } from './reading-answers.ts'
+
+export interface CompletionStream {
+  call: LoggedCall | undefined
+  conversationId: string | undefined
+  timeout: number | string | undefined | null
+  /** Aborts when nobody reads any more. */
+  client: AbortSignal
+  /** Has the model begin to answer. */
+  ask: (deadline: Deadline) => Promise<AsyncIterable<Uint8Array>>
+}
+
+/**
+ * The lines of a streamed completion, each as soon as it comes. Wire: a tracked one begins with the id of its call, and
+ * what goes wrong is a last line. However it ends, the call ends with what had come until then.
+ */
+export async function* completionLines(stream: CompletionStream): AsyncGenerator<string> {
+  const { call, client } = stream
+  const assembly = createAssembly()
+  let exception: string | undefined = CLIENT_GONE
+  try {
+    if (call) yield metaLine(call, stream.conversationId)
+    for await (const data of dataOf(stream)) {
+      assembly.add(readAnswer(data, Chunk), data.length)
+      // Line breaks in JSON stand between its tokens only.
+      yield `${data.replaceAll(/[\r\n]+/g, ' ')}\n`
+    }
+    exception = undefined
+  } catch (error) {
+    if (client.aborted) return
+    exception = messageOf(error)
+    if (!(error instanceof ClientError)) throw error
+    yield errorLine(exception)
+  } finally {
+    await call?.end({ output: assembly.completion(), exception })
+  }
+}
+
+async function* dataOf({ timeout, client, ask }: CompletionStream): AsyncGenerator<string> {
+  using deadline = startDeadline(timeout, client)
+  try {
+    yield* eventsOf(await ask(deadline))
+  } catch (error) {
+    throw deadline.causeOf(error)
+  }
+}
+
+export function errorLine(error: string): string {
+  return `${JSON.stringify({ error })}\n`
+}
+
+function metaLine(call: LoggedCall, conversationId: string | undefined): string {
+  const meta = { weave_call_id: call.id, trace_id: call.trace_id, conversation_id: conversationId }
+  return `${JSON.stringify({ _meta: meta })}\n`
+}
+
+/** A body that takes a line when it is read. `onCancel` must end what the lines wait for. */
+export function streamOf(lines: AsyncGenerator<string>, onCancel: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await lines.next()
+      if (next.done) controller.close()
+      else controller.enqueue(encoder.encode(next.value))
+    },
+    async cancel() {
+      onCancel()
+      await lines.return(undefined)
+    },
+  })
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { invalidRequest } from '../../errors.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { isRef, parseRef } from '../../trace/refs/ref-uri.ts'
+import { type CompletionInputs, Message } from './wire.ts'
+
+const Prompt = z.object({ messages: z.array(Message) })
+
+const TextPart = z.looseObject({ text: z.string() })
+
+/**
+ * The inputs with the prompt's messages before their own, placeholders filled in, and nothing that is null.
+ * @throws 400 for a prompt that is none, 404 for one that is not there.
+ */
+export async function filledInputs(
+  { prompt, template_vars: values, ...inputs }: CompletionInputs,
+  options: { projectId: string; objects: Pick<Objects, 'read'> },
+): Promise<CompletionInputs> {
+  const first = prompt == null ? [] : await messagesOf(prompt, options)
+  const messages = [...first, ...inputs.messages].map((message) =>
+    values == null ? message : filled(message, values),
+  )
+  const present = Object.entries(inputs).filter(([, value]) => value != null)
+  return { ...Object.fromEntries(present), model: inputs.model, messages }
+}
+
+async function messagesOf(
+  prompt: string,
+  { projectId, objects }: { projectId: string; objects: Pick<Objects, 'read'> },
+): Promise<Message[]> {
+  if (!isRef(prompt)) throw invalidRequest('prompt must be the ref of a prompt object')
+  const ref = parseRef(prompt)
+  if (ref.kind !== 'object' || ref.version === undefined || ref.projectId !== projectId)
+    throw invalidRequest('prompt must be the ref of an object of this project')
+  const { obj } = await objects.read({ project_id: projectId, object_id: ref.name, digest: ref.version })
+  const parsed = Prompt.safeParse(obj.val?.value())
+  if (!parsed.success) throw invalidRequest(`${ref.name} is no prompt: it has no list of messages`)
+  return parsed.data.messages
+}
+
+/** Replaces each `{name}` that has a value, in the text of a message or of its parts. */
+function filled(message: Message, values: Record<string, unknown>): Message {
+  const { content } = message
+  if (typeof content === 'string') return { ...message, content: fill(content, values) }
+  if (!Array.isArray(content)) return message
+  return {
+    ...message,
+    content: content.map((part: unknown) => {
+      const parsed = TextPart.safeParse(part)
+      return parsed.success ? { ...parsed.data, text: fill(parsed.data.text, values) } : part
+    }),
+  }
+}
+
+function fill(text: string, values: Record<string, unknown>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    if (value === undefined) return placeholder
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  })
+}

@@ -1,0 +1,77 @@
+import { text } from 'node:stream/consumers'
+import { createParser } from 'eventsource-parser'
+import { z } from 'zod'
+import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
+import type { RawReply } from '../../http/route.ts'
+
+/** Characters of one event; a chunk with all of a long answer in it is shorter. */
+const EVENT_CHARS_MAX = 4 * 1024 * 1024
+
+const DONE = '[DONE]'
+
+/** What services of OpenAI's kind send when something goes wrong after they have said 200. */
+const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
+
+/** Reads an answer or a chunk of one. @throws 503 with the error that came instead, or for what is neither. */
+export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
+  const value = parsed(json)
+  const failure = Failure.safeParse(value)
+  if (failure.success) {
+    const { error } = failure.data
+    throw dependencyFailed(typeof error === 'string' ? error : error.message, value)
+  }
+  const answer = schema.safeParse(value)
+  if (!answer.success)
+    throw dependencyFailed('The model answered something that cannot be read', answer.error)
+  return answer.data
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw dependencyFailed(`The model answered something that is not JSON: ${json.slice(0, 100)}`, error)
+  }
+}
+
+/** Reads a whole body. @throws 503 when it breaks off. */
+export async function wholeText(body: RawReply['body']): Promise<string> {
+  if (typeof body === 'string') return body
+  return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : text(unbroken(body))
+}
+
+async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    throw error instanceof ClientError ? error : dependencyFailed('The model broke off its answer', error)
+  }
+}
+
+/**
+ * The data of a stream's events. What follows the last is read too: an engine takes a body that is left for a cut one.
+ * @throws 503 when there were none, or it breaks off.
+ */
+export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let events: string[] = []
+  let hasEvents = false
+  const parser = createParser({
+    maxBufferSize: EVENT_CHARS_MAX,
+    onEvent: ({ data }) => void events.push(data),
+    onError(error) {
+      // The parser takes nothing more after this; what else it finds odd may be passed over.
+      if (error.type === 'max-buffer-size-exceeded') throw dependencyFailed(messageOf(error), error)
+    },
+  })
+  for await (const bytes of unbroken(body)) {
+    events = []
+    parser.feed(decoder.decode(bytes, { stream: true }))
+    for (const data of events) {
+      if (data === DONE) continue
+      hasEvents = true
+      yield data
+    }
+  }
+  if (!hasEvents) throw dependencyFailed('The model answered something that is not a stream', undefined)
+}

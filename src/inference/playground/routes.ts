@@ -1,0 +1,39 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Playground } from './service.ts'
+import * as wire from './wire.ts'
+
+export function playgroundRoutes(playground: Playground): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/completions/create',
+      operationId: 'completions_create',
+      family: 'trace',
+      body: wire.CompletionsCreateReq,
+      reply: 'json',
+      response: wire.CompletionsCreateRes,
+      handle: playground.createCompletion,
+    }),
+    route({
+      method: 'POST',
+      path: '/completions/create_stream',
+      operationId: 'completions_create_stream',
+      family: 'trace',
+      body: wire.CompletionsCreateReq,
+      // Lines must leave as they come, where `jsonl` replies wait for more of them.
+      reply: 'raw',
+      response: wire.CompletionsLine,
+      handle: playground.streamCompletion,
+    }),
+    route({
+      method: 'POST',
+      path: '/image/create',
+      operationId: 'image_create',
+      family: 'trace',
+      body: wire.ImageCreateReq,
+      reply: 'json',
+      response: wire.ImageCreateRes,
+      handle: playground.createImage,
+    }),
+  ]
+}

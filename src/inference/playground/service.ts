@@ -1,0 +1,156 @@
+import { ClientError, messageOf } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import { JsonText } from '../../lossless-json.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import type { Files } from '../../trace/files/service.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { type LoggedCall, startCall } from '../logged-call.ts'
+import { type AnsweringDeps, createAnswering } from './answering.ts'
+import { type Deadline, inTime } from './deadline.ts'
+import { completionLines, errorLine, streamOf } from './lines.ts'
+import { filledInputs } from './prompt.ts'
+import { withStoredImages } from './stored-images.ts'
+import type * as wire from './wire.ts'
+
+export type Playground = ReturnType<typeof createPlayground>
+
+export interface PlaygroundDeps extends AnsweringDeps {
+  calls: Pick<Calls, 'start' | 'end'>
+  objects: Pick<Objects, 'read'>
+  files: Pick<Files, 'create'>
+}
+
+/** Asks models on behalf of a person, and keeps each question and its answer as a call of the project. */
+export function createPlayground(deps: PlaygroundDeps) {
+  const { calls, objects, files } = deps
+  const answering = createAnswering(deps)
+
+  function fill(req: wire.CompletionsCreateReq): Promise<Attempt<wire.CompletionInputs>> {
+    return attempt(() => filledInputs(req.inputs, { projectId: req.project_id, objects }))
+  }
+
+  async function startCompletion(
+    req: wire.CompletionsCreateReq,
+    inputs: wire.CompletionInputs,
+    context: CallContext,
+  ): Promise<LoggedCall | undefined> {
+    if (req.track_llm_call === false) return undefined
+    const { project_id, trace_id, parent_id, conversation_id } = req
+    const attributes = {
+      conversation_name: req.conversation_name ?? undefined,
+      source: req.source ?? undefined,
+    }
+    const asked = { project_id, trace_id, parent_id, conversation_id, attributes, inputs }
+    return startCall(calls, { ...asked, op_name: 'weave.completions_create' }, context)
+  }
+
+  return {
+    async createCompletion(
+      req: wire.CompletionsCreateReq,
+      context: CallContext,
+    ): Promise<wire.CompletionsCreateRes> {
+      const filled = await fill(req)
+      if ('error' in filled) return completionReply(req, undefined, filled)
+      const inputs = filled.result
+      const call = await startCompletion(req, inputs, context)
+      const answer = await logged(call, async () => {
+        const ask = (deadline: Deadline) => answering.completion(inputs, inProject(req, context), deadline)
+        const response = await inTime(inputs.timeout, context.signal, ask)
+        return { response, output: response }
+      })
+      return completionReply(req, call, answer)
+    },
+
+    async streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
+      const filled = await fill(req)
+      if ('error' in filled) return { headers: STREAM_HEADERS, body: errorLine(filled.error) }
+      const inputs = filled.result
+      const call = await startCompletion(req, inputs, context)
+      const gone = new AbortController()
+      const lines = completionLines({
+        call,
+        conversationId: req.conversation_id ?? undefined,
+        timeout: inputs.timeout,
+        client: AbortSignal.any([context.signal, gone.signal]),
+        ask: (deadline) => answering.stream(inputs, inProject(req, context), deadline),
+      })
+      return { headers: STREAM_HEADERS, body: streamOf(lines, () => gone.abort()) }
+    },
+
+    async createImage(req: wire.ImageCreateReq, context: CallContext): Promise<wire.ImageCreateRes> {
+      const { project_id, inputs } = req
+      const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
+      const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
+      const answer = await logged(call, async () => {
+        const ask = (deadline: Deadline) => answering.images(inputs, context, deadline)
+        const response = await inTime(undefined, context.signal, ask)
+        const output = call && (await withStoredImages(response, { projectId: project_id, files }))
+        return { response, output }
+      })
+      return { response: responseOf(answer), weave_call_id: call?.id ?? null }
+    },
+  }
+}
+
+const STREAM_HEADERS = {
+  'content-type': 'application/jsonl',
+  'cache-control': 'no-cache',
+  // Proxies of the nginx family collect what they pass on unless told not to.
+  'x-accel-buffering': 'no',
+}
+
+/** Whom the tokens count for. Wire: a client says so in this header, where the body has no place for it. */
+const PROJECT_HEADER = 'openai-project'
+
+function inProject({ project_id }: wire.CompletionsCreateReq, context: CallContext): CallContext {
+  return {
+    ...context,
+    header: (name) => context.header(name) ?? (name === PROJECT_HEADER ? project_id : undefined),
+  }
+}
+
+type Attempt<Result> = { result: Result } | { error: string }
+
+/** Wire: what goes wrong for a reason that a person can understand is part of the reply; the status is 200. */
+async function attempt<Result>(work: () => Promise<Result>): Promise<Attempt<Result>> {
+  try {
+    return { result: await work() }
+  } catch (error) {
+    if (error instanceof ClientError) return { error: error.message }
+    throw error
+  }
+}
+
+/** Does the work of a call and writes down how it ended. */
+function logged(
+  call: LoggedCall | undefined,
+  work: () => Promise<{ response: string; output: string | undefined }>,
+): Promise<Attempt<string>> {
+  return attempt(async () => {
+    const answer = await work().catch(async (error: unknown) => {
+      await call?.end({ exception: messageOf(error) })
+      throw error
+    })
+    await call?.end({ output: answer.output })
+    return answer.response
+  })
+}
+
+function completionReply(
+  req: wire.CompletionsCreateReq,
+  call: LoggedCall | undefined,
+  answer: Attempt<string>,
+): wire.CompletionsCreateRes {
+  return {
+    response: responseOf(answer),
+    weave_call_id: call?.id ?? null,
+    trace_id: call?.trace_id ?? null,
+    conversation_id: req.conversation_id ?? null,
+    span_id: null,
+  }
+}
+
+function responseOf(answer: Attempt<string>): JsonText {
+  return new JsonText('error' in answer ? JSON.stringify(answer) : answer.result)
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { AnyJson } from '../json-text-wire.ts'
+import { JsonText } from '../lossless-json.ts'
+import { LaxBoolean, LaxInt, laxNumber } from './lax-wire.ts'
+
+/** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */
+const SEED_MAX = 9_223_372_036_854_776_000n
+
+/** Integers that are written without a fraction, or with one that is zero. */
+const INTEGER = /^"?([+-]?\d+)(\.0*)?"?$/
+
+/** A 64-bit integer, kept as text because a double has only 53 bits; what exceeds 64 bits is folded into them. */
+const Seed = AnyJson.superRefine(({ text }, context) => {
+  const seed = integerOf(text)
+  if (seed === undefined) {
+    const message = 'Input should be a valid integer'
+    context.addIssue({ code: 'custom', message, params: { type: 'int_type' } })
+  } else if (seed > SEED_MAX || seed < -SEED_MAX) {
+    const [word, bound] = seed > 0 ? ['less', SEED_MAX] : ['greater', -SEED_MAX]
+    const message = `Input should be ${word} than or equal to ${bound}`
+    context.addIssue({ code: 'custom', message, params: { type: `${word}_than_equal` } })
+  }
+})
+  .meta({ type: 'integer' })
+  .transform(({ text }) => new JsonText(String(BigInt.asIntN(64, integerOf(text) ?? 0n))))
+
+function integerOf(text: string): bigint | undefined {
+  const digits = INTEGER.exec(text)?.[1]
+  if (digits !== undefined) return BigInt(digits)
+  const number = Number(text)
+  return Number.isInteger(number) && /^-?\d/.test(text) ? BigInt(number) : undefined
+}
+
+export const ResponseFormat = z
+  .looseObject({
+    type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
+    json_schema: z
+      .looseObject({
+        name: z.string(),
+        description: z.string().nullish(),
+        strict: LaxBoolean.nullish(),
+      })
+      .nullish(),
+  })
+  .meta({ id: 'ChatResponseFormat' })
+
+/** Wire: exactly one kind of constraint, which the engine checks; what only older engines knew is dropped. */
+const StructuredOutputs = z
+  .object({
+    json: z.union([z.string(), z.looseObject({})]).nullish(),
+    regex: z.string().nullish(),
+    choice: z.array(z.string()).nullish(),
+    grammar: z.string().nullish(),
+    json_object: LaxBoolean.nullish(),
+    structural_tag: z.string().nullish(),
+    disable_any_whitespace: LaxBoolean.nullish(),
+    disable_additional_properties: LaxBoolean.nullish(),
+    whitespace_pattern: z.string().nullish(),
+  })
+  .meta({ id: 'ChatStructuredOutputs' })
+
+const Xarg = z.union([z.string(), z.number()])
+const EngineArgs = z.record(z.string(), z.union([Xarg, z.array(Xarg)]))
+
+/** Wire: a constructor object has no other keys. */
+const LogitsProcessor = z.union([
+  z.string(),
+  z.strictObject({
+    qualname: z.string(),
+    args: z.array(z.unknown()).nullish(),
+    kwargs: z.looseObject({}).nullish(),
+  }),
+])
+
+const StreamOptions = z.object({
+  include_usage: LaxBoolean.nullish(),
+  continuous_usage_stats: LaxBoolean.nullish(),
+})
+
+/**
+ * What chat and text completions have in common. Types and the bounds that the interface documents are checked here;
+ * values that make no sense for a model or beside another field are the engine's to refuse, in its own words.
+ */
+export const samplingFields = {
+  model: z.string().nullish(),
+  frequency_penalty: laxNumber().nullish(),
+  presence_penalty: laxNumber().nullish(),
+  logit_bias: z.record(z.string(), laxNumber()).nullish(),
+  n: LaxInt.nullish(),
+  seed: Seed.nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  stream: LaxBoolean.nullish(),
+  stream_options: StreamOptions.nullish(),
+  temperature: laxNumber().nullish(),
+  top_p: laxNumber().nullish(),
+  user: z.string().nullish(),
+  top_k: LaxInt.nullish(),
+  min_p: laxNumber().nullish(),
+  repetition_penalty: laxNumber().nullish(),
+  length_penalty: laxNumber().nullish(),
+  use_beam_search: LaxBoolean.nullish(),
+  stop_token_ids: z.array(LaxInt).nullish(),
+  include_stop_str_in_output: LaxBoolean.nullish(),
+  ignore_eos: LaxBoolean.nullish(),
+  min_tokens: LaxInt.nullish(),
+  skip_special_tokens: LaxBoolean.nullish(),
+  spaces_between_special_tokens: LaxBoolean.nullish(),
+  truncate_prompt_tokens: laxNumber(z.number().min(-1).max(Number(SEED_MAX))).nullish(),
+  prompt_logprobs: LaxInt.nullish(),
+  allowed_token_ids: z.array(LaxInt).nullish(),
+  bad_words: z.array(z.string()).nullish(),
+  echo: LaxBoolean.nullish(),
+  add_special_tokens: LaxBoolean.nullish(),
+  response_format: ResponseFormat.nullish(),
+  structured_outputs: StructuredOutputs.nullish(),
+  priority: LaxInt.nullish(),
+  request_id: z.string().nullish(),
+  logits_processors: z.array(LogitsProcessor).nullish(),
+  return_tokens_as_token_ids: LaxBoolean.nullish(),
+  return_token_ids: LaxBoolean.nullish(),
+  cache_salt: z.string().nullish(),
+  kv_transfer_params: z.looseObject({}).nullish(),
+  vllm_xargs: EngineArgs.nullish(),
+  engine_xargs: EngineArgs.nullish(),
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { LaxBoolean } from '../lax-wire.ts'
+
+/** A text, or a conversation as the model's template writes it. */
+export const TokenizeReq = z
+  .object({
+    model: z.string().nullish(),
+    prompt: z.string().nullish(),
+    messages: z.array(z.looseObject({ role: z.string() })).nullish(),
+    tools: z.array(z.looseObject({})).nullish(),
+    add_special_tokens: LaxBoolean.nullish(),
+    add_generation_prompt: LaxBoolean.nullish(),
+    continue_final_message: LaxBoolean.nullish(),
+    chat_template: z.string().nullish(),
+    chat_template_kwargs: z.looseObject({}).nullish(),
+    return_token_strs: LaxBoolean.nullish(),
+  })
+  .refine(({ prompt, messages }) => (prompt == null) !== (messages == null), {
+    error: 'Either prompt or messages is required, and not both',
+  })
+  .meta({ id: 'TokenizeRequest' })
+export type TokenizeReq = z.output<typeof TokenizeReq>
+
+export const TokenizeRes = z
+  .looseObject({
+    count: z.int(),
+    max_model_len: z.int(),
+    tokens: z.array(z.int()),
+    token_strs: z.array(z.string()).nullish(),
+  })
+  .meta({ id: 'Tokenized' })
+
+export const DetokenizeReq = z
+  .object({ model: z.string().nullish(), tokens: z.array(z.int()) })
+  .meta({ id: 'DetokenizeRequest' })
+export type DetokenizeReq = z.output<typeof DetokenizeReq>
+
+export const DetokenizeRes = z.looseObject({ prompt: z.string() }).meta({ id: 'Detokenized' })

@@ -1,0 +1,53 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+
+export const USAGE_TABLE = 'completion_usage'
+
+/** What one key spent on one model within one hour. */
+export interface UsageRow {
+  entity: string
+  project: string
+  model: string
+  base_model: string
+  step: number
+  key: string
+  /** Its start, ISO 8601. */
+  hour: string
+  requests: number
+  requests_cut: number
+  prompt_tokens: number
+  cached_tokens: number
+  completion_tokens: number
+  reasoning_tokens: number
+}
+
+export interface UsageFilter {
+  entity?: string | undefined
+  project?: string | undefined
+  model?: string | undefined
+  key?: string | undefined
+  /** ISO 8601. */
+  from: string
+  before: string
+}
+
+/** Columns that a filter may fix. */
+const FIXED = ['entity', 'project', 'model', 'key'] as const
+
+/** Sums, as fine as `columns`, which are column names of this module's callers and never a client's text. */
+export function selectUsage(filter: UsageFilter, columns: readonly string[]): Query {
+  const fixed = FIXED.filter((column) => filter[column] !== undefined)
+  const conditions = [
+    'hour >= parseDateTimeBestEffort({from:String})',
+    'hour < parseDateTimeBestEffort({before:String})',
+    ...fixed.map((column) => `${column} = {${column}:String}`),
+  ]
+  const params = Object.fromEntries(fixed.map((column) => [column, filter[column]]))
+  return {
+    sql: `SELECT ${columns.join(', ')}, sum(requests) AS requests, sum(requests_cut) AS requests_cut,
+        sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
+        sum(completion_tokens) AS completion_tokens, sum(reasoning_tokens) AS reasoning_tokens
+      FROM ${USAGE_TABLE} WHERE ${conditions.join(' AND ')}
+      GROUP BY ${columns.join(', ')} ORDER BY ${columns.join(', ')}`,
+    params: { from: filter.from, before: filter.before, ...params },
+  }
+}

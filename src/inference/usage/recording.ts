@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../log.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import type { TokenUsage } from '../gateway/marks.ts'
+import type { Project } from '../gateway/project-header.ts'
+import type { Target } from '../models/served-models.ts'
+import { USAGE_TABLE, type UsageRow } from './queries.ts'
+
+/** A killed server forgets at most this much; a row a request would cost more than the request. */
+const FLUSH_MS = 1_000
+
+/** Rows that wait for the database; beyond it, what comes is counted without its key. */
+const PENDING_MAX = 10_000
+
+/** One request that has ended. */
+export interface Spending {
+  keyId: string
+  project: Project | undefined
+  target: Target
+  /** Undefined for a request that ended before its usage was told. */
+  usage: TokenUsage | undefined
+  /** About the number of tokens that were passed on of an answer that was cut. */
+  events: number
+}
+
+export type UsageRecording = ReturnType<typeof createUsageRecording>
+
+/** Counts what requests cost, and adds it to the database once a second. */
+export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Log }) {
+  let pending = new Map<string, UsageRow>()
+
+  function add(row: UsageRow): void {
+    const { entity, project, model, base_model, step, key, hour } = row
+    const name = JSON.stringify([entity, project, model, base_model, step, key, hour])
+    const sum = pending.get(name)
+    if (sum !== undefined) {
+      for (const count of COUNTS) sum[count] += row[count]
+    } else if (pending.size < PENDING_MAX || key === '') pending.set(name, row)
+    else add({ ...row, key: '' })
+  }
+
+  async function flush(): Promise<void> {
+    const rows = [...pending.values()]
+    pending = new Map()
+    try {
+      await traces.insert(USAGE_TABLE, rows)
+    } catch (error) {
+      log.warn({ err: error }, 'usage could not be stored yet')
+      for (const row of rows) add(row)
+    }
+  }
+
+  return {
+    record: (spending: Spending): void => add(rowOf(spending)),
+
+    /** What has been recorded so far can be read once this resolves. */
+    flush,
+
+    start(): AsyncDisposable {
+      const stopping = new AbortController()
+      const running = (async () => {
+        while (!stopping.signal.aborted) {
+          await delay(FLUSH_MS, undefined, { signal: stopping.signal }).catch(() => {})
+          await flush()
+        }
+      })()
+      return {
+        async [Symbol.asyncDispose]() {
+          stopping.abort()
+          await running
+        },
+      }
+    },
+  }
+}
+
+const COUNTS = [
+  'requests',
+  'requests_cut',
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+] as const
+
+function rowOf({ keyId, project, target, usage, events }: Spending): UsageRow {
+  const { baseModel, trained } = target
+  return {
+    entity: project?.entity ?? '',
+    project: project?.project ?? '',
+    model: trained === undefined ? baseModel : `${trained.entity}/${trained.project}/${trained.name}`,
+    base_model: baseModel,
+    step: trained?.checkpoint.step ?? NO_STEP,
+    key: keyId,
+    hour: `${new Date().toISOString().slice(0, 13)}:00:00Z`,
+    requests: 1,
+    requests_cut: usage === undefined ? 1 : 0,
+    prompt_tokens: usage?.prompt_tokens ?? 0,
+    cached_tokens: usage?.cached_tokens ?? 0,
+    completion_tokens: usage?.completion_tokens ?? events,
+    reasoning_tokens: usage?.reasoning_tokens ?? 0,
+  }
+}
+
+/** The step of a base model, which has none. */
+export const NO_STEP = -1

@@ -1,0 +1,18 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Usage } from './service.ts'
+import { UsageQuery, UsageRes } from './wire.ts'
+
+export function usageRoutes(usage: Usage): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/usage',
+      operationId: 'query_usage',
+      family: 'openai',
+      query: UsageQuery,
+      reply: 'json',
+      response: UsageRes,
+      handle: usage.query,
+    }),
+  ]
+}

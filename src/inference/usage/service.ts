@@ -1,0 +1,107 @@
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { isoMicros } from '../../time.ts'
+import { type Price, priceAt } from '../../trace/costs/prices.ts'
+import type { Costs } from '../../trace/costs/service.ts'
+import { selectUsage, type UsageRow } from './queries.ts'
+import { NO_STEP, type UsageRecording } from './recording.ts'
+import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery } from './wire.ts'
+
+/** Groups that one answer holds at most: a year of hours of one model. */
+const GROUPS_MAX = 10_000
+
+/** How far back an answer looks when not told. */
+const DAYS = 30
+
+/** What a price depends on. */
+const PRICED_BY = ['hour', 'entity', 'project', 'model', 'base_model'] as const
+
+type Row = Pick<UsageRow, (typeof PRICED_BY)[number]> & Partial<UsageRow> & Counts
+type Counts = Pick<
+  UsageRow,
+  'requests' | 'requests_cut' | 'prompt_tokens' | 'cached_tokens' | 'completion_tokens' | 'reasoning_tokens'
+>
+
+export type Usage = ReturnType<typeof createUsage>
+
+export interface UsageDeps {
+  traces: TraceDb
+  costs: Costs
+  recording: UsageRecording
+}
+
+/** What completions have cost, by whatever one wants to know it. */
+export function createUsage({ traces, costs, recording }: UsageDeps) {
+  /** Finds prices, looking at each project's list once. */
+  function createPricing() {
+    const lists = new Map<string, Promise<Map<string, Price[]>>>()
+    return async function priceOf(row: Row): Promise<Price | undefined> {
+      const names = [row.model, row.base_model]
+      const name = JSON.stringify([row.entity, row.project, ...names])
+      const list = lists.get(name) ?? costs.priceLists(`${row.entity}/${row.project}`, names)
+      lists.set(name, list)
+      const prices = await list
+      const at = isoMicros(row.hour) ?? row.hour
+      return names.map((model) => priceAt(prices.get(model) ?? [], at)).find((price) => price !== undefined)
+    }
+  }
+
+  return {
+    /** Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
+    async query(query: UsageQuery, { signal }: CallContext) {
+      await recording.flush()
+      const now = Date.now()
+      const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
+      const before = query.before ?? new Date(now + 1).toISOString()
+      const by = DIMENSIONS.filter((dimension) => query.group_by.includes(dimension))
+      const columns = [...new Set([...by, ...PRICED_BY])]
+      const groups = new Map<string, UsageGroup>()
+      const priceOf = createPricing()
+      for await (const row of traces.query<Row>(selectUsage({ ...query, from, before }, columns), signal)) {
+        const key = JSON.stringify(by.map((dimension) => row[dimension]))
+        const group = groups.get(key) ?? emptyGroup(row, by)
+        groups.set(key, group)
+        if (groups.size > GROUPS_MAX) {
+          throw invalidRequest(`More than ${GROUPS_MAX} groups: ask for less time or fewer dimensions`)
+        }
+        addTo(group, row, await priceOf(row))
+      }
+      return { object: 'list' as const, from, before, data: [...groups.values()] }
+    },
+  }
+}
+
+function emptyGroup(row: Row, by: readonly Dimension[]): UsageGroup {
+  const named = by.map((dimension) => [
+    dimension,
+    dimension === 'step' && row.step === NO_STEP ? null : row[dimension],
+  ])
+  return {
+    ...Object.fromEntries(named),
+    requests: 0,
+    requests_cut: 0,
+    prompt_tokens: 0,
+    cached_tokens: 0,
+    completion_tokens: 0,
+    reasoning_tokens: 0,
+    total_tokens: 0,
+    cost_usd: null,
+  }
+}
+
+function addTo(group: UsageGroup, row: Counts, price: Price | undefined): void {
+  group.requests += row.requests
+  group.requests_cut += row.requests_cut
+  group.prompt_tokens += row.prompt_tokens
+  group.cached_tokens += row.cached_tokens
+  group.completion_tokens += row.completion_tokens
+  group.reasoning_tokens += row.reasoning_tokens
+  group.total_tokens += row.prompt_tokens + row.completion_tokens
+  if (price === undefined) return
+  const cost =
+    (row.prompt_tokens - row.cached_tokens) * price.prompt_token_cost +
+    row.cached_tokens * price.cache_read_input_token_cost +
+    row.completion_tokens * price.completion_token_cost
+  group.cost_usd = (group.cost_usd ?? 0) + cost
+}

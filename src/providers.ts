@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { messageOf } from './errors.ts'
+
+/** A service outside that speaks OpenAI's API and may be asked for completions. */
+export interface Provider {
+  baseUrl: string
+  /** Absent for services that ask for none. */
+  apiKey: string | undefined
+}
+
+/** By the name that stands before the model's, as in `openai/gpt-4o-mini`. */
+export type Providers = ReadonlyMap<string, Provider>
+
+/** Models whose name says no provider are this one's. */
+export const DEFAULT_PROVIDER = 'openai'
+
+const OPENAI_URL = 'https://api.openai.com/v1'
+
+/** A name is a part of a model's, so it has no slash and no colon. */
+const ProviderName = z.string().regex(/^[\w.-]+$/, { error: 'names have letters, digits, _, . and - only' })
+
+const ProviderSettings = z
+  .strictObject({
+    base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    api_key: z.string().min(1).optional(),
+    api_key_env: z.string().min(1).optional(),
+  })
+  .refine((settings) => settings.api_key === undefined || settings.api_key_env === undefined, {
+    error: 'has api_key and api_key_env, of which one is enough',
+  })
+
+const AllSettings = z.record(ProviderName, ProviderSettings)
+
+/**
+ * The providers of HEDDLE_PROVIDERS, which is JSON or the path of a file with it, and OpenAI where OPENAI_API_KEY is
+ * set and nothing else is said of it.
+ * @throws Error that names what is wrong; never with a key in it.
+ */
+export function readProviders(env: NodeJS.ProcessEnv): Providers {
+  const providers = new Map<string, Provider>()
+  if (env['OPENAI_API_KEY']) {
+    providers.set(DEFAULT_PROVIDER, { baseUrl: OPENAI_URL, apiKey: env['OPENAI_API_KEY'] })
+  }
+  const setting = env['HEDDLE_PROVIDERS']?.trim()
+  if (!setting) return providers
+  const parsed = AllSettings.safeParse(jsonOf(setting))
+  if (!parsed.success) throw problem(...parsed.error.issues.map(described))
+  for (const [name, { base_url, api_key, api_key_env }] of Object.entries(parsed.data)) {
+    const apiKey = api_key_env === undefined ? api_key : env[api_key_env]
+    if (api_key_env !== undefined && !apiKey) throw problem(`${name}: ${api_key_env} is not set`)
+    providers.set(name, { baseUrl: base_url, apiKey })
+  }
+  return providers
+}
+
+function jsonOf(setting: string): unknown {
+  const isInline = setting.startsWith('{')
+  const where = isInline ? 'the text' : setting
+  try {
+    return JSON.parse(isInline ? setting : readFileSync(setting, 'utf8'))
+  } catch (error) {
+    // A syntax error quotes the text, which may hold a key.
+    throw problem(error instanceof SyntaxError ? `${where} is not JSON` : messageOf(error))
+  }
+}
+
+function described({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`
+}
+
+function problem(...lines: string[]): Error {
+  return new Error(`Bad configuration:\n${lines.map((line) => `  HEDDLE_PROVIDERS: ${line}`).join('\n')}`)
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
+import { KEY, startServer, type WireServer } from './server.ts'
+import { trainingClient, trajectory } from './training-client.ts'
+
+/** Enough to change what the small model answers within one job. */
+const LEARNING_RATE = 5e-2
+
+const AT_ONCE = 64
+const CLIENTS = 2000
+
+/** Two thousand open requests with their sockets and bodies; an idle server has less than half of it. */
+const MEGABYTES_MAX = 600
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { newModel, startJob, end } = trainingClient(() => server)
+
+interface Work {
+  model: string
+  messages: object[]
+  structured_outputs?: object
+}
+
+function send(work: object): Promise<Response> {
+  return fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ temperature: 0, max_tokens: 16, ...work }),
+  })
+}
+
+async function answer(work: Work): Promise<string> {
+  const response = await send(work)
+  expect(response.status).toBe(200)
+  const reply = (await response.json()) as { choices: [{ message: { content: string } }] }
+  return reply.choices[0].message.content
+}
+
+/** Answers in the order of the work, a number of them at a time. */
+async function answers(work: Work[], atOnce: number): Promise<string[]> {
+  const found: string[] = []
+  const entries = work.entries()
+  const workers = Array.from({ length: atOnce }, async () => {
+    for (const [index, one] of entries) found[index] = await answer(one)
+  })
+  await Promise.all(workers)
+  return found
+}
+
+/** A model that has learnt to prefer the shorter or the longer of two made-up answers, and has other weights for it. */
+async function trainedModel(preferred: 'short' | 'long'): Promise<string> {
+  const model = await newModel()
+  const [short, long] = preferred === 'short' ? [1, 0] : [0, 1]
+  const group = { trajectories: [trajectory(short, { tokens: 30 }), trajectory(long, { tokens: 200 })] }
+  const job = await startJob(model.id, Array(6).fill(group), { learning_rate: LEARNING_RATE })
+  expect((await end(job)).type).toBe('training_ended')
+  return model.name
+}
+
+describe('base model, two adapters and constrained answers in one batch', () => {
+  it('each answers as it does alone', async () => {
+    const models = ['heddle/loom-tiny', await trainedModel('short'), await trainedModel('long')]
+    const work = Array.from({ length: 16 }, (_, n) => `What is ${n} + ${n + 3}?`).flatMap((content) =>
+      models.flatMap((model) => {
+        const messages = [{ role: 'user', content }]
+        return [
+          { model, messages },
+          { model, messages, structured_outputs: { regex: '[0-9a-f]{6}' } },
+          { model, messages, structured_outputs: { choice: ['some', 'none'] } },
+        ]
+      }),
+    )
+    const alone = await answers(work, 1)
+    const ofModel = (model: string | undefined) => alone.filter((_, index) => work[index]?.model === model)
+    const [base, first, second] = models.map(ofModel)
+    expect(first).not.toEqual(base)
+    expect(second).not.toEqual(base)
+    expect(second).not.toEqual(first)
+    for (let round = 0; round < 2; round++) expect(await answers(work, AT_ONCE)).toEqual(alone)
+  })
+})
+
+describe(`${CLIENTS} clients at once`, () => {
+  it('all are answered, with nothing but 200 and 429, in bounded memory', async () => {
+    let refused = 0
+    let megabytes = 0
+    const watch = setInterval(() => {
+      megabytes = Math.max(megabytes, residentMegabytes())
+    }, 100)
+    async function client(n: number): Promise<void> {
+      for (;;) {
+        const response = await send({ messages: [{ role: 'user', content: `${n}?` }], max_tokens: 1 })
+        await response.text()
+        if (response.status === 200) return
+        expect(response.status).toBe(429)
+        refused++
+        const seconds = Number(response.headers.get('retry-after'))
+        expect(seconds).toBeGreaterThan(0)
+        await new Promise((wake) => setTimeout(wake, seconds * 1000))
+      }
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n))).finally(() =>
+      clearInterval(watch),
+    )
+    expect(refused).toBeLessThan(CLIENTS)
+    expect(megabytes).toBeLessThan(MEGABYTES_MAX)
+  })
+})
+
+function residentMegabytes(): number {
+  const [pid] = server.processes('src/main.ts')
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
