@@ -55,27 +55,39 @@ function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }
     const requestId = requestIdOf(request)
     const started = performance.now()
     const held = bodies.open()
-    const response = await answer(declaration, request, { held, pathParams, keep, authenticate })
-      .catch((error: unknown) => {
-        if (request.signal.aborted) return new Response(null, { status: 499 })
-        const reply = errorReply(error, declaration.family, log)
-        return Response.json(reply.body, { status: reply.status, headers: reply.headers })
-      })
+    const url = new URL(request.url)
+    const work = { held, query: queryOf(url), pathParams, keep, authenticate }
+    const reply = await answer(declaration, request, work)
+      .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(held.release)
-    response.headers.set('x-request-id', requestId)
-    const level = response.status >= 400 ? 'info' : 'debug'
+    const status = reply.status ?? 200
+    const level = status >= 400 ? 'info' : 'debug'
     log[level](
       {
         request_id: requestId,
         method: request.method,
-        path: new URL(request.url).pathname,
-        status: response.status,
+        path: url.pathname,
+        status,
         ms: Math.round(performance.now() - started),
       },
       'request',
     )
-    return response
+    // The server writes plain headers faster than those of a Headers object.
+    const headers = { ...reply.headers, 'x-request-id': requestId }
+    return new Response(reply.body as ConstructorParameters<typeof Response>[0], { status, headers })
   }
+}
+
+/** Wire: nobody reads the reply to a client that has gone; proxies log this status for it. */
+const CLIENT_GONE: RawReply = { status: 499, headers: {}, body: '' }
+
+function failed(
+  error: unknown,
+  { request, declaration, log }: { request: Request; declaration: Route; log: Log },
+): RawReply {
+  if (request.signal.aborted) return CLIENT_GONE
+  const { status, headers, body } = errorReply(error, declaration.family, log)
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 /** Wire: a client may name its request, and OpenAI's clients read the name of each from its reply. */
@@ -86,12 +98,13 @@ function requestIdOf(request: Request): string {
 
 interface Work {
   held: HeldBody
+  query: Record<string, string | string[]>
   pathParams: Record<string, string>
   keep: KeepShape | undefined
   authenticate: Authenticate
 }
 
-async function answer(declaration: Route, request: Request, work: Work): Promise<Response> {
+async function answer(declaration: Route, request: Request, work: Work): Promise<RawReply> {
   const authorization = request.headers.get('authorization') ?? undefined
   const caller =
     declaration.auth === 'open'
@@ -102,26 +115,18 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     signal: request.signal,
     header: (name) => request.headers.get(name) ?? undefined,
   }
-  const query = queryOf(new URL(request.url))
   const input = {
-    ...parsePart('query', declaration.query, query),
+    ...parsePart('query', declaration.query, work.query),
     ...(await bodyOf(declaration, request, work)),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   const result: unknown = await declaration.handle(input, context)
-  if (declaration.reply === 'raw') return rawResponse(result as RawReply)
+  if (declaration.reply === 'raw') return result as RawReply
   if (declaration.reply === 'jsonl') {
     const body = await jsonLines(result as AsyncIterable<unknown>)
-    return new Response(body, { headers: { 'content-type': 'application/jsonl' } })
+    return { headers: { 'content-type': 'application/jsonl' }, body }
   }
-  return new Response(stringify(result), { headers: { 'content-type': 'application/json' } })
-}
-
-function rawResponse(reply: RawReply): Response {
-  return new Response(reply.body as ConstructorParameters<typeof Response>[0], {
-    status: reply.status ?? 200,
-    headers: reply.headers,
-  })
+  return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
 }
 
 async function bodyOf(declaration: Route, request: Request, { keep, held }: Work): Promise<object> {

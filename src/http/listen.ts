@@ -11,6 +11,12 @@ const DRAIN_MS = 5_000
 /** A request may take this long: an upload of some ten gigabytes over a slow line. Node would cut it after 5 minutes. */
 const REQUEST_MS_MAX = 6 * 3_600_000
 
+/**
+ * Idle connections are kept this long, which is longer than clients keep theirs: whoever closes first must not be the
+ * one to whom a request may be on its way.
+ */
+const KEEP_ALIVE_MS = 75_000
+
 /** Serves the app on one port. Disposal stops accepting, lets requests finish, then cuts what is left. */
 export async function listen(app: Hono, address: { host: string; port: number }): Promise<Listening> {
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
@@ -18,7 +24,7 @@ export async function listen(app: Hono, address: { host: string; port: number })
       fetch: app.fetch,
       hostname: address.host,
       port: address.port,
-      serverOptions: { requestTimeout: REQUEST_MS_MAX },
+      serverOptions: { requestTimeout: REQUEST_MS_MAX, keepAliveTimeout: KEEP_ALIVE_MS },
     }
     const starting = serve(options, () => resolve(starting))
     starting.once('error', reject)
