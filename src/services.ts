@@ -49,7 +49,8 @@ export function createServices(
   const tables = createTables({ traces, projects })
   const feedback = createFeedback({ traces, projects, objects })
   const costs = createCosts({ traces, projects })
-  const calls = createCalls({ traces, projects, feedback, costs })
+  const refs = createRefs({ objects, tables })
+  const calls = createCalls({ traces, projects, feedback, costs, refs })
   const signedUrls = createSignedUrls({ control })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
@@ -85,7 +86,7 @@ export function createServices(
     feedbackStats: createFeedbackStats({ traces }),
     costs,
     objects,
-    refs: createRefs({ objects, tables }),
+    refs,
     tables,
     graphql: createGraphql([
       accountsPart(projects),

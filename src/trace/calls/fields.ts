@@ -1,4 +1,4 @@
-import { notAllowed, notImplemented } from '../../errors.ts'
+import { notAllowed } from '../../errors.ts'
 import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'
@@ -21,7 +21,8 @@ const COLUMNS: Record<string, FieldKind> = {
   deleted_at: 'datetime',
 }
 
-const PAYLOADS = new Set(['inputs', 'output', 'attributes', 'summary'])
+export const PAYLOADS: readonly PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
+export type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary'
 
 const DISPLAY_NAME = `nullIf(display_name, '')`
 
@@ -43,7 +44,6 @@ export function callField(path: string, params: Params): FieldExpression {
   const kind = Object.hasOwn(COLUMNS, path) ? COLUMNS[path] : undefined
   if (kind !== undefined) return { sql: path, kind }
   if (path === 'display_name') return { sql: DISPLAY_NAME, kind: 'text' }
-  if (path.startsWith('feedback.')) throw notImplemented(`Field ${path} is not supported yet`)
   const [root = '', ...steps] = splitPath(path)
   if (root === 'summary' && steps[0] === 'weave') {
     const name = steps.slice(1).join('.')
@@ -51,6 +51,7 @@ export function callField(path: string, params: Params): FieldExpression {
     if (derived === undefined) throw notAllowed(`Field ${path} is not allowed`)
     return derived
   }
-  if (!PAYLOADS.has(root)) throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
+  if (!PAYLOADS.some((payload) => payload === root))
+    throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
   return { sql: jsonLeaf(root, steps, params), kind: 'json' }
 }

@@ -1,16 +1,9 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
-import { compileQuery, compileSort } from '../query-language/compile.ts'
-import { createParams, type Params } from '../query-language/params.ts'
-import type { Query, SortBy } from '../query-language/wire.ts'
-import { callField } from './fields.ts'
-import type { CallsFilter } from './wire.ts'
-
-/** Which calls of a project are meant. */
-export interface Selection {
-  project_id: string
-  filter?: CallsFilter | null | undefined
-  query?: Query | null | undefined
-}
+import { compileSort } from '../query-language/compile.ts'
+import { createParams } from '../query-language/params.ts'
+import type { SortBy } from '../query-language/wire.ts'
+import { callField, type PayloadColumn } from './fields.ts'
+import { conditions, type Selection, selectionSql, VISIBLE } from './selection.ts'
 
 export interface Page {
   sort_by: readonly SortBy[]
@@ -65,22 +58,28 @@ const SMALL_COLUMNS = [
   'deleted_at',
 ]
 
-export type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary'
-
 const STORAGE_SIZE = `length(ifNull(attributes, '')) + length(ifNull(inputs, '')) + length(ifNull(output, '')) + length(ifNull(summary, ''))`
-
-/** Deleted calls vanish; an end without a start is not shown until the start arrives. */
-const VISIBLE = 'isNull(deleted_at) AND isNotNull(op_name) AND isNotNull(started_at) AND isNotNull(trace_id)'
 
 /** The ids of the selected calls, in order; no payload is read unless the condition or the order asks for one. */
 export function selectIds(selection: Selection, page: Page): Sql {
   const params = createParams()
-  const where = conditions(selection, params)
-  const order = compileSort(page.sort_by, callField, params)
+  const { where, field, from } = selectionSql(selection, params)
+  const order = compileSort(page.sort_by, field, params)
   const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
   const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return {
-    sql: `SELECT id FROM calls FINAL WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    sql: `SELECT calls.id AS id FROM ${from()} WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    params: params.values,
+  }
+}
+
+/** The different refs at a path of the calls that the filter selects; the query is not asked, since it may look behind them. */
+export function selectRefs(selection: Selection, path: string, limit: number): Sql {
+  const params = createParams()
+  const ref = callField(path, params).sql
+  return {
+    sql: `SELECT DISTINCT ${ref} AS ref FROM calls FINAL WHERE ${conditions(selection, params)}
+      AND startsWith(ifNull(${ref}, ''), 'weave:///') LIMIT ${params.bind(limit, 'UInt64')}`,
     params: params.values,
   }
 }
@@ -120,11 +119,11 @@ export function countCalls(
   options: { limit: number | undefined; storageSize: 'with' | 'without' },
 ): Sql {
   const params = createParams()
-  const where = conditions(selection, params)
+  const { where, from } = selectionSql(selection, params)
   const size = options.storageSize === 'with' ? STORAGE_SIZE : '0'
   const limit = options.limit === undefined ? '' : `LIMIT ${params.bind(options.limit, 'UInt64')}`
   return {
-    sql: `SELECT count() AS count, sum(size) AS bytes FROM (SELECT ${size} AS size FROM calls FINAL WHERE ${where} ${limit})`,
+    sql: `SELECT count() AS count, sum(size) AS bytes FROM (SELECT ${size} AS size FROM ${from()} WHERE ${where} ${limit})`,
     params: params.values,
   }
 }
@@ -140,53 +139,4 @@ export function selectFamilies(projectId: string, ids: readonly string[], limit:
       ORDER BY started_at LIMIT ${params.bind(limit, 'UInt64')}`,
     params: params.values,
   }
-}
-
-function conditions({ project_id, filter, query }: Selection, params: Params): string {
-  const all = [
-    `project_id = ${params.bind(project_id, 'String')}`,
-    VISIBLE,
-    ...filterConditions(filter, params),
-  ]
-  if (query != null) all.push(compileQuery(query, callField, params))
-  return all.join(' AND ')
-}
-
-function filterConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
-  if (filter == null) return []
-  const found: string[] = []
-  const isIn = (column: string, values: readonly string[] | null | undefined): void => {
-    if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
-  }
-  if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
-  if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))
-  if (filter.output_refs?.length) found.push(anyRefOf('output_refs', filter.output_refs, params))
-  isIn('parent_id', filter.parent_ids)
-  isIn('trace_id', filter.trace_ids)
-  isIn('id', filter.call_ids)
-  isIn('wb_user_id', filter.wb_user_ids)
-  isIn('wb_run_id', filter.wb_run_ids)
-  // Wire: an empty list is no condition, except for threads and turns, where it matches nothing.
-  for (const [column, values] of [
-    ['thread_id', filter.thread_ids],
-    ['turn_id', filter.turn_ids],
-  ] as const) {
-    if (values != null) found.push(`ifNull(${column} IN ${params.bind(values, 'Array(String)')}, 0)`)
-  }
-  if (filter.trace_roots_only) found.push('isNull(parent_id)')
-  return found
-}
-
-const ANY_VERSION = ':*'
-
-function anyVersionOf(column: string, names: readonly string[], params: Params): string {
-  const exact = names.filter((name) => !name.endsWith(ANY_VERSION))
-  const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
-  const options = prefixes.map((prefix) => `startsWith(${column}, ${params.bind(prefix, 'String')})`)
-  if (exact.length > 0) options.push(`${column} IN ${params.bind(exact, 'Array(String)')}`)
-  return `(${options.join(' OR ')})`
-}
-
-function anyRefOf(column: string, refs: readonly string[], params: Params): string {
-  return `arrayExists(ref -> ${anyVersionOf('ref', refs, params)}, ${column})`
 }

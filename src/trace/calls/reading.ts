@@ -1,8 +1,13 @@
 import type { z } from 'zod'
-import { invalidRequest, notImplemented } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import type { Costs } from '../costs/service.ts'
+import { costsOf, usageIn } from '../costs/usage-costs.ts'
 import type { Feedback } from '../feedback/service.ts'
+import type { Refs } from '../refs/service.ts'
+import { createExpanding } from './expanding.ts'
+import { PAYLOADS, type PayloadColumn } from './fields.ts'
 import { callId } from './parts.ts'
 import * as queries from './queries.ts'
 import { callOf, type ShownFeedback } from './shape.ts'
@@ -19,8 +24,17 @@ const OLDEST_FIRST = [
   { field: 'id', direction: 'asc' as const },
 ]
 
+interface ReadingDeps {
+  traces: TraceDb
+  feedback: Feedback
+  costs: Pick<Costs, 'priceLists'>
+  refs: Pick<Refs, 'resolve'>
+}
+
 /** Every way calls are read. */
-export function createCallReading({ traces, feedback }: { traces: TraceDb; feedback: Feedback }) {
+export function createCallReading(deps: ReadingDeps) {
+  const { traces } = deps
+  const expanding = createExpanding(deps)
   return {
     /** Wire: 200 with null for an unknown call. */
     async read(req: wire.CallReadReq, context: CallContext) {
@@ -41,7 +55,8 @@ export function createCallReading({ traces, feedback }: { traces: TraceDb; feedb
       const storageSize = req.include_total_storage_size ? 'with' : 'without'
       // One row past the limit tells whether there are more.
       const limit = req.limit == null ? undefined : req.limit + 1
-      const query = queries.countCalls(req, { limit, storageSize })
+      const expanded = await expanding.expandedFields(req, [], req.expand_columns ?? [])
+      const query = queries.countCalls({ ...req, expanded }, { limit, storageSize })
       const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
       const count = row?.count ?? 0
       return {
@@ -60,7 +75,7 @@ export function createCallReading({ traces, feedback }: { traces: TraceDb; feedb
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     if (req.offset != null && req.offset < 0) throw invalidRequest('offset must not be negative')
     const page = { sort_by: sortOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
-    return streamCalls({ traces, feedback }, { req, ids: queries.selectIds(req, page), context })
+    return streamCalls({ ...deps, expanding }, { req, page, context })
   }
 }
 
@@ -70,27 +85,37 @@ export function createCallReading({ traces, feedback }: { traces: TraceDb; feedb
  * few at once, and queries that waited for each other would stop all reads.
  */
 async function* streamCalls(
-  { traces, feedback }: { traces: TraceDb; feedback: Feedback },
-  work: { req: wire.CallsStreamQueryReq; ids: ReturnType<typeof queries.selectIds>; context: CallContext },
+  deps: ReadingDeps & { expanding: ReturnType<typeof createExpanding> },
+  work: { req: wire.CallsStreamQueryReq; page: queries.Page; context: CallContext },
 ): AsyncGenerator<z.input<typeof wire.Call>> {
-  const { req, context } = work
+  const { traces, feedback, costs, expanding } = deps
+  const { req, page, context } = work
   const { signal } = context
   const columns = {
     payloads: payloadsOf(req),
     storageSize: req.include_storage_size ? ('with' as const) : ('without' as const),
   }
+  const expand = req.expand_columns ?? []
+  const sortFields = page.sort_by.map(({ field }) => field)
+  const selection = { ...req, expanded: await expanding.expandedFields(req, sortFields, expand) }
+  const inOrder = traces.query<{ id: string }>(queries.selectIds(selection, page), signal)
   const found: string[] = []
-  for await (const { id } of traces.query<{ id: string }>(work.ids, signal)) found.push(id)
+  for await (const { id } of inOrder) found.push(id)
   for (let at = 0; at < found.length; at += ROWS_PER_FETCH) {
     const ids = found.slice(at, at + ROWS_PER_FETCH)
     const query = queries.selectRows(req.project_id, ids, columns)
     const rows = new Map<string, queries.CallRow>()
     for await (const row of traces.query<queries.CallRow>(query, signal)) rows.set(row.id, row)
+    if (req.return_expanded_column_values !== false)
+      await expanding.expandValues(req.project_id, [...rows.values()], expand)
     const sizes = req.include_total_storage_size
       ? await traceSizes(traces, req.project_id, [...rows.values()])
       : undefined
     const said = req.include_feedback
       ? await feedbackOn(feedback, { projectId: req.project_id, ids, context })
+      : undefined
+    const costsById = req.include_costs
+      ? await costsOfRows(costs, req.project_id, [...rows.values()])
       : undefined
     for (const id of ids) {
       const row = rows.get(id)
@@ -98,6 +123,7 @@ async function* streamCalls(
         usernames: req.include_usernames === true,
         sizes,
         feedback: said && (said.get(id) ?? []),
+        costs: costsById?.get(id),
       }
       if (row !== undefined) yield callOf(row, shown)
     }
@@ -131,6 +157,17 @@ async function feedbackOn(
   return Map.groupBy(result, (row) => String(row['weave_ref']?.value()).slice(prefix.length))
 }
 
+async function costsOfRows(
+  costs: Pick<Costs, 'priceLists'>,
+  projectId: string,
+  rows: readonly queries.CallRow[],
+): Promise<Map<string, object | undefined>> {
+  const usages = rows.map((row) => ({ row, usage: usageIn(row.summary) }))
+  const models = usages.flatMap(({ usage }) => [...usage.keys()])
+  const prices = await costs.priceLists(projectId, models)
+  return new Map(usages.map(({ row, usage }) => [row.id, costsOf(usage, prices, row.started_at)]))
+}
+
 async function traceSizes(
   traces: TraceDb,
   projectId: string,
@@ -142,28 +179,28 @@ async function traceSizes(
   return new Map(sizes.map((size) => [size.trace_id, size.bytes]))
 }
 
-const PAYLOADS: readonly queries.PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
-
-/** Wire: `inputs.a` asks for all of `inputs`. */
-function payloadsOf(req: wire.CallsStreamQueryReq): readonly queries.PayloadColumn[] {
+/** Wire: `inputs.a` asks for all of `inputs`, and costs for the summary. */
+function payloadsOf(req: wire.CallsStreamQueryReq): readonly PayloadColumn[] {
   if (req.columns == null || req.columns.length === 0) return PAYLOADS
   const roots = new Set(req.columns.map((column) => column.split('.')[0]))
+  if (req.include_costs) roots.add('summary')
   return PAYLOADS.filter((payload) => roots.has(payload))
 }
 
-/** Wire: an order without `id` gets it appended, ascending only after an ascending start time. */
+/** Wire: sizes give no order; an order without `id` gets it appended, ascending only after an ascending start time. */
 function sortOf(req: wire.CallsStreamQueryReq): readonly { field: string; direction: 'asc' | 'desc' }[] {
   const last = req.sort_by?.at(-1)
+  if (req.sort_by?.some(({ field }) => /^(total_)?storage_size_bytes$/.test(field)))
+    throw invalidRequest('Calls cannot be sorted by their storage size')
   if (req.sort_by == null || last === undefined) return OLDEST_FIRST
   if (req.sort_by.some((key) => key.field === 'id')) return req.sort_by
   return [...req.sort_by, { field: 'id', direction: last.field === 'started_at' ? last.direction : 'desc' }]
 }
 
-function checkSelection(req: Pick<wire.CallsStreamQueryReq, 'filter' | 'expand_columns'>): void {
+function checkSelection(req: Pick<wire.CallsStreamQueryReq, 'filter'>): void {
   for (const [name, values] of Object.entries(req.filter ?? {})) {
     if (Array.isArray(values) && values.length > FILTER_LIST_MAX) {
       throw invalidRequest(`filter.${name} has more than ${FILTER_LIST_MAX} entries`)
     }
   }
-  if (req.expand_columns?.length) throw notImplemented('expand_columns is not supported yet')
 }

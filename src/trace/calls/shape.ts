@@ -16,6 +16,7 @@ export function callOf(
     usernames: boolean
     sizes: Map<string, number> | undefined
     feedback: readonly ShownFeedback[] | undefined
+    costs: object | undefined
   },
 ): z.input<typeof Call> {
   const { error_count, ...shown } = row
@@ -27,11 +28,7 @@ export function callOf(
     inputs: textOr(row.inputs, NO_PAYLOAD),
     output: row.output == null ? null : new JsonText(row.output),
     summary: new JsonText(
-      withMember(
-        row.summary ?? '{}',
-        'weave',
-        stringify(derived(row, { displayName, feedback: options.feedback })),
-      ),
+      withMember(row.summary ?? '{}', 'weave', stringify(derived(row, { displayName, ...options }))),
     ),
     expire_at: null,
     storage_size_bytes: row.storage_size_bytes ?? null,
@@ -47,13 +44,19 @@ function textOr(text: string | null | undefined, fallback: JsonText): JsonText {
 /** `summary.weave`. Wire: with a display name, `trace_name` is absent. */
 function derived(
   row: CallRow,
-  { displayName, feedback }: { displayName: string | null; feedback: readonly ShownFeedback[] | undefined },
+  shown: {
+    displayName: string | null
+    feedback: readonly ShownFeedback[] | undefined
+    costs: object | undefined
+  },
 ): Record<string, unknown> {
+  const { displayName, feedback, costs } = shown
   return {
     status: statusOf(row),
     ...(row.ended_at !== null && { latency_ms: latencyMs(row.started_at, row.ended_at) }),
     ...(displayName === null ? { trace_name: opShortName(row.op_name) } : { display_name: displayName }),
     ...(feedback && { feedback }),
+    ...(costs && { costs }),
   }
 }
 

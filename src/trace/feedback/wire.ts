@@ -3,6 +3,24 @@ import { AnyJson, JsonObject } from '../../json-text-wire.ts'
 import { Query, SortBy } from '../query-language/wire.ts'
 
 const NullishString = z.string().nullish()
+const Texts = z.record(z.string(), z.string()).nullish()
+const Numbers = z.record(z.string(), z.number()).nullish()
+
+/** Wire: newer clients send these with every feedback, mostly empty. */
+const scorerFields = {
+  scorer_tags: z.array(z.string()).nullish(),
+  scorer_tag_reasons: Texts,
+  scorer_tag_confidences: Numbers,
+  scorer_ratings: Numbers,
+  scorer_rating_reasons: Texts,
+  scorer_rating_confidences: Numbers,
+  scorer_trace_id: NullishString,
+  span_agent_name: NullishString,
+  span_agent_version: NullishString,
+  span_status_code: NullishString,
+  span_conversation_id: NullishString,
+  span_trace_id: NullishString,
+}
 
 export const FeedbackCreateReq = z
   .object({
@@ -16,6 +34,7 @@ export const FeedbackCreateReq = z
     call_ref: NullishString,
     trigger_ref: NullishString,
     queue_id: NullishString,
+    ...scorerFields,
   })
   .meta({ id: 'FeedbackCreateReq' })
 export type FeedbackCreateReq = z.output<typeof FeedbackCreateReq>

@@ -70,13 +70,13 @@ export function selectObjects(req: ObjsQueryReq): Query {
   const limit = req.limit == null ? '' : `LIMIT ${params.bind(req.limit, 'UInt64')}`
   const offset = req.offset ? `OFFSET ${params.bind(req.offset, 'UInt64')}` : ''
   return {
-    sql: `SELECT * FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, params)}
+    sql: `SELECT * FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, project, params)}
       ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${limit} ${offset}`,
     params: params.values,
   }
 }
 
-function filterConditions(filter: ObjsFilter | null | undefined, params: Params): string {
+function filterConditions(filter: ObjsFilter | null | undefined, project: string, params: Params): string {
   const found = ['is_live']
   const isIn = (column: string, values: readonly string[] | null | undefined): void => {
     if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
@@ -88,9 +88,14 @@ function filterConditions(filter: ObjsFilter | null | undefined, params: Params)
   if (excluded?.length) found.push(`base_object_class NOT IN ${params.bind(excluded, 'Array(String)')}`)
   if (filter?.is_op != null) found.push(filter.is_op ? `kind = 'op'` : `kind != 'op'`)
   if (filter?.latest_only) found.push('is_latest')
-  // No tags are kept yet, and "latest" is the only alias there is.
-  if (filter?.tags?.length) found.push('0')
-  if (filter?.aliases?.length) found.push(filter.aliases.includes('latest') ? 'is_latest' : '0')
+  const labelled = (kind: 'tag' | 'alias', table: string, labels: readonly string[]): string =>
+    `(object_id, digest) IN (SELECT object_id, digest FROM ${table} FINAL
+      WHERE project_id = ${project} AND ${kind} IN ${params.bind(labels, 'Array(String)')})`
+  if (filter?.tags?.length) found.push(labelled('tag', 'object_tags', filter.tags))
+  if (filter?.aliases?.length) {
+    const set = labelled('alias', 'object_aliases', filter.aliases)
+    found.push(filter.aliases.includes('latest') ? `(is_latest OR ${set})` : set)
+  }
   return found.join(' AND ')
 }
 

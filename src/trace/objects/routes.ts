@@ -1,4 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
+import * as labels from './labels-wire.ts'
 import type { Objects } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -43,6 +44,70 @@ export function objectsRoutes(objects: Objects): Route[] {
       reply: 'json',
       response: wire.ObjDeleteRes,
       handle: objects.delete,
+    }),
+    route({
+      method: 'PUT',
+      path: '/objs/{object_id}/versions/{digest}/tags',
+      operationId: 'obj_add_tags',
+      family: 'trace',
+      pathParams: labels.VersionPath,
+      body: labels.ObjAddTagsReq,
+      reply: 'json',
+      response: labels.LabelsChangeRes,
+      handle: objects.addTags,
+    }),
+    route({
+      method: 'POST',
+      path: '/objs/{object_id}/versions/{digest}/tags/remove',
+      operationId: 'obj_remove_tags',
+      family: 'trace',
+      pathParams: labels.VersionPath,
+      body: labels.ObjRemoveTagsReq,
+      reply: 'json',
+      response: labels.LabelsChangeRes,
+      handle: objects.removeTags,
+    }),
+    route({
+      method: 'PUT',
+      path: '/objs/{object_id}/aliases',
+      operationId: 'obj_set_aliases',
+      family: 'trace',
+      pathParams: labels.ObjectPath,
+      body: labels.ObjSetAliasesReq,
+      reply: 'json',
+      response: labels.LabelsChangeRes,
+      handle: objects.setAliases,
+    }),
+    route({
+      method: 'POST',
+      path: '/objs/{object_id}/aliases/remove',
+      operationId: 'obj_remove_aliases',
+      family: 'trace',
+      pathParams: labels.ObjectPath,
+      body: labels.ObjRemoveAliasesReq,
+      reply: 'json',
+      response: labels.LabelsChangeRes,
+      handle: objects.removeAliases,
+    }),
+    route({
+      method: 'GET',
+      path: '/tags',
+      operationId: 'tags_list',
+      family: 'trace',
+      query: labels.LabelsListReq,
+      reply: 'json',
+      response: labels.TagsListRes,
+      handle: objects.listTags,
+    }),
+    route({
+      method: 'GET',
+      path: '/aliases',
+      operationId: 'aliases_list',
+      family: 'trace',
+      query: labels.LabelsListReq,
+      reply: 'json',
+      response: labels.AliasesListRes,
+      handle: objects.listAliases,
     }),
   ]
 }

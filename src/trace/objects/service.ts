@@ -5,9 +5,10 @@ import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { checkExpectedDigest, jsonDigest } from '../digest.ts'
+import { createLabels, type Labels } from './labels.ts'
 import { classesOf } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
-import { createVersionReading, isLive, keyOf, pick, type VersionName } from './versions.ts'
+import { createVersionReading, isLive, keyOf, pick, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: longer names are refused with 400, other characters with 403. */
@@ -21,7 +22,8 @@ export type Objects = ReturnType<typeof createObjects>
 
 /** Objects: named values with versions, told apart by the digest of their content. */
 export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
-  const { versionsOf, selected, valuesOf, sizesOf } = createVersionReading(traces)
+  const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
+  const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
   return {
     /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
@@ -44,24 +46,25 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
 
     /** @throws 404, with `deleted_at` when the version was deleted. */
     async read(req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> {
-      const version = pick(await versionsOf(req.project_id, [req.object_id]), req)
+      const [version] = await findVersions(req.project_id, [req])
+      if (version === undefined) throw unknownVersion(req)
       if (!isLive(version)) throw goneError(version)
       const values = req.metadata_only ? undefined : await valuesOf(req.project_id, [version])
-      return {
-        obj: objOf(req.project_id, version, { labels: req.include_tags_and_aliases === true, values }),
-      }
+      const labels = req.include_tags_and_aliases
+        ? await labelsOf(req.project_id, [req.object_id])
+        : undefined
+      return { obj: objOf(req.project_id, version, { values, labels }) }
     },
 
-    /**
-     * The values of several versions of one project, in the order of their names; undefined for deleted ones.
-     * @throws 404 when one of them never was.
-     */
-    async readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | undefined)[]> {
-      const known = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
-      const byObject = Map.groupBy(known, (version) => version.object_id)
-      const picked = names.map((name) => pick(byObject.get(name.object_id) ?? [], name))
-      const values = await valuesOf(projectId, picked.filter(isLive))
-      return picked.map((version) => (isLive(version) ? values.get(keyOf(version)) : undefined))
+    /** The values of versions of one project by their names; null for deleted ones, undefined for what never was. */
+    async readValues(
+      projectId: string,
+      names: readonly VersionName[],
+    ): Promise<(JsonText | null | undefined)[]> {
+      const found = await findVersions(projectId, names)
+      const live = found.filter((version) => version !== undefined).filter(isLive)
+      const values = await valuesOf(projectId, live)
+      return found.map((version) => version && (values.get(keyOf(version)) ?? null))
     },
 
     async query(req: wire.ObjsQueryReq): Promise<{ objs: wire.Obj[] }> {
@@ -71,7 +74,9 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       const options = {
         values: req.metadata_only ? undefined : await valuesOf(req.project_id, versions),
         sizes: req.include_storage_size ? await sizesOf(req.project_id, versions) : undefined,
-        labels: req.include_tags_and_aliases === true,
+        labels: req.include_tags_and_aliases
+          ? await labelsOf(req.project_id, [...new Set(versions.map((version) => version.object_id))])
+          : undefined,
       }
       return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
     },
@@ -87,41 +92,44 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       if (gone !== undefined) throw goneError(gone)
       if (doomed.length === 0) throw notFound('Obj', req.object_id)
       const deleted_at = nowIso()
-      await traces.insert(
-        'objects',
-        // The other columns are those of the version: this row merges into it.
-        doomed.map(({ object_id, digest, kind, created_at }) => ({
-          project_id: req.project_id,
-          object_id,
-          digest,
-          kind,
-          created_at,
-          published_at: created_at,
-          deleted_at,
-        })),
+      const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
+      await traces.insert('objects', rows)
+      await removeLabels(
+        req.project_id,
+        req.object_id,
+        doomed.map((version) => version.digest),
       )
       return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
     },
+
+    ...labelling,
   }
+}
+
+/** The other columns are those of the version: this row merges into it. */
+function deletionOf(project_id: string, version: VersionRow, deleted_at: string): object {
+  const { object_id, digest, kind, created_at } = version
+  return { project_id, object_id, digest, kind, created_at, published_at: created_at, deleted_at }
 }
 
 interface ShapeOptions {
   values: Map<string, JsonText> | undefined
   sizes?: Map<string, number> | undefined
-  labels: boolean
+  labels: Map<string, Labels> | undefined
 }
 
-/** Wire: without the value, `val` is an empty object. */
+/** Wire: without the value, `val` is an empty object; `latest` stands before the other aliases. */
 function objOf(projectId: string, version: VersionRow, { values, sizes, labels }: ShapeOptions): wire.Obj {
   const { is_live, ...shown } = version
+  const own = labels?.get(keyOf(version))
   return {
     ...shown,
     project_id: projectId,
     deleted_at: is_live ? null : version.deleted_at,
     val: values === undefined ? new JsonText('{}') : (values.get(keyOf(version)) ?? null),
     size_bytes: sizes?.get(keyOf(version)) ?? null,
-    tags: labels ? [] : null,
-    aliases: labels ? (version.is_latest ? ['latest'] : []) : null,
+    tags: labels ? (own?.tags ?? []) : null,
+    aliases: labels ? [...(version.is_latest ? ['latest'] : []), ...(own?.aliases ?? [])] : null,
   }
 }
 

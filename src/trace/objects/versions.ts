@@ -2,11 +2,12 @@ import { notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
+import { type LabelRow, selectAliases } from './label-queries.ts'
 import type { VersionRow } from './queries.ts'
 import * as queries from './queries.ts'
 import type { ObjsQueryReq } from './wire.ts'
 
-/** A version by the names that clients give it: its digest, `latest`, or `v<index>`. */
+/** A version by the names that clients give it: its digest, `latest`, `v<index>` or an alias. */
 export interface VersionName {
   object_id: string
   digest: string
@@ -14,10 +15,36 @@ export interface VersionName {
 
 /** Reads versions, and apart from them, because they may be large, their values. */
 export function createVersionReading(traces: TraceDb) {
+  function versionsOf(projectId: string, objectIds: readonly string[]): Promise<VersionRow[]> {
+    return rowsOf(traces.query<VersionRow>(queries.selectVersions(projectId, objectIds)))
+  }
+
+  /** The digests that names stand for which are aliases, by the key of the name. */
+  async function aliasesOf(projectId: string, names: readonly VersionName[]): Promise<Map<string, string>> {
+    if (names.length === 0) return new Map()
+    const rows = await rowsOf(traces.query<LabelRow>(selectAliases(projectId, names)))
+    return new Map(rows.map(({ object_id, label, digest }) => [keyOf({ object_id, digest: label }), digest]))
+  }
+
   return {
     /** All versions of the named objects, deleted ones too, oldest first. */
-    versionsOf: (projectId: string, objectIds: readonly string[]): Promise<VersionRow[]> =>
-      rowsOf(traces.query<VersionRow>(queries.selectVersions(projectId, objectIds))),
+    versionsOf,
+
+    /** One version for each name, deleted ones too; undefined for what never was. */
+    async findVersions(
+      projectId: string,
+      names: readonly VersionName[],
+    ): Promise<(VersionRow | undefined)[]> {
+      const known = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
+      const byObject = Map.groupBy(known, (version) => version.object_id)
+      const find = ({ object_id, digest }: VersionName): VersionRow | undefined =>
+        findIn(byObject.get(object_id) ?? [], digest)
+      const aliases = await aliasesOf(
+        projectId,
+        names.filter((name) => find(name) === undefined),
+      )
+      return names.map((name) => find(name) ?? find({ ...name, digest: aliases.get(keyOf(name)) ?? '' }))
+    },
 
     /** The live versions that a filter selects, in order. */
     selected: (req: ObjsQueryReq): Promise<VersionRow[]> =>
@@ -44,16 +71,23 @@ export function keyOf(version: VersionName): string {
 }
 
 /** Finds one version of an object among all of them, deleted ones too. @throws 404 when there is none. */
-export function pick(versions: readonly VersionRow[], { object_id, digest }: VersionName): VersionRow {
-  const index = /^v(\d+)$/.exec(digest)?.[1]
-  const found =
-    digest === 'latest'
-      ? latestOf(versions)
-      : versions.find((version) =>
-          index === undefined ? version.digest === digest : version.version_index === Number(index),
-        )
-  if (found === undefined) throw notFound('Obj', `${object_id}:${digest}`)
+export function pick(versions: readonly VersionRow[], name: VersionName): VersionRow {
+  const found = findIn(versions, name.digest)
+  if (found === undefined) throw unknownVersion(name)
   return found
+}
+
+/** 404: there never was such a version. */
+export function unknownVersion({ object_id, digest }: VersionName): Error {
+  return notFound('Obj', `${object_id}:${digest}`)
+}
+
+function findIn(versions: readonly VersionRow[], digest: string): VersionRow | undefined {
+  if (digest === 'latest') return latestOf(versions)
+  const index = /^v(\d+)$/.exec(digest)?.[1]
+  return versions.find((version) =>
+    index === undefined ? version.digest === digest : version.version_index === Number(index),
+  )
 }
 
 /** Where every version was deleted, the newest says when. */

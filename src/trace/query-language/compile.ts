@@ -9,6 +9,8 @@ export type FieldKind = 'text' | 'number' | 'datetime' | 'json'
 export interface FieldExpression {
   sql: string
   kind: FieldKind
+  /** `sql` is an array of such values: a condition holds when it does for any of them. */
+  many?: true
 }
 
 /** Finds a field of a resource by its path. @throws 403 or 400 for a field that does not exist there. */
@@ -23,11 +25,16 @@ export function compileQuery(query: Query, fields: FieldResolver, params: Params
 export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): string {
   return sortBy
     .map(({ field, direction }) => {
-      const { sql, kind } = fields(field, params)
+      const { sql, kind } = firstOf(fields(field, params))
       if (kind !== 'json') return `${sql} ${direction}`
       return `isNull(${sql}) asc, toFloat64OrNull(${sql}) ${direction}, ${sql} ${direction}`
     })
     .join(', ')
+}
+
+/** Of many values, the first is what they are sorted by. */
+function firstOf({ sql, kind, many }: FieldExpression): FieldExpression {
+  return { sql: many ? `if(empty(${sql}), NULL, ${sql}[1])` : sql, kind }
 }
 
 interface Scope {
@@ -79,7 +86,16 @@ function compileOperand(operand: Operand, scope: Scope): Compiled {
   return { sql: condition(operand as Operation, scope), kind: 'number' }
 }
 
-function convert(value: Compiled, target: ConvertTarget, { params }: Scope): FieldExpression {
+function convert(value: Compiled, target: ConvertTarget, scope: Scope): FieldExpression {
+  if ('many' in value && target === 'exists') return { sql: `notEmpty(${value.sql})`, kind: 'number' }
+  if ('many' in value) {
+    const { sql, kind } = convertOne({ sql: 'one', kind: value.kind }, target, scope)
+    return { sql: `arrayMap(one -> ${sql}, ${value.sql})`, kind, many: true }
+  }
+  return convertOne(value, target, scope)
+}
+
+function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): FieldExpression {
   const text = asText(value, params)
   switch (target) {
     case 'double':
@@ -99,9 +115,16 @@ function convert(value: Compiled, target: ConvertTarget, { params }: Scope): Fie
 }
 
 function truth(value: Compiled, params: Params): string {
+  if ('many' in value) return `notEmpty(${value.sql})`
   if ('literal' in value) return value.literal ? '1' : '0'
   if (value.kind === 'number') return `(ifNull(${value.sql}, 0) != 0)`
   return `(ifNull(${asText(value, params)}, '') NOT IN ('', 'false', '0'))`
+}
+
+/** A condition on a value, or on any of many, which it knows as `name`. */
+function any(value: Compiled, name: string, test: (one: Compiled) => string): string {
+  if (!('many' in value)) return test(value)
+  return `arrayExists(${name} -> ${test({ sql: name, kind: value.kind })}, ${value.sql})`
 }
 
 /** Both sides become comparable; a comparison with a missing value is false. */
@@ -109,11 +132,14 @@ function compare(left: Compiled, operator: string, right: Compiled, params: Para
   if (isNullLiteral(left) || isNullLiteral(right)) {
     const other = isNullLiteral(left) ? right : left
     if (operator !== '=') return '0'
-    return 'literal' in other ? (other.literal === null ? '1' : '0') : `isNull(${other.sql})`
+    if ('literal' in other) return other.literal === null ? '1' : '0'
+    return 'many' in other ? `empty(${other.sql})` : `isNull(${other.sql})`
   }
   const kinds = [kindOf(left), kindOf(right)]
   const as = kinds.includes('datetime') ? asDatetime : kinds.includes('number') ? asNumber : asText
-  return `ifNull(${as(left, params)} ${operator} ${as(right, params)}, 0)`
+  return any(left, 'one', (one) =>
+    any(right, 'other', (other) => `ifNull(${as(one, params)} ${operator} ${as(other, params)}, 0)`),
+  )
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
@@ -122,7 +148,8 @@ function membership(needle: Operand, options: readonly Operand[], scope: Scope):
   const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')
   if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
     const list = strings.map((option) => ('literal' in option ? option.literal : null))
-    return `ifNull(${asText(value, scope.params)} IN ${scope.params.bind(list, 'Array(String)')}, 0)`
+    const bound = scope.params.bind(list, 'Array(String)')
+    return any(value, 'one', (one) => `ifNull(${asText(one, scope.params)} IN ${bound}, 0)`)
   }
   return `(${compiled.map((option) => compare(value, '=', option, scope.params)).join(' OR ')})`
 }
@@ -131,10 +158,10 @@ function containment(
   spec: { input: Operand; substr: Operand; case_insensitive?: boolean | null | undefined },
   scope: Scope,
 ): string {
-  const input = asText(compileOperand(spec.input, scope), scope.params)
+  const input = compileOperand(spec.input, scope)
   const substr = asText(compileOperand(spec.substr, scope), scope.params)
   const find = spec.case_insensitive ? 'positionCaseInsensitiveUTF8' : 'position'
-  return `ifNull(${find}(${input}, ${substr}) > 0, 0)`
+  return any(input, 'one', (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, 0)`)
 }
 
 function isNullLiteral(value: Compiled): boolean {

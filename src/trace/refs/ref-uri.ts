@@ -45,18 +45,26 @@ export function isInternalRef(text: string): boolean {
 }
 
 /** @throws 400 when the text is not a ref. */
-export function parseRef(ref: string): RefUri {
-  const [entity, project, kind, named, ...path] = isRef(ref) ? ref.slice(EXTERNAL.length).split('/') : []
-  if (!entity || !project || !named || !isKind(kind)) throw invalidRequest(`Invalid ref: ${ref}`)
+export function parseRef(text: string): RefUri {
+  const ref = refOf(text)
+  if (ref === undefined) throw invalidRequest(`Invalid ref: ${text}`)
+  return ref
+}
+
+/** The ref that a text is; undefined for any other text. */
+export function refOf(text: string): RefUri | undefined {
+  const [entity, project, kind, named, ...path] = isRef(text) ? text.slice(EXTERNAL.length).split('/') : []
+  if (!entity || !project || !named || !isKind(kind)) return undefined
   const separator = named.lastIndexOf(':')
   const versioned = kind === 'object' || kind === 'op'
-  if (versioned && separator < 1) throw invalidRequest(`Invalid ref: ${ref}`)
+  const edges = edgesOf(path)
+  if ((versioned && separator < 1) || edges === undefined) return undefined
   return {
     projectId: `${entity}/${project}`,
     kind,
     name: decode(versioned ? named.slice(0, separator) : named),
     version: versioned ? named.slice(separator + 1) : undefined,
-    edges: edgesOf(path, ref),
+    edges,
   }
 }
 
@@ -64,14 +72,13 @@ function isKind(kind: string | undefined): kind is RefUri['kind'] {
   return kind === 'object' || kind === 'op' || kind === 'table' || kind === 'call'
 }
 
-function edgesOf(path: string[], ref: string): RefUri['edges'] {
+function edgesOf(path: readonly string[]): RefUri['edges'] | undefined {
   const edges: RefUri['edges'] = []
   for (let at = 0; at < path.length; at += 2) {
     const kind = path[at]
     const value = path[at + 1]
-    if (value === undefined || (kind !== 'attr' && kind !== 'key' && kind !== 'index' && kind !== 'id')) {
-      throw invalidRequest(`Invalid ref: ${ref}`)
-    }
+    if (value === undefined || (kind !== 'attr' && kind !== 'key' && kind !== 'index' && kind !== 'id'))
+      return undefined
     edges.push({ kind, value: decode(value) })
   }
   return edges

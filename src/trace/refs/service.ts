@@ -1,8 +1,8 @@
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
 import type { Objects } from '../objects/service.ts'
 import type { Tables } from '../tables/service.ts'
-import { isRef, parseRef, type RefUri } from './ref-uri.ts'
+import { parseRef, type RefUri, refOf } from './ref-uri.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: refs read in one request. */
@@ -22,14 +22,25 @@ interface Walk {
   next: RefUri | undefined
 }
 
+/** Whether a ref to what never was is an error, or leads nowhere like one to what was deleted. */
+type Unknown = 'refused' | 'nothing'
+
 /** Reads values by ref, following refs that lie on a path; all refs take a hop together, so that each hop is one query. */
 export function createRefs({ objects, tables }: { objects: Objects; tables: Tables }) {
+  /** @throws 404 where a walk meets what never was, if that is refused. */
+  async function follow(walks: readonly Walk[], unknown: Unknown): Promise<void> {
+    for (let hops = 0; hops < HOPS_MAX && walks.some((walk) => walk.next !== undefined); hops++)
+      await hop(walks, unknown)
+  }
+
   /** Reads what the walks have to follow next and goes on from there. */
-  async function hop(walks: readonly Walk[]): Promise<void> {
+  async function hop(walks: readonly Walk[], unknown: Unknown): Promise<void> {
     const waiting = walks.flatMap((walk) => (walk.next === undefined ? [] : [{ walk, ref: walk.next }]))
+    const versions = groups(waiting.filter(isVersion), ({ ref }) => ref.projectId)
+    const rows = groups(waiting.filter(isRow), ({ ref }) => `${ref.projectId} ${ref.name}`)
     const texts = await Promise.all([
-      ...[...groups(waiting.filter(isVersion), ({ ref }) => ref.projectId)].map(readVersions),
-      ...[...groups(waiting.filter(isRow), ({ ref }) => `${ref.projectId} ${ref.name}`)].map(readRows),
+      ...[...versions].map((group) => readVersions(group, unknown)),
+      ...[...rows].map((group) => readRows(group, unknown)),
     ])
     for (const item of waiting) if (!isVersion(item) && !isRow(item)) stop(item.walk)
     for (const [walk, text, edges] of texts.flat()) advance(walk, text, edges)
@@ -37,21 +48,26 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
 
   type Read = [walk: Walk, text: string | undefined, edges: Edges]
 
-  async function readVersions(waiting: Waiting[]): Promise<Read[]> {
+  async function readVersions(waiting: Waiting[], unknown: Unknown): Promise<Read[]> {
     const names = waiting.map(({ ref }) => ({ object_id: ref.name, digest: ref.version ?? '' }))
     const values = await objects.readValues(waiting[0]?.ref.projectId ?? '', names)
-    return waiting.map(({ walk, ref }, index) => [walk, values[index]?.text, ref.edges])
+    return waiting.map(({ walk, ref }, index) => {
+      if (values[index] === undefined && unknown === 'refused')
+        throw notFound('Obj', `${ref.name}:${ref.version}`)
+      return [walk, values[index]?.text, ref.edges]
+    })
   }
 
-  async function readRows(waiting: Waiting[]): Promise<Read[]> {
+  async function readRows(waiting: Waiting[], unknown: Unknown): Promise<Read[]> {
     const digests = waiting.map(({ ref }) => ref.edges[0]?.value ?? '')
     const table = waiting[0]?.ref
     const values = await tables.readRows(table?.projectId ?? '', table?.name ?? '', digests)
-    return waiting.map(({ walk, ref }, index) => [
-      walk,
-      values.get(digests[index] ?? '')?.text,
-      ref.edges.slice(1),
-    ])
+    return waiting.map(({ walk, ref }, index) => {
+      const digest = digests[index] ?? ''
+      if (!values.has(digest) && unknown === 'refused')
+        throw notFound('Row', `${digest} of table ${ref.name}`)
+      return [walk, values.get(digest)?.text, ref.edges.slice(1)]
+    })
   }
 
   return {
@@ -59,11 +75,44 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
     async readBatch(req: wire.RefsReadBatchReq) {
       if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
       const walks = req.refs.map(startOf)
-      for (let hops = 0; hops < HOPS_MAX && walks.some((walk) => walk.next !== undefined); hops++)
-        await hop(walks)
+      await follow(walks, 'refused')
       return { vals: walks.map(({ found }) => (found === undefined ? null : new JsonText(found))) }
     },
+
+    /**
+     * The values in a project that refs lead to, going on from each by the steps of a path; without those of refs that
+     * lead nowhere or out of the project.
+     */
+    async resolve(
+      projectId: string,
+      refs: Iterable<string>,
+      path: readonly string[] = [],
+    ): Promise<Map<string, JsonText>> {
+      const edges = path.map((value) => ({
+        kind: /^\d+$/.test(value) ? ('index' as const) : ('key' as const),
+        value,
+      }))
+      const started = [...new Set(refs)].flatMap((text) => {
+        const ref = refOf(text)
+        if (ref?.projectId !== projectId || (ref.kind !== 'object' && ref.kind !== 'op')) return []
+        const next = { ...ref, edges: [...ref.edges, ...edges] }
+        const walk: Walk = { projectId, found: undefined, next }
+        return [{ text, walk }]
+      })
+      for (let at = 0; at < started.length; at += REFS_MAX) {
+        const walks = started.slice(at, at + REFS_MAX).map(({ walk }) => walk)
+        await follow(walks, 'nothing')
+        if (path.length > 0) for (const walk of walks) walk.found = copyOf(walk.found)
+      }
+      const found = started.map(({ text, walk }) => [text, walk.found] as const)
+      return new Map(found.flatMap(([ref, text]) => (text === undefined ? [] : [[ref, new JsonText(text)]])))
+    },
   }
+}
+
+/** A part of a text keeps all of it in memory, a copy does not. */
+function copyOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : Buffer.from(text).toString()
 }
 
 interface Waiting {
@@ -120,8 +169,9 @@ function startOf(text: string): Walk {
   return { projectId: ref.projectId, found: undefined, next: ref }
 }
 
+/** The ref that a JSON text is; a string that only begins like one is none. */
 function refIn(text: string): RefUri | undefined {
   if (!text.startsWith('"')) return undefined
   const value: unknown = JSON.parse(text)
-  return typeof value === 'string' && isRef(value) ? parseRef(value) : undefined
+  return typeof value === 'string' ? refOf(value) : undefined
 }

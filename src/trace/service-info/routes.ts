@@ -1,6 +1,7 @@
 import { type Route, route } from '../../http/route.ts'
 import type { ServiceInfo } from './service.ts'
 import {
+  GeolocateRes,
   HealthRes,
   ProjectsInfoReq,
   ProjectsInfoRes,
@@ -50,6 +51,15 @@ export function serviceInfoRoutes(service: ServiceInfo): Route[] {
       reply: 'json',
       response: ServerInfoRes,
       handle: service.serverInfo,
+    }),
+    route({
+      method: 'GET',
+      path: '/geolocate',
+      operationId: 'geolocate',
+      family: 'trace',
+      reply: 'json',
+      response: GeolocateRes,
+      handle: service.geolocate,
     }),
     route({
       method: 'POST',

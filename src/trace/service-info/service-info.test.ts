@@ -20,6 +20,13 @@ describe('GET /', () => {
   })
 })
 
+describe('GET /geolocate', () => {
+  it('200 with nothing, for callers with a key', async () => {
+    expect(await (await server.request('/geolocate')).json()).toEqual({})
+    expect((await server.request('/geolocate', { headers: { authorization: '' } })).status).toBe(401)
+  })
+})
+
 describe('POST /service/projects_info', () => {
   it('401 without a key', async () => {
     const response = await server.request('/service/projects_info', {

@@ -20,6 +20,8 @@ export function createServiceInfo({ projects, version }: { projects: Projects; v
     version: () => ({ version }),
     serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),
 
+    geolocate: () => ({}),
+
     /** Wire: unknown projects are left out. */
     async projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
       const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))

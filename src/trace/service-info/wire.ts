@@ -11,6 +11,9 @@ export const ServerInfoRes = z
   .object({ min_required_weave_python_version: z.string(), trace_server_version: z.string() })
   .meta({ id: 'ServerInfo' })
 
+/** Wire: what is in it is for the server to say, and this one asks nobody where its callers are. */
+export const GeolocateRes = z.object({}).meta({ id: 'Geolocation' })
+
 export const ProjectsInfoReq = z.object({ project_ids: z.array(z.string()).max(1000) })
 export type ProjectsInfoReq = z.output<typeof ProjectsInfoReq>
 

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import { useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+interface Fields {
+  [field: string]: unknown
+}
+
+type Bucket = Record<string, number | string | null>
+
+function call(startedAt: string, latencyMs: number | undefined, fields: Fields = {}): Fields {
+  const started_at = new Date(`2026-01-01T${startedAt}Z`)
+  return {
+    id: newId(),
+    trace_id: newId(),
+    op_name: 'op',
+    started_at: started_at.toISOString(),
+    ended_at: new Date(started_at.getTime() + (latencyMs ?? 0)).toISOString(),
+    attributes: {},
+    inputs: {},
+    summary: {},
+    ...fields,
+  }
+}
+
+async function write(project: string, ...batch: Fields[]): Promise<void> {
+  const response = await server.post(`/v2/${project}/calls/complete`, { batch })
+  expect(response.status, await response.text()).toBe(200)
+}
+
+interface Stats {
+  start: string
+  end: string
+  granularity: number
+  timezone: string
+  usage_buckets: Bucket[]
+  call_buckets: Bucket[]
+}
+
+const RANGE = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T03:00:00Z', granularity: 3600 }
+
+async function stats(project_id: string, fields: Fields): Promise<Stats> {
+  const response = await server.post('/calls/stats', { project_id, ...RANGE, ...fields })
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text) as Stats
+}
+
+const at = (clock: string) => `2026-01-01T${clock}.000000Z`
+
+describe('POST /calls/stats', () => {
+  it('200 with calls in every bucket of the range, zero or null where there were none', async () => {
+    const project = server.newProject()
+    await write(
+      project,
+      call('00:00:00', 100),
+      call('00:59:59.999', 300, { exception: 'boom' }),
+      call('02:00:00', 1000),
+      call('03:00:00', 5000),
+    )
+    const started = { ...call('00:10:00', undefined), project_id: project }
+    await server.post('/call/start', { start: started })
+    const call_metrics = [
+      { metric: 'latency_ms', aggregations: ['avg', 'min', 'max', 'count'], percentiles: [50, 99.5] },
+      { metric: 'call_count' },
+      { metric: 'error_count', aggregations: ['sum', 'count_true', 'count_false'] },
+    ]
+    const reply = await stats(project, { call_metrics })
+    const { start, end } = reply
+    expect({ ...reply, start, end }).toMatchObject({
+      start: at('00:00:00'),
+      end: at('03:00:00'),
+      granularity: 3600,
+      timezone: 'UTC',
+      usage_buckets: [],
+    })
+    const empty = {
+      avg_latency_ms: 0,
+      min_latency_ms: null,
+      max_latency_ms: null,
+      count_latency_ms: 0,
+      p50_latency_ms: null,
+      'p99.5_latency_ms': null,
+      sum_call_count: 0,
+      sum_error_count: 0,
+      count_true_error_count: 0,
+      count_false_error_count: 0,
+      count: 0,
+    }
+    const one = { avg_latency_ms: 1000, min_latency_ms: 1000, max_latency_ms: 1000, p50_latency_ms: 1000 }
+    expect(reply.call_buckets).toEqual([
+      {
+        timestamp: at('00:00:00'),
+        avg_latency_ms: 200,
+        min_latency_ms: 100,
+        max_latency_ms: 300,
+        count_latency_ms: 2,
+        p50_latency_ms: 200,
+        'p99.5_latency_ms': expect.closeTo(299, 6),
+        sum_call_count: 3,
+        sum_error_count: 1,
+        count_true_error_count: 1,
+        count_false_error_count: 2,
+        count: 3,
+      },
+      { timestamp: at('01:00:00'), ...empty },
+      {
+        timestamp: at('02:00:00'),
+        ...empty,
+        ...one,
+        count_latency_ms: 1,
+        'p99.5_latency_ms': 1000,
+        sum_call_count: 1,
+        count_false_error_count: 1,
+        count: 1,
+      },
+    ])
+  })
+
+  it('200 with the tokens of each model in every bucket, under either of their names', async () => {
+    const project = server.newProject()
+    const b = { input_tokens: 5, total_tokens: 'many', cache_read_input_tokens: 2 }
+    await write(
+      project,
+      call('00:00:00', 1, {
+        summary: { usage: { a: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }, b } },
+      }),
+      call('00:30:00', 1, { summary: { usage: { a: { prompt_tokens: 3, output_tokens: 4 } } } }),
+      call('02:30:00', 1, { summary: { usage: { a: { prompt_tokens: 7 } } } }),
+      call('02:30:00', 1, { summary: { usage: 'none' } }),
+    )
+    const usage_metrics = [
+      { metric: 'input_tokens', aggregations: ['sum', 'max'], percentiles: [50] },
+      { metric: 'output_tokens' },
+      { metric: 'total_tokens', aggregations: [] },
+      { metric: 'cache_read_input_tokens' },
+    ]
+    const { usage_buckets } = await stats(project, { usage_metrics })
+    const rows = usage_buckets.map((bucket) => [
+      String(bucket['timestamp']).slice(11, 13),
+      bucket['model'],
+      bucket['sum_input_tokens'],
+      bucket['max_input_tokens'],
+      bucket['p50_input_tokens'],
+      bucket['sum_output_tokens'],
+      bucket['sum_total_tokens'],
+      bucket['sum_cache_read_input_tokens'],
+      bucket['count'],
+    ])
+    expect(rows).toEqual([
+      ['00', 'a', 4, 3, 2, 6, 3, 0, 2],
+      ['00', 'b', 5, 5, 5, 0, 0, 2, 1],
+      ['01', 'a', 0, null, null, 0, 0, 0, 0],
+      ['01', 'b', 0, null, null, 0, 0, 0, 0],
+      ['02', 'a', 7, 7, 7, 0, 0, 0, 1],
+      ['02', 'b', 0, null, null, 0, 0, 0, 0],
+    ])
+  })
+
+  it('200 with costs at the prices of today, cached tokens at their own', async () => {
+    const project = server.newProject()
+    const price = { prompt_token_cost: 1, completion_token_cost: 10, cache_read_input_token_cost: 0.5 }
+    await server.post('/cost/create', { project_id: project, costs: { [`m-${project}`]: price } })
+    const usage = { prompt_tokens: 5, cache_read_input_tokens: 4, completion_tokens: 2 }
+    await write(project, call('00:00:00', 1, { summary: { usage: { [`m-${project}`]: usage, z: usage } } }))
+    const metrics = ['input_cost', 'output_cost', 'total_cost']
+    const { usage_buckets } = await stats(project, {
+      usage_metrics: metrics.map((metric) => ({ metric })),
+      end: '2026-01-01T01:00:00Z',
+    })
+    expect(usage_buckets).toMatchObject([
+      { model: `m-${project}`, sum_input_cost: 1, sum_output_cost: 20, sum_total_cost: 23 },
+      { model: 'z', sum_input_cost: 0, sum_output_cost: 0, sum_total_cost: 0, sum_input_tokens: 5 },
+    ])
+    const only = await stats(project, { usage_metrics: [{ metric: 'total_cost' }] })
+    expect(only.usage_buckets[0]).not.toHaveProperty('sum_input_cost')
+  })
+
+  it('200 for the calls that a filter selects', async () => {
+    const project = server.newProject()
+    const root = call('00:00:00', 1, { op_name: 'a' })
+    await write(project, root, call('00:00:00', 1, { op_name: 'b', parent_id: root['id'] }))
+    const call_metrics = [{ metric: 'call_count' }]
+    for (const [filter, count] of [
+      [{ trace_roots_only: true }, 1],
+      [{ op_names: ['b'] }, 1],
+      [{ parent_ids: [root['id']], op_names: ['a'] }, 0],
+      [{ trace_ids: [root['trace_id']] }, 1],
+      [{}, 2],
+    ] as const) {
+      const { call_buckets } = await stats(project, { call_metrics, filter })
+      expect(call_buckets[0]?.['sum_call_count'], JSON.stringify(filter)).toBe(count)
+    }
+  })
+
+  it.each([
+    ['2026-01-01T02:00:00Z', 300, 24],
+    ['2026-01-01T12:00:00Z', 3600, 12],
+    ['2026-01-04T00:00:00Z', 21_600, 12],
+    ['2026-01-15T00:00:00Z', 43_200, 28],
+    ['2026-01-15T00:00:01Z', 86_400, 15],
+  ])('200 with buckets by the length of the range: until %s of %i s', async (end, granularity, count) => {
+    const reply = await stats(server.newProject(), {
+      end,
+      granularity: null,
+      call_metrics: [{ metric: 'call_count' }],
+    })
+    expect([reply.granularity, reply.call_buckets.length]).toEqual([granularity, count])
+  })
+
+  it('200 with larger buckets than asked where there would be too many', async () => {
+    const fields = { end: '2026-01-31T00:00:00Z', granularity: 1, call_metrics: [{ metric: 'call_count' }] }
+    const reply = await stats(server.newProject(), fields)
+    expect(reply.granularity).toBe(260)
+    expect(reply.call_buckets.length).toBeLessThanOrEqual(10_000)
+  })
+
+  it('200 with buckets that begin by the clock of the timezone', async () => {
+    const project = server.newProject()
+    await write(project, call('04:59:00', 1), call('05:00:00', 1))
+    const days = { start: '2026-01-01T01:00:00Z', end: '2026-01-02T00:00:00Z', granularity: 86_400 }
+    const reply = await stats(project, {
+      ...days,
+      timezone: 'America/New_York',
+      call_metrics: [{ metric: 'call_count' }],
+    })
+    expect(reply.call_buckets.map((bucket) => [bucket['timestamp'], bucket['count']])).toEqual([
+      ['2025-12-31T05:00:00.000000Z', 1],
+      ['2026-01-01T05:00:00.000000Z', 1],
+    ])
+  })
+
+  it('200 without metrics, and until now without an end', async () => {
+    const start = new Date(Date.now() - 1000).toISOString()
+    const reply = await stats(server.newProject(), { start, end: null })
+    expect(reply).toMatchObject({ usage_buckets: [], call_buckets: [] })
+    expect(Date.parse(reply.end)).toBeGreaterThan(Date.parse(reply.start))
+  })
+
+  it('400 for percentiles that are none', async () => {
+    for (const percentile of [-1, 100.5]) {
+      const call_metrics = [{ metric: 'latency_ms', percentiles: [percentile] }]
+      const body = { project_id: server.newProject(), ...RANGE, call_metrics }
+      expect((await server.post('/calls/stats', body)).status).toBe(400)
+    }
+  })
+
+  it.each([
+    { end: '2025-12-31T23:59:59Z' },
+    { end: '2026-02-01T00:00:01Z' },
+    { start: 'yesterday' },
+    { timezone: 'Mars/Olympus' },
+    { granularity: 0 },
+    { call_metrics: [{ metric: 'prompts' }] },
+    { call_metrics: [{ metric: 'latency_ms', aggregations: ['median'] }] },
+  ])('422 for %j', async (fields) => {
+    const body = { project_id: server.newProject(), ...RANGE, ...fields }
+    expect((await server.post('/calls/stats', body)).status).toBe(422)
+  })
+})

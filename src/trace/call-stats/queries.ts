@@ -1,0 +1,84 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+import { conditions, type Selection } from '../calls/selection.ts'
+import type { Params } from '../query-language/params.ts'
+import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
+import type { TimeBuckets } from '../stats/time-buckets.ts'
+import type { CallMetric, TokenMetric } from './wire.ts'
+
+/** A bucket in which something happened, counted from the first; `model` only where usage is told. */
+export interface StatsRow {
+  bucket: number
+  model: string
+  count: number
+  aggregates: (number | null)[]
+}
+
+/** Where usage is told: `usage.1` is a model, `usage.2` the JSON of what it used. Wire: services name tokens differently. */
+const TOKENS: Record<TokenMetric, string> = {
+  input_tokens: sumOf('prompt_tokens', 'input_tokens'),
+  output_tokens: sumOf('completion_tokens', 'output_tokens'),
+  total_tokens: tokens('total_tokens'),
+  cache_read_input_tokens: sumOf('cache_read_input_tokens'),
+  cache_creation_input_tokens: sumOf('cache_creation_input_tokens'),
+}
+
+const CALLS: Record<CallMetric, string> = {
+  latency_ms: `intDiv(dateDiff('microsecond', started_at, ended_at), 1000)`,
+  call_count: '1',
+  error_count: `(ifNull(exception, '') != '')`,
+}
+
+export function tokenSql(metric: TokenMetric): string {
+  return TOKENS[metric]
+}
+
+export function callSql(metric: CallMetric): string {
+  return CALLS[metric]
+}
+
+/** What each model used in each bucket. */
+export function selectUsage(work: Work, limit: number): Query {
+  const { params } = work
+  return {
+    sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates)} FROM (
+        SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(ifNull(summary, ''), 'usage') AS usages
+        FROM calls FINAL WHERE ${where(work)})
+      ARRAY JOIN usages AS usage GROUP BY bucket, model LIMIT ${params.bind(limit, 'UInt64')}`,
+    params: params.values,
+  }
+}
+
+/** What the calls in each bucket were like. */
+export function selectCalls(work: Work): Query {
+  return {
+    sql: `SELECT ${bucketColumn(work)}, '' AS model, count() AS count, ${aggregateColumn(work.aggregates)}
+      FROM calls FINAL WHERE ${where(work)} GROUP BY bucket`,
+    params: work.params.values,
+  }
+}
+
+interface Work {
+  selection: Selection
+  buckets: TimeBuckets
+  aggregates: readonly Aggregate[]
+  params: Params
+}
+
+function bucketColumn({ buckets, params }: Work): string {
+  const first = params.bind(buckets.first, 'Int64')
+  return `intDiv(toUnixTimestamp(assumeNotNull(started_at)) - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
+}
+
+function where({ selection, buckets, params }: Work): string {
+  const [start, end] = [params.bind(buckets.start, 'String'), params.bind(buckets.end, 'String')]
+  return `${conditions(selection, params)}
+    AND started_at >= parseDateTime64BestEffort(${start}, 6, 'UTC') AND started_at < parseDateTime64BestEffort(${end}, 6, 'UTC')`
+}
+
+function sumOf(...names: string[]): string {
+  return `(${names.map((name) => `ifNull(${tokens(name)}, 0)`).join(' + ')})`
+}
+
+function tokens(name: string): string {
+  return `toFloat64OrNull(JSONExtractRaw(usage.2, '${name}'))`
+}

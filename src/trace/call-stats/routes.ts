@@ -1,0 +1,18 @@
+import { type Route, route } from '../../http/route.ts'
+import type { CallStats } from './service.ts'
+import * as wire from './wire.ts'
+
+export function callStatsRoutes(callStats: CallStats): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/calls/stats',
+      operationId: 'call_stats',
+      family: 'trace',
+      body: wire.CallStatsReq,
+      reply: 'json',
+      response: wire.CallStatsRes,
+      handle: callStats.stats,
+    }),
+  ]
+}

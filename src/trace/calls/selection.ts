@@ -1,0 +1,84 @@
+import { compileQuery, type FieldResolver } from '../query-language/compile.ts'
+import type { Params } from '../query-language/params.ts'
+import type { Query } from '../query-language/wire.ts'
+import { type ExpandedField, expandedField } from './expanded-fields.ts'
+import { createFeedbackFields } from './feedback-fields.ts'
+import { callField } from './fields.ts'
+import type { CallsFilter } from './wire.ts'
+
+/** Which calls of a project are meant. */
+export interface Selection {
+  project_id: string
+  filter?: CallsFilter | null | undefined
+  query?: Query | null | undefined
+  /** Fields that lie behind refs, by path. */
+  expanded?: ReadonlyMap<string, ExpandedField> | undefined
+}
+
+/** Deleted calls vanish; an end without a start is not shown until the start arrives. */
+export const VISIBLE =
+  'isNull(deleted_at) AND isNotNull(op_name) AND isNotNull(started_at) AND isNotNull(trace_id)'
+
+/** A query for the selected calls: its WHERE, the fields it may use, and, once all are in use, its FROM. */
+export function selectionSql(selection: Selection, params: Params) {
+  const feedback = createFeedbackFields(selection.project_id, params)
+  const field: FieldResolver = (path) => {
+    if (path.startsWith('feedback.')) return feedback.field(path)
+    const expanded = selection.expanded?.get(path)
+    return expanded === undefined ? callField(path, params) : expandedField(path, expanded, params)
+  }
+  const where = [conditions(selection, params)]
+  if (selection.query != null) where.push(compileQuery(selection.query, field, params))
+  return { where: where.join(' AND '), field, from: () => `calls FINAL ${feedback.joins()}` }
+}
+
+/** SQL that is true for the calls of a project that a filter selects. */
+export function conditions(
+  { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
+  params: Params,
+): string {
+  return [
+    `project_id = ${params.bind(project_id, 'String')}`,
+    VISIBLE,
+    ...filterConditions(filter, params),
+  ].join(' AND ')
+}
+
+function filterConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
+  if (filter == null) return []
+  const found: string[] = []
+  const isIn = (column: string, values: readonly string[] | null | undefined): void => {
+    if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
+  }
+  if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
+  if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))
+  if (filter.output_refs?.length) found.push(anyRefOf('output_refs', filter.output_refs, params))
+  isIn('parent_id', filter.parent_ids)
+  isIn('trace_id', filter.trace_ids)
+  isIn('id', filter.call_ids)
+  isIn('wb_user_id', filter.wb_user_ids)
+  isIn('wb_run_id', filter.wb_run_ids)
+  // Wire: an empty list is no condition, except for threads and turns, where it matches nothing.
+  for (const [column, values] of [
+    ['thread_id', filter.thread_ids],
+    ['turn_id', filter.turn_ids],
+  ] as const) {
+    if (values != null) found.push(`ifNull(${column} IN ${params.bind(values, 'Array(String)')}, 0)`)
+  }
+  if (filter.trace_roots_only) found.push('isNull(parent_id)')
+  return found
+}
+
+const ANY_VERSION = ':*'
+
+function anyVersionOf(column: string, names: readonly string[], params: Params): string {
+  const exact = names.filter((name) => !name.endsWith(ANY_VERSION))
+  const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
+  const options = prefixes.map((prefix) => `startsWith(${column}, ${params.bind(prefix, 'String')})`)
+  if (exact.length > 0) options.push(`${column} IN ${params.bind(exact, 'Array(String)')}`)
+  return `(${options.join(' OR ')})`
+}
+
+function anyRefOf(column: string, refs: readonly string[], params: Params): string {
+  return `arrayExists(ref -> ${anyVersionOf('ref', refs, params)}, ${column})`
+}

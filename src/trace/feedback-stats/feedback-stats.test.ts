@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import { useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+interface Fields {
+  [field: string]: unknown
+}
+
+/** Feedback is said now: the bucket that holds now is the last of the hour before it ends. */
+const HOUR = 3600_000
+const lastHour = () => ({
+  start: new Date(Date.now() - HOUR).toISOString(),
+  end: new Date(Date.now() + HOUR).toISOString(),
+  granularity: 300,
+})
+
+async function ok(path: string, body: unknown): Promise<Fields> {
+  const response = await server.post(path, body)
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text) as Fields
+}
+
+async function say(project_id: string, payload: Fields, fields: Fields = {}): Promise<void> {
+  const weave_ref = `weave:///${project_id}/call/${newId()}`
+  await ok('/feedback/create', { project_id, weave_ref, feedback_type: 'custom', payload, ...fields })
+}
+
+/** Feedback of a scorer, which may say what triggered it. */
+function scored(scorer: string, version: string): Fields {
+  const ref = (name: string) => `weave:///a/b/object/${name}:${version}`
+  return { feedback_type: `wandb.runnable.${scorer}`, runnable_ref: ref(scorer), trigger_ref: ref('monitor') }
+}
+
+const stats = (project_id: string, fields: Fields) =>
+  ok('/feedback/stats', { project_id, ...lastHour(), ...fields })
+
+/** The one bucket in which something was said, and how many there are. */
+function busy({ buckets }: Fields): [Fields | undefined, number] {
+  const all = buckets as Fields[]
+  return [all.find((bucket) => bucket['count'] !== 0), all.length]
+}
+
+describe('POST /feedback/stats', () => {
+  it('200 with aggregates of payload values by bucket and for the whole range', async () => {
+    const project = server.newProject()
+    await say(project, { score: { of: 1 }, good: true, 'Bad Request': 'x', text: '7' })
+    await say(project, { score: { of: 4 }, good: false, 'Bad Request': null })
+    await say(project, { score: { of: 'high' }, good: 'yes' })
+    const metrics = [
+      { json_path: 'score.of', percentiles: [50] },
+      { json_path: 'score.of', aggregations: ['sum', 'count'] },
+      { json_path: 'good', value_type: 'boolean', percentiles: [50] },
+      { json_path: 'Bad Request', value_type: 'categorical' },
+      { json_path: 'text' },
+    ]
+    const reply = await stats(project, { metrics })
+    const [bucket, count] = busy(reply)
+    expect(reply).toMatchObject({ granularity: 300, timezone: 'UTC' })
+    expect([24, 25]).toContain(count)
+    expect(bucket).toEqual({
+      timestamp: expect.stringMatching(/Z$/),
+      avg_score_of: 2.5,
+      min_score_of: 1,
+      max_score_of: 4,
+      p50_score_of: 2.5,
+      sum_score_of: 5,
+      count_score_of: 2,
+      count_true_good: 1,
+      count_false_good: 1,
+      count_Bad_Request: 1,
+      avg_text: 0,
+      min_text: null,
+      max_text: null,
+      count: 3,
+    })
+    expect(reply['window_stats']).toEqual({
+      score_of: { avg: 2.5, min: 1, max: 4, p50: 2.5, sum: 5, count: 2 },
+      good: { count_true: 1, count_false: 1 },
+      Bad_Request: { count: 1 },
+      text: { avg: null, min: null, max: null },
+    })
+  })
+
+  it('200 for a type, and for a trigger of one version or of any', async () => {
+    const project = server.newProject()
+    await say(project, { output: 1 }, scored('s', 'v1'))
+    await say(project, { output: 2 }, scored('s', 'v2'))
+    await say(project, { output: 4 })
+    const metrics = [{ json_path: 'output', aggregations: ['sum'] }]
+    const sum = async (fields: Fields) => (await stats(project, { metrics, ...fields }))['window_stats']
+    expect(await sum({})).toEqual({ output: { sum: 7 } })
+    expect(await sum({ feedback_type: 'custom' })).toEqual({ output: { sum: 4 } })
+    expect(await sum({ trigger_ref: 'weave:///a/b/object/monitor:v1' })).toEqual({ output: { sum: 1 } })
+    expect(await sum({ trigger_ref: 'weave:///a/b/object/monitor:*' })).toEqual({ output: { sum: 3 } })
+    expect((await stats(server.newProject(), { metrics }))['window_stats']).toEqual({ output: { sum: null } })
+  })
+
+  it('200 without buckets where no metric is asked for', async () => {
+    const reply = await stats(server.newProject(), {})
+    expect(reply).toMatchObject({ buckets: [], granularity: 3600, window_stats: null })
+  })
+
+  it.each([
+    [400, { metrics: [{ json_path: `a'); DROP TABLE feedback; --` }] }],
+    [400, { metrics: [{ json_path: ' ' }] }],
+    [400, { metrics: [{ json_path: 'a', value_type: 'categorical', aggregations: ['avg'] }] }],
+    [422, { metrics: [{ json_path: 'a', value_type: 'text' }] }],
+    [422, { end: '2020-01-01T00:00:00Z' }],
+    [422, { start: '2020-01-01T00:00:00Z' }],
+  ])('%i for %j', async (status, fields) => {
+    const body = { project_id: server.newProject(), ...lastHour(), ...fields }
+    expect((await server.post('/feedback/stats', body)).status).toBe(status)
+  })
+})
+
+describe('POST /feedback/payload_schema', () => {
+  const schema = async (project_id: string, fields: Fields = {}) =>
+    (await ok('/feedback/payload_schema', { project_id, ...lastHour(), ...fields }))['paths']
+
+  it('200 with the leaves of the newest payload of each trigger, sorted, with their types', async () => {
+    const project = server.newProject()
+    await say(project, { output: { old: 1 } }, scored('s', 'v1'))
+    await say(
+      project,
+      {
+        output: { score: 0.5, ok: true, note: 'x', none: null, tags: ['a', 'b'], list: [{ a: 1 }], 'a.b': 1 },
+      },
+      scored('s', 'v1'),
+    )
+    await say(
+      project,
+      { output: { score: 1, ok: 'yes', none: null }, 'Low quality': 1, é: 1 },
+      scored('s', 'v2'),
+    )
+    expect(await schema(project)).toEqual([
+      { json_path: 'Low quality', value_type: 'numeric' },
+      { json_path: 'output.none', value_type: null },
+      { json_path: 'output.note', value_type: 'categorical' },
+      { json_path: 'output.ok', value_type: 'categorical' },
+      { json_path: 'output.score', value_type: 'numeric' },
+      { json_path: 'output.tags', value_type: 'categorical' },
+    ])
+    expect(await schema(project, { sample_limit: 1 })).toHaveLength(4)
+    expect(await schema(project, { trigger_ref: 'weave:///a/b/object/monitor:v2' })).toHaveLength(4)
+    expect(await schema(project, { feedback_type: 'custom' })).toEqual([])
+    expect(await schema(server.newProject())).toEqual([])
+  })
+
+  it.each([{ sample_limit: 0 }, { sample_limit: 5001 }, { start: '2020-01-01' }])(
+    '422 for %j',
+    async (fields) => {
+      const body = { project_id: server.newProject(), ...lastHour(), ...fields }
+      expect((await server.post('/feedback/payload_schema', body)).status).toBe(422)
+    },
+  )
+})
+
+describe('POST /feedback/aggregate', () => {
+  const ranged = () => ({ after_ms: Date.now() - HOUR, before_ms: Date.now() + HOUR })
+  const buckets = async (project_id: string, fields: Fields = {}) =>
+    (await ok('/feedback/aggregate', { project_id, ...ranged(), ...fields }))['buckets'] as Fields[]
+  const total = async (project_id: string, fields: Fields) =>
+    (await buckets(project_id, fields))[0]?.['total_count']
+
+  async function seeded(): Promise<string> {
+    const project = server.newProject()
+    const turn = `weave:///${project}/agent_turn/${newId()}`
+    await say(
+      project,
+      { output: 1 },
+      {
+        ...scored('a', 'v1'),
+        weave_ref: turn,
+        scorer_tags: ['rude', 'long', 'rude'],
+        scorer_ratings: { _rating_: 0.25, zero: 0 },
+        scorer_rating_reasons: { _rating_: 'because' },
+        span_agent_name: 'bot',
+        span_status_code: 'OK',
+      },
+    )
+    const conversation = `weave:///${project}/agent_conversation/c`
+    await say(
+      project,
+      { output: 1 },
+      {
+        ...scored('a', 'v2'),
+        weave_ref: conversation,
+        scorer_tags: ['rude'],
+        scorer_ratings: { _rating_: 0.5 },
+      },
+    )
+    await say(
+      project,
+      {},
+      { scorer_tags: [], scorer_ratings: {}, span_agent_name: '', scorer_trace_id: null },
+    )
+    return project
+  }
+
+  it('200 with tags and ratings of all feedback together', async () => {
+    const project = await seeded()
+    const reply = await ok('/feedback/aggregate', { project_id: project, ...ranged() })
+    expect(reply).toMatchObject({ time_bucket_seconds: null })
+    expect(reply['buckets']).toEqual([
+      {
+        time_bucket_start_ms: null,
+        group: {},
+        total_count: 3,
+        scored_count: 2,
+        tag_counts: { rude: 2, long: 1 },
+        rating_counts: { _rating_: 2, zero: 1 },
+        rating_sums: { _rating_: 0.75, zero: 0 },
+      },
+    ])
+    expect(await buckets(server.newProject())).toEqual([])
+    expect(await buckets(project, { after_ms: 0, before_ms: 1 })).toEqual([])
+  })
+
+  it('200 by time and by group', async () => {
+    const project = await seeded()
+    const found = await buckets(project, {
+      time_bucket_seconds: 1e6,
+      group_by: ['scorer_id', 'span_agent_name'],
+    })
+    expect(found.map(({ group, total_count }) => [group, total_count])).toEqual([
+      [{ scorer_id: '', span_agent_name: '' }, 1],
+      [{ scorer_id: 'weave:///a/b/object/a:v1', span_agent_name: 'bot' }, 1],
+      [{ scorer_id: 'weave:///a/b/object/a:v2', span_agent_name: '' }, 1],
+    ])
+    for (const bucket of found) expect(Number(bucket['time_bucket_start_ms']) % 1e9).toBe(0)
+  })
+
+  it('200 for what a filter selects', async () => {
+    const project = await seeded()
+    const cases: [Fields, number | undefined][] = [
+      [{ feedback_types: ['wandb.runnable.'] }, 2],
+      [{ scorer_ids: ['weave:///a/b/object/a:v1'] }, 1],
+      [{ scorer_ids: ['weave:///a/b/object/a:*', 'x'] }, 2],
+      [{ monitor_ids: ['weave:///a/b/object/monitor:v2'] }, 1],
+      [{ span_agent_names: ['bot', 'x'] }, 1],
+      [{ span_types: ['agent_turn'] }, 1],
+      [{ span_types: ['agent_turn', 'agent_conversation'] }, 2],
+      [{ tags: ['long', 'x'] }, 1],
+      [{ rating_min: 0.5 }, 1],
+      [{ rating_max: 0.25 }, 1],
+      [{ rating_min: 0.26, rating_max: 0.4 }, undefined],
+      [{ tags: [], scorer_ids: null, group_by: [] }, 3],
+    ]
+    for (const [fields, count] of cases)
+      expect(await total(project, fields), JSON.stringify(fields)).toBe(count)
+  })
+
+  it('400 for a range that ends before it starts, 422 for groups and times that are none', async () => {
+    const send = async (fields: Fields) =>
+      (await server.post('/feedback/aggregate', { project_id: server.newProject(), ...ranged(), ...fields }))
+        .status
+    expect(await send({ before_ms: 0 })).toBe(400)
+    for (const bad of [{ after_ms: 'now' }, { group_by: ['payload'] }, { time_bucket_seconds: 0 }])
+      expect(await send(bad)).toBe(422)
+  })
+})

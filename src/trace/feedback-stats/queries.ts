@@ -1,0 +1,156 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+import { createParams, type Params } from '../query-language/params.ts'
+import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
+import type { TimeBuckets } from '../stats/time-buckets.ts'
+import type { FeedbackAggregateReq, GroupKey, ValueType } from './wire.ts'
+
+/** Which feedback counts: of a project, said from `start` to before `end`. */
+export interface Selection {
+  project_id: string
+  start: string
+  end: string
+  feedback_type?: string | null | undefined
+  trigger_ref?: string | null | undefined
+}
+
+export interface BucketRow {
+  bucket: number
+  count: number
+  aggregates: (number | null)[]
+}
+
+interface Work {
+  selection: Selection
+  aggregates: readonly Aggregate[]
+  params: Params
+}
+
+/** The leaf of a payload as a number: itself, 1 and 0 for true and false, or 1 for any value of a category; else NULL. */
+export function leafSql(path: readonly string[], type: ValueType, params: Params): string {
+  const raw = `JSONExtractRaw(${['payload', ...path.map((step) => params.bind(step, 'String'))].join(', ')})`
+  switch (type) {
+    case 'numeric':
+      return `toFloat64OrNull(${raw})`
+    case 'boolean':
+      return `multiIf(${raw} = 'true', 1, ${raw} = 'false', 0, NULL)`
+    case 'categorical':
+      return `if(${raw} IN ('', 'null'), NULL, 1)`
+  }
+}
+
+export function selectBuckets({ selection, aggregates, params }: Work, buckets: TimeBuckets): Query {
+  const first = params.bind(buckets.first, 'Int64')
+  const granularity = params.bind(buckets.granularity, 'Int64')
+  return {
+    sql: `SELECT intDiv(toUnixTimestamp(created_at) - ${first}, ${granularity}) AS bucket, count() AS count,
+        ${aggregateColumn(aggregates)}
+      FROM feedback FINAL WHERE ${conditions(selection, params)} GROUP BY bucket`,
+    params: params.values,
+  }
+}
+
+/** The same for all of the range together. */
+export function selectWindow({ selection, aggregates, params }: Work): Query {
+  return {
+    sql: `SELECT ${aggregateColumn(aggregates)} FROM feedback FINAL WHERE ${conditions(selection, params)}`,
+    params: params.values,
+  }
+}
+
+/** The newest payload of each trigger. Wire: what one trigger says has one shape. */
+export function selectSamples(selection: Selection, limit: number): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT argMax(payload, (created_at, id)) AS payload FROM feedback FINAL
+      WHERE ${conditions(selection, params)} GROUP BY trigger_ref
+      ORDER BY max(created_at) DESC LIMIT ${params.bind(limit, 'UInt64')}`,
+    params: params.values,
+  }
+}
+
+export interface ScoreRow {
+  /** Milliseconds since 1970; 0 where time is not divided. */
+  bucket: number
+  groups: string[]
+  total_count: number
+  scored_count: number
+  tag_counts: Record<string, number>
+  rating_counts: Record<string, number>
+  /** Sums of 0 may be left out. */
+  rating_sums: Record<string, number>
+}
+
+const GROUPS: Record<GroupKey, string> = {
+  scorer_id: `ifNull(runnable_ref, '')`,
+  span_agent_name: 'span_agent_name',
+  span_agent_version: 'span_agent_version',
+  span_status_code: 'span_status_code',
+}
+
+/** What scorers said, by time and group, up to `limit` rows. */
+export function selectScores(req: FeedbackAggregateReq, groups: readonly GroupKey[], limit: number): Query {
+  const params = createParams()
+  const seconds = params.bind(req.time_bucket_seconds ?? 0, 'Int64')
+  const bucket =
+    req.time_bucket_seconds == null
+      ? '0'
+      : `intDiv(toUnixTimestamp(created_at), ${seconds}) * ${seconds} * 1000`
+  return {
+    sql: `SELECT ${bucket} AS bucket, [${groups.map((key) => GROUPS[key]).join(', ')}]::Array(String) AS groups,
+        count() AS total_count, countIf(notEmpty(scorer_tags) OR notEmpty(scorer_ratings)) AS scored_count,
+        sumMap(mapFromArrays(arrayDistinct(scorer_tags), arrayMap(tag -> 1, arrayDistinct(scorer_tags)))) AS tag_counts,
+        sumMap(mapApply((name, rating) -> (name, 1), scorer_ratings)) AS rating_counts,
+        sumMap(scorer_ratings) AS rating_sums
+      FROM feedback FINAL WHERE ${scoreConditions(req, params)}
+      GROUP BY bucket, groups ORDER BY bucket, groups LIMIT ${params.bind(limit, 'UInt64')}`,
+    params: params.values,
+  }
+}
+
+function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
+  const found = [
+    `project_id = ${params.bind(req.project_id, 'String')}`,
+    `toUnixTimestamp64Milli(created_at) >= ${params.bind(req.after_ms, 'Int64')}`,
+    `toUnixTimestamp64Milli(created_at) < ${params.bind(req.before_ms, 'Int64')}`,
+  ]
+  const anyPrefix = (column: string, prefixes: readonly string[]): string =>
+    `arrayExists(prefix -> startsWith(${column}, prefix), ${params.bind(prefixes, 'Array(String)')})`
+  const anyId = (column: string, ids: readonly string[] | null | undefined): void => {
+    if (!ids?.length) return
+    const prefixes = ids.filter((id) => id.endsWith('*')).map((id) => id.slice(0, -1))
+    const exact = params.bind(ids, 'Array(String)')
+    found.push(`(has(${exact}, ifNull(${column}, '')) OR ${anyPrefix(`ifNull(${column}, '')`, prefixes)})`)
+  }
+  anyId('runnable_ref', req.scorer_ids)
+  anyId('trigger_ref', req.monitor_ids)
+  if (req.feedback_types?.length) found.push(anyPrefix('feedback_type', req.feedback_types))
+  if (req.span_agent_names?.length)
+    found.push(`span_agent_name IN ${params.bind(req.span_agent_names, 'Array(String)')}`)
+  if (req.span_types?.length) {
+    const kinds = req.span_types.map((kind) => `weave:///${req.project_id}/${kind}/`)
+    found.push(anyPrefix('weave_ref', kinds))
+  }
+  if (req.tags?.length) found.push(`hasAny(scorer_tags, ${params.bind(req.tags, 'Array(String)')})`)
+  const bounds = [
+    ...(req.rating_min == null ? [] : [`rating >= ${params.bind(req.rating_min, 'Float64')}`]),
+    ...(req.rating_max == null ? [] : [`rating <= ${params.bind(req.rating_max, 'Float64')}`]),
+  ]
+  if (bounds.length > 0)
+    found.push(`arrayExists(rating -> ${bounds.join(' AND ')}, mapValues(scorer_ratings))`)
+  return found.join(' AND ')
+}
+
+function conditions(selection: Selection, params: Params): string {
+  const { project_id, start, end, feedback_type, trigger_ref } = selection
+  const time = (iso: string): string => `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
+  const found = [
+    `project_id = ${params.bind(project_id, 'String')}`,
+    `created_at >= ${time(start)}`,
+    `created_at < ${time(end)}`,
+  ]
+  if (feedback_type != null) found.push(`feedback_type = ${params.bind(feedback_type, 'String')}`)
+  if (trigger_ref?.endsWith(':*'))
+    found.push(`startsWith(trigger_ref, ${params.bind(trigger_ref.slice(0, -1), 'String')})`)
+  else if (trigger_ref != null) found.push(`trigger_ref = ${params.bind(trigger_ref, 'String')}`)
+  return found.join(' AND ')
+}

@@ -1,0 +1,134 @@
+import { invalidRequest, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { collectReply } from '../collect-reply.ts'
+import { createParams, type Params } from '../query-language/params.ts'
+import { type Aggregate, aggregatesOf, type Metric, namedAggregates } from '../stats/aggregates.ts'
+import type { Aggregation } from '../stats/stats-wire.ts'
+import { timeBuckets, timeRange, timestamps } from '../stats/time-buckets.ts'
+import { payloadPaths, stepsOf } from './payload-paths.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: what is answered where no metric is asked for. */
+const GRANULARITY_OF_NOTHING = 3600
+
+/** Buckets in one reply, of all groups together. */
+const SCORE_BUCKETS_MAX = 100_000
+
+export type FeedbackStats = ReturnType<typeof createFeedbackStats>
+
+/** What feedback says, counted. */
+export function createFeedbackStats({ traces }: { traces: TraceDb }) {
+  return {
+    async stats(req: wire.FeedbackStatsReq, { signal }: CallContext): Promise<wire.FeedbackStatsRes> {
+      const buckets = timeBuckets(req)
+      const { start, end, granularity, timezone } = buckets
+      if (req.metrics.length === 0)
+        return { start, end, granularity: GRANULARITY_OF_NOTHING, timezone, buckets: [], window_stats: null }
+      const params = createParams()
+      const aggregates = aggregatesOf(
+        req.metrics.map((spec) => metricOf(spec, params)),
+        params,
+      )
+      const work = { selection: { ...req, start, end }, aggregates, params }
+      const rows = await rowsOf(traces.query<queries.BucketRow>(queries.selectBuckets(work, buckets), signal))
+      const found = new Map(rows.map((row) => [row.bucket, row]))
+      const whole = traces.query<Pick<queries.BucketRow, 'aggregates'>>(queries.selectWindow(work), signal)
+      return {
+        start,
+        end,
+        granularity,
+        timezone,
+        buckets: timestamps(buckets).map((timestamp, bucket) => {
+          const row = found.get(bucket)
+          return { timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 }
+        }),
+        window_stats: byMetric(aggregates, (await firstOf(whole))?.aggregates ?? []),
+      }
+    },
+
+    async payloadSchema(req: wire.PayloadSchemaReq, { signal }: CallContext) {
+      const query = queries.selectSamples({ ...req, ...timeRange(req) }, req.sample_limit)
+      const rows = traces.query<{ payload: string }>(query, signal)
+      const samples = await collectReply(rows, ({ payload }) => payload.length)
+      return { paths: payloadPaths(samples.map(({ payload }): unknown => JSON.parse(payload))) }
+    },
+
+    async aggregate(
+      req: wire.FeedbackAggregateReq,
+      { signal }: CallContext,
+    ): Promise<wire.FeedbackAggregateRes> {
+      const { after_ms, before_ms } = req
+      if (before_ms < after_ms) throw invalidRequest('before_ms must not be before after_ms')
+      const groups = [...new Set(req.group_by ?? [])]
+      const query = queries.selectScores(req, groups, SCORE_BUCKETS_MAX + 1)
+      const rows = await rowsOf(traces.query<queries.ScoreRow>(query, signal))
+      if (rows.length > SCORE_BUCKETS_MAX)
+        throw tooLarge('The reply would be too large: ask for a shorter range or larger buckets')
+      const time_bucket_seconds = req.time_bucket_seconds ?? null
+      return {
+        after_ms,
+        before_ms,
+        time_bucket_seconds,
+        buckets: rows.map((row) => scoresOf(row, groups, time_bucket_seconds !== null)),
+      }
+    },
+  }
+}
+
+/** Wire: what is told of a metric where the request does not say. */
+const DEFAULTS: Record<wire.ValueType, readonly Aggregation[]> = {
+  numeric: ['avg', 'min', 'max'],
+  boolean: ['count_true', 'count_false'],
+  categorical: ['count'],
+}
+
+/** Wire: percentiles are of numbers only, others are passed over. @throws 400 for what makes no sense of a value. */
+function metricOf(spec: wire.MetricSpec, params: Params): Metric {
+  const { json_path, value_type, percentiles } = spec
+  const steps = stepsOf(json_path)
+  if (steps === undefined)
+    throw invalidRequest(
+      `json_path may only have letters, digits, "_", "." and spaces: ${json_path.slice(0, 100)}`,
+    )
+  const aggregations = spec.aggregations.length === 0 ? DEFAULTS[value_type] : spec.aggregations
+  if (value_type === 'categorical' && aggregations.some((kind) => kind !== 'count'))
+    throw invalidRequest('Of a categorical metric there is only a count')
+  return {
+    name: json_path.trim().replaceAll(/[. ]/g, '_'),
+    sql: queries.leafSql(steps, value_type, params),
+    aggregations,
+    percentiles: value_type === 'numeric' ? percentiles : [],
+  }
+}
+
+function byMetric(
+  aggregates: readonly Aggregate[],
+  values: readonly (number | null)[],
+): Record<string, Record<string, number | null>> {
+  const told = aggregates.map(({ metric, kind }, index) => ({
+    metric,
+    entry: [kind, values[index] ?? null] as const,
+  }))
+  const metrics = Map.groupBy(told, ({ metric }) => metric)
+  return Object.fromEntries(
+    [...metrics].map(([metric, all]) => [metric, Object.fromEntries(all.map(({ entry }) => entry))]),
+  )
+}
+
+function scoresOf(
+  row: queries.ScoreRow,
+  groups: readonly wire.GroupKey[],
+  timed: boolean,
+): wire.AggregateBucket {
+  const { bucket, groups: values, rating_sums, ...counts } = row
+  return {
+    ...counts,
+    time_bucket_start_ms: timed ? bucket : null,
+    group: Object.fromEntries(groups.map((key, index) => [key, values[index] ?? ''])),
+    rating_sums: Object.fromEntries(
+      Object.keys(row.rating_counts).map((name) => [name, rating_sums[name] ?? 0]),
+    ),
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import { useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+interface Fields {
+  [field: string]: unknown
+}
+
+async function ok(path: string, body: unknown): Promise<Fields> {
+  const response = await server.post(path, body)
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text) as Fields
+}
+
+const sizes = (traces: number, objects: number, tables: number, files: number) => ({
+  trace_storage_size_bytes: traces,
+  objects_storage_size_bytes: objects,
+  tables_storage_size_bytes: tables,
+  files_storage_size_bytes: files,
+})
+
+describe('POST /project/stats', () => {
+  it('200 with the bytes of calls, objects, table rows and files', async () => {
+    const project_id = server.newProject()
+    expect(await ok('/project/stats', { project_id })).toEqual(sizes(0, 0, 0, 0))
+    const at = '2026-01-01T00:00:00Z'
+    const call = {
+      ...{ id: newId(), trace_id: newId(), op_name: 'op', started_at: at, ended_at: at },
+      ...{ attributes: {}, inputs: { a: 1 }, output: 'x', summary: {} },
+    }
+    await ok(`/v2/${project_id}/calls/complete`, { batch: [call] })
+    await ok('/obj/create', { obj: { project_id, object_id: 'o', val: [1, 2] } })
+    for (const rows of [[{ a: 1 }], [{ a: 1 }, { b: 2 }]])
+      await ok('/table/create', { table: { project_id, rows } })
+    const form = new FormData()
+    form.set('project_id', project_id)
+    form.set('file', new Blob(['hello']), 'name')
+    await server.request('/file/create', { method: 'POST', body: form })
+    expect(await ok('/project/stats', { project_id })).toEqual(sizes(14, 5, 14, 5))
+    const some = { include_trace_storage_size: false, include_file_storage_size: false }
+    expect(await ok('/project/stats', { project_id, ...some })).toEqual(sizes(0, 5, 14, 0))
+  })
+
+  it('400 when no size is asked for', async () => {
+    const response = await server.post('/project/stats', {
+      project_id: server.newProject(),
+      include_trace_storage_size: false,
+      include_object_storage_size: false,
+      include_table_storage_size: false,
+      include_file_storage_size: false,
+    })
+    expect(response.status).toBe(400)
+  })
+})
+
+describe('the settings of a project', () => {
+  it('200: everything is taken, stored as it came, and kept', async () => {
+    const project_id = server.newProject()
+    expect(await ok('/project/ttl_settings/read', { project_id })).toEqual({ retention_days: null })
+    expect(await ok('/project/ttl_settings/update', { project_id })).toEqual({ retention_days: null })
+    expect(await ok('/project/ingest_sampling_settings/read', { project_id })).toEqual({
+      sample_rate: 1,
+      dry_run: false,
+    })
+    const path = `/project/sensitive_data_settings?project_id=${encodeURIComponent(project_id)}`
+    expect(await (await server.request(path)).json()).toEqual({ policy: 'off' })
+  })
+
+  it('501 for calls that are to be kept for some days only', async () => {
+    const body = { project_id: server.newProject(), retention_days: 30 }
+    expect((await server.post('/project/ttl_settings/update', body)).status).toBe(501)
+  })
+})

@@ -1,0 +1,58 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Project } from './service.ts'
+import * as wire from './wire.ts'
+
+export function projectRoutes(project: Project): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/project/stats',
+      operationId: 'project_stats',
+      family: 'trace',
+      body: wire.ProjectStatsReq,
+      reply: 'json',
+      response: wire.ProjectStatsRes,
+      handle: project.stats,
+    }),
+    route({
+      method: 'POST',
+      path: '/project/ttl_settings/read',
+      operationId: 'ttl_settings_read',
+      family: 'trace',
+      body: wire.ProjectReq,
+      reply: 'json',
+      response: wire.RetentionRes,
+      handle: project.retention,
+    }),
+    route({
+      method: 'POST',
+      path: '/project/ttl_settings/update',
+      operationId: 'ttl_settings_update',
+      family: 'trace',
+      body: wire.RetentionUpdateReq,
+      reply: 'json',
+      response: wire.RetentionRes,
+      handle: project.updateRetention,
+    }),
+    route({
+      method: 'POST',
+      path: '/project/ingest_sampling_settings/read',
+      operationId: 'ingest_sampling_settings_read',
+      family: 'trace',
+      body: wire.ProjectReq,
+      reply: 'json',
+      response: wire.SamplingRes,
+      handle: project.sampling,
+    }),
+    route({
+      method: 'GET',
+      path: '/project/sensitive_data_settings',
+      operationId: 'sensitive_data_settings_read',
+      family: 'trace',
+      query: wire.ProjectReq,
+      reply: 'json',
+      response: wire.SensitiveDataRes,
+      handle: project.sensitiveData,
+    }),
+  ]
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+const Included = z.boolean().nullish()
+
+export const ProjectStatsReq = z.object({
+  project_id: z.string(),
+  include_trace_storage_size: Included,
+  include_object_storage_size: Included,
+  include_table_storage_size: Included,
+  include_file_storage_size: Included,
+})
+export type ProjectStatsReq = z.output<typeof ProjectStatsReq>
+
+/** What is stored, deleted things too; 0 for what was not asked for. */
+export const ProjectStatsRes = z.object({
+  trace_storage_size_bytes: z.int(),
+  objects_storage_size_bytes: z.int(),
+  tables_storage_size_bytes: z.int(),
+  files_storage_size_bytes: z.int(),
+})
+export type ProjectStatsRes = z.input<typeof ProjectStatsRes>
+
+export const ProjectReq = z.object({ project_id: z.string() })
+
+export const RetentionUpdateReq = z.object({
+  project_id: z.string(),
+  retention_days: z.int().positive().nullish(),
+})
+export type RetentionUpdateReq = z.output<typeof RetentionUpdateReq>
+
+/** Wire: null keeps calls for ever. */
+export const RetentionRes = z.object({ retention_days: z.int().nullable() })
+export const SamplingRes = z.object({ sample_rate: z.number(), dry_run: z.boolean() })
+export const SensitiveDataRes = z.object({ policy: z.enum(['off', 'pii-v1']) })

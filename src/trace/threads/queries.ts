@@ -1,0 +1,46 @@
+import type { Query } from '../../stores/trace-db/port.ts'
+import { VISIBLE } from '../calls/selection.ts'
+import { createParams } from '../query-language/params.ts'
+
+export interface ThreadsSelection {
+  project_id: string
+  thread_ids: readonly string[]
+  /** ISO 8601 in UTC; calls that started exactly then do not count. */
+  after: string | undefined
+  before: string | undefined
+}
+
+export interface ThreadsPage {
+  /** Columns of the result and directions, checked. */
+  order: readonly string[]
+  limit: number | undefined
+  offset: number
+}
+
+/** Threads by their turns, which are the calls that are their own turn. Wire: a thread without an ended turn is none yet. */
+export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Query {
+  const params = createParams()
+  const where = [
+    `project_id = ${params.bind(selection.project_id, 'String')}`,
+    VISIBLE,
+    `ifNull(thread_id, '') != ''`,
+    'turn_id = id',
+  ]
+  const { thread_ids, after, before } = selection
+  if (thread_ids.length > 0) where.push(`thread_id IN ${params.bind(thread_ids, 'Array(String)')}`)
+  const time = (iso: string): string => `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
+  if (after !== undefined) where.push(`started_at > ${time(after)}`)
+  if (before !== undefined) where.push(`started_at < ${time(before)}`)
+  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
+  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
+  return {
+    sql: `SELECT thread_id, count() AS turn_count, min(started_at) AS start_time, max(ended_at) AS last_updated,
+        argMin(id, (started_at, id)) AS first_turn_id, argMax(id, (ended_at, id)) AS last_turn_id,
+        quantile(0.5)(${DURATION_MS}) AS p50_turn_duration_ms, quantile(0.99)(${DURATION_MS}) AS p99_turn_duration_ms
+      FROM calls FINAL WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING isNotNull(last_updated)
+      ORDER BY ${page.order.join(', ')} ${limit} ${offset}`,
+    params: params.values,
+  }
+}
+
+const DURATION_MS = `intDiv(dateDiff('microsecond', started_at, ended_at), 1000)`

@@ -1,0 +1,18 @@
+import { type Route, route } from '../../http/route.ts'
+import type { Threads } from './service.ts'
+import * as wire from './wire.ts'
+
+export function threadsRoutes(threads: Threads): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/threads/stream_query',
+      operationId: 'threads_query_stream',
+      family: 'trace',
+      body: wire.ThreadsQueryReq,
+      reply: 'jsonl',
+      response: wire.Thread,
+      handle: threads.streamQuery,
+    }),
+  ]
+}

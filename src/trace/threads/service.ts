@@ -1,0 +1,61 @@
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { isoMicros } from '../../time.ts'
+import { collectReply } from '../collect-reply.ts'
+import * as queries from './queries.ts'
+import * as wire from './wire.ts'
+
+/** About the characters of a thread in a reply. */
+const THREAD_CHARS = 300
+
+/** Wire: fields that threads can be sorted by; others are refused. */
+const SORT_FIELDS = wire.Thread.keyof().exclude(['first_turn_id', 'last_turn_id'])
+
+export type Threads = ReturnType<typeof createThreads>
+
+/** Threads: conversations, each of which is the turns that name it. */
+export function createThreads({ traces }: { traces: TraceDb }) {
+  return {
+    async streamQuery(
+      req: wire.ThreadsQueryReq,
+      { signal }: CallContext,
+    ): Promise<AsyncGenerator<wire.Thread>> {
+      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
+        throw invalidRequest('limit and offset must not be negative')
+      const selection = {
+        project_id: req.project_id,
+        thread_ids: req.filter?.thread_ids ?? [],
+        after: dateTime(req.filter?.after_datetime),
+        before: dateTime(req.filter?.before_datetime),
+      }
+      const page = { order: orderOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
+      return listed(traces, queries.selectThreads(selection, page), signal)
+    },
+  }
+}
+
+/** The query is over before the first is shown: none may stay open while a client reads. */
+async function* listed(
+  traces: TraceDb,
+  query: ReturnType<typeof queries.selectThreads>,
+  signal: AbortSignal,
+): AsyncGenerator<wire.Thread> {
+  yield* await collectReply(traces.query<wire.Thread>(query, signal), () => THREAD_CHARS)
+}
+
+function orderOf({ sort_by }: wire.ThreadsQueryReq): string[] {
+  const asked = (sort_by ?? []).map(({ field, direction }) => {
+    const column = SORT_FIELDS.safeParse(field).data
+    if (column === undefined) throw invalidRequest(`Threads cannot be sorted by ${field.slice(0, 100)}`)
+    return `${column} ${direction}`
+  })
+  return [...(asked.length === 0 ? ['last_updated desc'] : asked), 'thread_id asc']
+}
+
+function dateTime(text: string | null | undefined): string | undefined {
+  if (text == null) return undefined
+  const iso = isoMicros(text)
+  if (iso === undefined) throw invalidRequest(`Not an ISO 8601 date-time: ${text.slice(0, 64)}`)
+  return iso
+}

@@ -1,0 +1,28 @@
+import { type Route, route } from '../../http/route.ts'
+import type { TraceUsage } from './service.ts'
+import * as wire from './wire.ts'
+
+export function traceUsageRoutes(usage: TraceUsage): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/calls/usage',
+      operationId: 'calls_usage',
+      family: 'trace',
+      body: wire.CallsUsageReq,
+      reply: 'json',
+      response: wire.UsageRes,
+      handle: usage.ofCalls,
+    }),
+    route({
+      method: 'POST',
+      path: '/trace/usage',
+      operationId: 'trace_usage',
+      family: 'trace',
+      body: wire.TraceUsageReq,
+      reply: 'json',
+      response: wire.UsageRes,
+      handle: usage.ofSelection,
+    }),
+  ]
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { CallContext } from '../../http/caller.ts'
+import { memberText } from '../../lossless-json.ts'
+import type { Calls } from '../calls/service.ts'
+import { usageIn } from '../costs/usage-costs.ts'
+import { type UsedCall, withDescendants } from './descendants.ts'
+import type * as wire from './wire.ts'
+
+export type TraceUsage = ReturnType<typeof createTraceUsage>
+
+type Selection = Omit<wire.TraceUsageReq, 'limit'> & { limit?: number }
+
+/** What calls used of models, together with everything that was called by them. */
+export function createTraceUsage({ calls }: { calls: Pick<Calls, 'streamQuery'> }) {
+  /** The selected calls' usage with that of their descendants among them. */
+  async function usageOf(selection: Selection, context: CallContext) {
+    const found: UsedCall[] = []
+    const unfinished: string[] = []
+    for await (const call of await calls.streamQuery({ ...selection, columns: ['summary'] }, context)) {
+      const { id, parent_id, summary } = call
+      found.push({ id, parent_id, usage: usageByModel(summary.text, selection.include_costs === true) })
+      if (call.ended_at === null) unfinished.push(id)
+    }
+    return { usage: withDescendants(found), unfinished: unfinished.sort() }
+  }
+
+  /** The traces of the given calls. */
+  async function tracesOf(
+    projectId: string,
+    ids: readonly string[],
+    context: CallContext,
+  ): Promise<string[]> {
+    const req = { project_id: projectId, filter: { call_ids: [...ids] }, columns: ['trace_id'] }
+    const traceIds = new Set<string>()
+    for await (const call of await calls.streamQuery(req, context)) traceIds.add(call.trace_id)
+    return [...traceIds]
+  }
+
+  return {
+    async ofSelection(req: wire.TraceUsageReq, context: CallContext): Promise<wire.UsageRes> {
+      const { usage, unfinished } = await usageOf(req, context)
+      return { call_usage: replyOf([...usage.keys()], usage), unfinished_call_ids: unfinished }
+    },
+
+    /** Wire: whole traces are looked at, so unfinished calls are those of the traces; an unknown call used nothing. */
+    async ofCalls(req: wire.CallsUsageReq, context: CallContext): Promise<wire.UsageRes> {
+      const { call_ids, ...common } = req
+      const trace_ids = call_ids.length === 0 ? [] : await tracesOf(req.project_id, call_ids, context)
+      if (trace_ids.length === 0) return { call_usage: replyOf(call_ids, new Map()), unfinished_call_ids: [] }
+      const { usage, unfinished } = await usageOf({ ...common, filter: { trace_ids } }, context)
+      return { call_usage: replyOf(call_ids, usage), unfinished_call_ids: unfinished }
+    },
+  }
+}
+
+function replyOf(
+  ids: readonly string[],
+  usage: ReadonlyMap<string, ReadonlyMap<string, wire.ModelUsage>>,
+): wire.UsageRes['call_usage'] {
+  return Object.fromEntries(ids.map((id) => [id, Object.fromEntries(usage.get(id) ?? [])]))
+}
+
+const Cost = z.number().catch(0)
+const ModelCosts = z.object({
+  prompt_tokens_total_cost: Cost,
+  completion_tokens_total_cost: Cost,
+  cache_read_input_tokens_total_cost: Cost,
+  cache_creation_input_tokens_total_cost: Cost,
+})
+const NO_COSTS = ModelCosts.parse({})
+const UNTOLD_COSTS = {
+  prompt_tokens_total_cost: null,
+  completion_tokens_total_cost: null,
+  cache_read_input_tokens_total_cost: null,
+  cache_creation_input_tokens_total_cost: null,
+}
+
+/** Wire: models of which nothing was used are left out, and a missing total is what was said and answered. */
+function usageByModel(summary: string, includeCosts: boolean): Map<string, wire.ModelUsage> {
+  const costs = includeCosts ? costsIn(summary) : undefined
+  const all = [...usageIn(summary)].map(([model, counts]): [string, wire.ModelUsage] => {
+    const prompt_tokens = Math.trunc(counts.prompt_tokens + counts.input_tokens)
+    const completion_tokens = Math.trunc(counts.completion_tokens + counts.output_tokens)
+    const usage = {
+      requests: Math.trunc(counts.requests),
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: Math.trunc(counts.total_tokens) || prompt_tokens + completion_tokens,
+      cache_read_input_tokens: Math.trunc(counts.cache_read_input_tokens),
+      cache_creation_input_tokens: Math.trunc(counts.cache_creation_input_tokens),
+    }
+    return [model, { ...usage, ...(costs ? (costs[model] ?? NO_COSTS) : UNTOLD_COSTS) }]
+  })
+  return new Map(all.filter(([, usage]) => Object.values(usage).some(Boolean)))
+}
+
+/** The costs that reading the call added to its summary. */
+function costsIn(summary: string): Record<string, z.output<typeof ModelCosts>> {
+  const weave = memberText(summary, 'weave')
+  const costs = weave === undefined ? undefined : memberText(weave, 'costs')
+  return costs === undefined ? {} : z.record(z.string(), ModelCosts).parse(JSON.parse(costs))
+}
