@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { engineReady, freePort, runClient, startServer } from './own-server.mjs'
+import { engineReady, engineUrl, freePort, runClient, startServer } from './own-server.mjs'
 import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
@@ -19,12 +19,14 @@ const ENV = {
 }
 
 const BENCHES = {
-  train: { needs: ['packages', 'engine', 'clients', 'bench'], options: trainOptions },
-  learn: { needs: ['packages', 'engine', 'clients'], options: () => [] },
+  train: { program: 'train.py', needs: ['packages', 'engine', 'clients', 'bench'], options: trainOptions },
+  learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: () => [] },
+  chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
        npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--json FILE]
+       npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
@@ -34,6 +36,10 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --tasks    of sums, preference, phone and notation (default all)
            --seeds    one run of each task for each seed (default 0 1 2)
            --steps    steps of reinforcement learning (default: each task's own)
+  chat   requests per second and time to the first token through Heddle, beside its vLLM alone, and Heddle's memory
+           --rounds       measured rounds of each load (default 9)
+           --requests     of a round at 64 at a time; one at a time takes a sixteenth (default 256)
+           --skip-memory  leaves out the 10,000 requests over which the memory is read
 
   --json FILE  also writes all numbers there
 
@@ -50,10 +56,16 @@ async function main() {
   const bench = BENCHES[name]
   await setUp(bench.needs)
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
-  const server = startServer({ port: await freePort(), data })
+  const inspector = `127.0.0.1:${await freePort()}`
+  const server = startServer({
+    port: await freePort(),
+    data,
+    env: { NODE_OPTIONS: `--inspect=${inspector}` },
+  })
   try {
     await engineReady(server)
-    process.exitCode = await runClient(server, [`bench/${name}.py`, ...bench.options(data), ...passed], ENV)
+    const options = bench.options({ data, server, inspector })
+    process.exitCode = await runClient(server, [`bench/${bench.program}`, ...options, ...passed], ENV)
   } finally {
     server.stop()
     await server.closed
@@ -62,12 +74,17 @@ async function main() {
 }
 
 /** TRL runs on the engine's interpreter, with its own packages beside the engine's. */
-function trainOptions(data) {
+function trainOptions({ data }) {
   return [
     ...['--trl-python', pythonOf(environmentFolder('engine'))],
     ...['--trl-path', sitePackagesOf(environmentFolder('bench'))],
     ...['--trl-log', join(data, 'trl.log')],
   ]
+}
+
+/** Where to reach vLLM without Heddle, and where to ask for Heddle's memory. */
+function chatOptions({ server, inspector }) {
+  return ['--engine-url', engineUrl(server), '--inspector', `http://${inspector}`]
 }
 
 await main().catch((error) => {

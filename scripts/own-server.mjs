@@ -1,5 +1,5 @@
 /** A Heddle of one's own: for programs that start the server, let a client work with it, and stop it again. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -16,12 +16,15 @@ const ENGINE_WAIT_MS = 300_000
 /** Lines of the server's log that explain a failure. */
 const LOG_LINES = 15
 
+/** The runtime that the packages bring along. */
+const NODE = join(ROOT, 'node_modules/.bin/node')
+
 /** Starts the server on a port with a data folder; its log is kept there. */
 export function startServer({ port, data, env = {} }) {
   mkdirSync(join(data, 'logs'), { recursive: true })
   const logFile = join(data, 'logs', 'server.log')
   const log = createWriteStream(logFile, { flags: 'a' })
-  const child = spawn(join(ROOT, 'node_modules/.bin/node'), [join(ROOT, 'src/main.ts')], {
+  const child = spawn(NODE, [join(ROOT, 'src/main.ts')], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -43,6 +46,7 @@ export function startServer({ port, data, env = {} }) {
   })
   const server = {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid,
     logFile,
     /** Why the server ended by itself; undefined while it runs and after `stop`. */
     failure: undefined,
@@ -98,13 +102,25 @@ async function firstAnswer(url, model) {
   }
 }
 
+/** Where the server's vLLM listens, as its command line says. */
+export function engineUrl({ pid }) {
+  const processes = execFileSync('ps', ['-eo', 'ppid=,args='], { encoding: 'utf8' }).split('\n')
+  const launcher = processes.find(
+    (line) => Number.parseInt(line, 10) === pid && line.includes('engine.serve'),
+  )
+  const port = /--port (\d+)/.exec(launcher ?? '')?.[1]
+  if (port === undefined) throw new Error('The server has started no vLLM')
+  return `http://127.0.0.1:${port}`
+}
+
 /**
- * Runs a Python program with the clients' packages against the server; resolves with its status.
+ * Runs a program of Node, or of Python with the clients' packages, against the server; resolves with its status.
  * @throws Error with the cause as soon as the server ends by itself.
  */
 export async function runClient(server, [script, ...args], env = {}) {
   const address = ['--base-url', server.url, '--api-key', KEY]
-  const child = spawn(pythonOf(environmentFolder('clients')), [join(ROOT, script), ...address, ...args], {
+  const program = script.endsWith('.mjs') ? NODE : pythonOf(environmentFolder('clients'))
+  const child = spawn(program, [join(ROOT, script), ...address, ...args], {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   })

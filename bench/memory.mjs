@@ -1,0 +1,47 @@
+/** What a Node process holds, asked through its inspector. */
+
+/** @param inspector the address that `--inspect` was given. */
+export async function openInspector(inspector) {
+  const [{ webSocketDebuggerUrl }] = await (await fetch(`${inspector}/json/list`)).json()
+  const socket = new WebSocket(webSocketDebuggerUrl)
+  await new Promise((fulfil, reject) => {
+    socket.onopen = fulfil
+    socket.onerror = () => reject(new Error(`No inspector at ${inspector}`))
+  })
+  const waiting = new Map()
+  socket.onmessage = ({ data }) => {
+    const { id, result } = JSON.parse(data)
+    waiting.get(id)?.(result)
+    waiting.delete(id)
+  }
+
+  let sent = 0
+  function call(method, params = {}) {
+    const id = ++sent
+    return new Promise((fulfil) => {
+      waiting.set(id, fulfil)
+      socket.send(JSON.stringify({ id, method, params }))
+    })
+  }
+
+  return {
+    /** MiB of the process and of its heap, of what is reachable: without what a later collection would free. */
+    async read() {
+      await call('HeapProfiler.collectGarbage')
+      const expression = 'JSON.stringify(process.memoryUsage())'
+      const { result } = await call('Runtime.evaluate', { expression })
+      const { rss, heapUsed } = JSON.parse(result.value)
+      return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 }
+    },
+    close: () => socket.close(),
+  }
+}
+
+/** The slope of a straight line through the last third of equally distant numbers, by least squares. */
+export function lastSlope(numbers) {
+  const last = numbers.slice(-Math.max(2, Math.ceil(numbers.length / 3)))
+  const middle = (last.length - 1) / 2
+  const mean = last.reduce((sum, number) => sum + number, 0) / last.length
+  const along = last.reduce((sum, number, index) => sum + (index - middle) * (number - mean), 0)
+  return along / last.reduce((sum, _number, index) => sum + (index - middle) ** 2, 0)
+}
