@@ -16,7 +16,7 @@ const ERROR_CHARS_MAX = 500
 /** Reads a whole body. */
 export async function readText(reply: EngineReply): Promise<string> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of reply.body) chunks.push(chunk)
+  await reply.read((chunk) => void chunks.push(chunk))
   return Buffer.concat(chunks).toString('utf8')
 }
 

@@ -8,9 +8,12 @@ function mark(text: string) {
   return text === 'usage' ? { text: undefined, usage: USAGE } : { text: `[${text}]`, usage: undefined }
 }
 
-function relay(body: AsyncIterable<Uint8Array>) {
-  const ends: StreamEnd[] = []
-  return { ends, stream: relayEvents(body, { mark, onEnd: (end) => ends.push(end) }) }
+function relay(body: AsyncIterable<Uint8Array>, ends: StreamEnd[] = []) {
+  const marker = { mark, renamed: () => undefined }
+  async function read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void> {
+    for await (const chunk of body) await onChunk(chunk)
+  }
+  return { ends, stream: relayEvents(read, { marker, onEnd: (end) => ends.push(end) }) }
 }
 
 async function* bytes(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
@@ -56,13 +59,15 @@ describe('relayEvents', () => {
 
   it('reads no faster than it is read, but for a bounded rest', async () => {
     let taken = 0
-    async function* endless(): AsyncGenerator<Uint8Array> {
-      for (;;) {
+    const ends: StreamEnd[] = []
+    // As an engine's, which is closed when the stream ends.
+    async function* untilEnded(): AsyncGenerator<Uint8Array> {
+      while (ends.length === 0) {
         taken++
         yield Buffer.from(`data: ${'x'.repeat(1000)}\n\n`)
       }
     }
-    const { stream, ends } = relay(endless())
+    const { stream } = relay(untilEnded(), ends)
     const reader = stream.getReader()
     await reader.read()
     for (let turn = 0; turn < 300; turn++) await Promise.resolve()

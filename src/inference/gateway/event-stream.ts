@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { messageOf } from '../../errors.ts'
-import type { Marked, TokenUsage } from './marks.ts'
+import type { EngineReply } from '../../stores/compute/port.ts'
+import type { Marker, TokenUsage } from './marks.ts'
 
 const DONE = '[DONE]'
 
@@ -10,8 +11,10 @@ const BUFFER_BYTES = 64 * 1024
 /** A stream that has been silent for this long says that it lives: proxies cut silent ones after 30 to 60 s. */
 const KEEP_ALIVE_MS = 15_000
 
+const ENCODER = new TextEncoder()
+
 /** A comment, which clients skip. */
-const KEEP_ALIVE = ': keep-alive\n\n'
+const KEEP_ALIVE = ENCODER.encode(': keep-alive\n\n')
 
 /** How a stream ended. */
 export interface StreamEnd {
@@ -22,7 +25,7 @@ export interface StreamEnd {
 }
 
 export interface RelayOptions {
-  mark: (text: string) => Marked
+  marker: Marker
   /** Called once, however the stream ends. */
   onEnd: (end: StreamEnd) => void
 }
@@ -31,12 +34,8 @@ export interface RelayOptions {
  * Passes a completion's events on as they come, and no faster than they are read. Wire: an error after the first event
  * is an event too, and `[DONE]` still follows.
  */
-export function relayEvents(
-  body: AsyncIterable<Uint8Array>,
-  options: RelayOptions,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const relay = createRelay(options.mark)
+export function relayEvents(read: EngineReply['read'], options: RelayOptions): ReadableStream<Uint8Array> {
+  const relay = createRelay(options.marker)
   let isOpen = true
   let isSilent = true
   let resume: (() => void) | undefined
@@ -51,14 +50,19 @@ export function relayEvents(
   }
 
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    for await (const text of relay.texts(body)) {
-      if (!isOpen) return
-      isSilent = false
-      controller.enqueue(encoder.encode(text))
-      if ((controller.desiredSize ?? 0) > 0) continue
-      await new Promise<void>((fulfil) => {
-        resume = fulfil
+    try {
+      await read((chunk) => {
+        const bytes = isOpen ? relay.pass(chunk) : undefined
+        if (bytes === undefined) return
+        isSilent = false
+        controller.enqueue(bytes)
+        if ((controller.desiredSize ?? 0) > 0) return
+        return new Promise<void>((fulfil) => {
+          resume = fulfil
+        })
       })
+    } catch (error) {
+      if (isOpen) controller.enqueue(ENCODER.encode(failure(error)))
     }
     if (!isOpen) return
     end()
@@ -69,7 +73,7 @@ export function relayEvents(
     {
       start(controller) {
         beat = setInterval(() => {
-          if (isSilent) controller.enqueue(encoder.encode(KEEP_ALIVE))
+          if (isSilent) controller.enqueue(KEEP_ALIVE)
           isSilent = true
         }, KEEP_ALIVE_MS)
         void pump(controller)
@@ -81,37 +85,47 @@ export function relayEvents(
   )
 }
 
-function createRelay(mark: RelayOptions['mark']) {
-  const end: StreamEnd = { usage: undefined, events: 0 }
-
-  /** One text for all events of one chunk, so that an event does not cost a write of its own. */
-  async function* texts(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-    const decoder = new TextDecoder()
-    let text = ''
-    const parser = createParser({
-      onEvent({ data }) {
-        if (data === DONE) {
-          text += `data: ${DONE}\n\n`
-          return
-        }
-        const marked = mark(data)
-        end.usage = marked.usage ?? end.usage
-        end.events++
-        if (marked.text !== undefined) text += `data: ${marked.text}\n\n`
-      },
-    })
-    try {
-      for await (const chunk of body) {
-        parser.feed(decoder.decode(chunk, { stream: true }))
-        if (text === '') continue
-        yield text
-        text = ''
-      }
-    } catch (error) {
-      const described = { message: messageOf(error), type: 'ServiceUnavailableError', param: null, code: 503 }
-      yield `data: ${JSON.stringify({ error: described })}\n\ndata: ${DONE}\n\n`
-    }
-  }
-
-  return { end, texts }
+function failure(error: unknown): string {
+  const described = { message: messageOf(error), type: 'ServiceUnavailableError', param: null, code: 503 }
+  return `data: ${JSON.stringify({ error: described })}\n\ndata: ${DONE}\n\n`
 }
+
+function createRelay(marker: Marker) {
+  const end: StreamEnd = { usage: undefined, events: 0 }
+  const decoder = new TextDecoder()
+  let text = ''
+  // Whether the parser holds the beginning of an event.
+  let isWithin = false
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data === DONE) {
+        text += `data: ${DONE}\n\n`
+        return
+      }
+      const marked = marker.mark(data)
+      end.usage = marked.usage ?? end.usage
+      end.events++
+      if (marked.text !== undefined) text += `data: ${marked.text}\n\n`
+    },
+  })
+
+  return {
+    end,
+
+    /** What a chunk becomes, all of its events in one piece, so that none costs a write of its own. */
+    pass(chunk: Uint8Array): Uint8Array | undefined {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+      const renamed = isWithin ? undefined : marker.renamed(bytes)
+      if (renamed !== undefined) {
+        end.events++
+        return renamed
+      }
+      text = ''
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      isWithin = !bytes.subarray(-2).equals(EVENT_END)
+      return text === '' ? undefined : ENCODER.encode(text)
+    },
+  }
+}
+
+const EVENT_END = Buffer.from('\n\n')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMarker } from './marks.ts'
 
 const MARKS = { model: 'e/p/"name"', engineModel: 'digest', choice: { policy: { step: 3 } } }
-const mark = createMarker(MARKS, { usageChunk: 'drop', fingerprint: { text: undefined } })
+const { mark, renamed } = createMarker(MARKS, { usageChunk: 'drop', fingerprint: { text: undefined } })
 const chunk = (fields: object): string =>
   JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'digest', ...fields })
 const choices = (delta: object, finish_reason: string | null = null) => [
@@ -12,10 +12,23 @@ const choices = (delta: object, finish_reason: string | null = null) => [
 describe('createMarker', () => {
   it('names the model as the client did, and changes nothing else of a token', () => {
     const text = chunk({ choices: choices({ content: 'say "model":"digest" and "finish_reason":"stop"' }) })
-    expect(mark(text)).toEqual({
-      text: text.replace('"model":"digest"', '"model":"e/p/\\"name\\""'),
-      usage: undefined,
-    })
+    const expected = text.replace('"model":"digest"', '"model":"e/p/\\"name\\""')
+    expect(renamed(Buffer.from(`data: ${text}\n\n`))?.toString()).toBe(`data: ${expected}\n\n`)
+    expect(mark(text)).toEqual({ text: expected, usage: undefined })
+  })
+
+  it('leaves for reading what more may change in', () => {
+    const token = `data: ${chunk({ choices: choices({ content: 'a' }) })}\n\n`
+    for (const event of [
+      `data: ${chunk({ choices: choices({}, 'stop') })}\n\n`,
+      `data: ${chunk({ choices: choices({ reasoning: 'hm' }) })}\n\n`,
+      `data: ${chunk({ choices: [], usage: {} })}\n\n`,
+      token.slice(0, -1),
+      token + token,
+      'data: [DONE]\n\n',
+    ]) {
+      expect(renamed(Buffer.from(event)), event).toBeUndefined()
+    }
   })
 
   it('marks the end of a choice, and sends reasoning under both names', () => {
@@ -39,7 +52,7 @@ describe('createMarker', () => {
     const last = chunk({ choices: [], usage })
     expect(mark(last)).toEqual({ text: undefined, usage: counted })
     const keep = createMarker(MARKS, { usageChunk: 'keep', fingerprint: { text: undefined } })
-    expect(JSON.parse(keep(last).text ?? '')).toMatchObject({ model: MARKS.model, usage })
+    expect(JSON.parse(keep.mark(last).text ?? '')).toMatchObject({ model: MARKS.model, usage })
     const error = '{"error":{"message":"m","type":"t","param":null,"code":500}}'
     expect(mark(error)).toEqual({ text: error, usage: undefined })
   })
@@ -48,10 +61,11 @@ describe('createMarker', () => {
     const fingerprint = { text: undefined }
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const first = createMarker(MARKS, { usageChunk: 'drop', fingerprint })
-    first(chunk({ choices: [], usage, system_fingerprint: 'vllm-1' }))
+    first.mark(chunk({ choices: [], usage, system_fingerprint: 'vllm-1' }))
     const ended = (usageChunk: 'keep' | 'drop'): object =>
       JSON.parse(
-        createMarker(MARKS, { usageChunk, fingerprint })(chunk({ choices: choices({}, 'stop') })).text ?? '',
+        createMarker(MARKS, { usageChunk, fingerprint }).mark(chunk({ choices: choices({}, 'stop') })).text ??
+          '',
       )
     expect(ended('drop')).toMatchObject({ system_fingerprint: 'vllm-1' })
     expect(ended('keep')).not.toHaveProperty('system_fingerprint')

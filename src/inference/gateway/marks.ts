@@ -49,38 +49,55 @@ export interface MarkerOptions {
   fingerprint: Fingerprint
 }
 
-/** Returns a function that puts our marks on a reply or on one chunk of a stream, and finds its usage. */
-export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
-  const engineName = `"model":${JSON.stringify(marks.engineModel)}`
-  const clientName = `"model":${JSON.stringify(marks.model)}`
+export type Marker = ReturnType<typeof createMarker>
 
-  return function mark(text: string): Marked {
-    if (text.startsWith('{"error"')) return { text, usage: undefined }
-    // Most chunks of a stream need a new name only. Inside a JSON string every quote is escaped, so this finds keys.
-    if (text.includes('"finish_reason":null') && !NEEDS_READING.test(text) && text.includes(engineName))
-      return { text: text.replace(engineName, () => clientName), usage: undefined }
-    const value = parseKeeping(text, KEEP)
-    if (!isObject(value)) return { text, usage: undefined }
-    const usage = usageOf(value['usage'])
-    if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
-    const choices = Array.isArray(value['choices']) ? value['choices'] : []
-    if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
-      return { text: undefined, usage }
-    if ('model' in value) value['model'] = marks.model
-    for (const choice of choices.filter(isObject)) {
-      addReasoningContent(choice['message'] ?? choice['delta'])
-      if (choice['finish_reason'] == null) continue
-      Object.assign(choice, marks.choice)
-      // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
-      if (usageChunk === 'drop' && fingerprint.text !== undefined)
-        value['system_fingerprint'] ??= fingerprint.text
-    }
-    return { text: stringify(value), usage }
+/** Puts our marks on a reply or on the chunks of a stream, and finds its usage. */
+export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
+  const engineName = Buffer.from(`"model":${JSON.stringify(marks.engineModel)}`)
+  const clientName = Buffer.from(`"model":${JSON.stringify(marks.model)}`)
+
+  return {
+    /**
+     * One event of a stream under the client's name for the model, where nothing else changes; undefined where it may.
+     * Most events are such, and reading them would take longer than all else that happens to them. Inside a JSON string
+     * every quote is escaped, so what is looked for are keys.
+     */
+    renamed(event: Buffer): Buffer | undefined {
+      if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
+        return undefined
+      if (event.includes(REASONING) || event.includes(FINISH)) return undefined
+      const at = event.indexOf(engineName)
+      if (at === -1) return undefined
+      if (marks.model === marks.engineModel) return event
+      return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
+    },
+
+    mark(text: string): Marked {
+      const value = text.startsWith('{"error"') ? undefined : parseKeeping(text, KEEP)
+      if (!isObject(value)) return { text, usage: undefined }
+      const usage = usageOf(value['usage'])
+      if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
+      const choices = Array.isArray(value['choices']) ? value['choices'] : []
+      if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
+        return { text: undefined, usage }
+      if ('model' in value) value['model'] = marks.model
+      for (const choice of choices.filter(isObject)) {
+        addReasoningContent(choice['message'] ?? choice['delta'])
+        if (choice['finish_reason'] == null) continue
+        Object.assign(choice, marks.choice)
+        // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
+        if (usageChunk === 'drop' && fingerprint.text !== undefined)
+          value['system_fingerprint'] ??= fingerprint.text
+      }
+      return { text: stringify(value), usage }
+    },
   }
 }
 
-/** Keys of a chunk that more than its name changes in. */
-const NEEDS_READING = /"reasoning":|"finish_reason":"/
+const EVENT_END = Buffer.from('\n\n')
+const TOKEN = Buffer.from('"finish_reason":null')
+const FINISH = Buffer.from('"finish_reason":"')
+const REASONING = Buffer.from('"reasoning":')
 
 /** Wire: clients know the text as `reasoning_content`, newer engines send it as `reasoning`. */
 function addReasoningContent(message: unknown): void {

@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts'
 import type { EngineModel } from './engine-fields.ts'
 import { engineError, readText } from './engine-reply.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
-import { createMarker, type Fingerprint, type Marked, type TokenUsage } from './marks.ts'
+import { createMarker, type Fingerprint, type Marker, type TokenUsage } from './marks.ts'
 import type { ProjectOf } from './project-header.ts'
 import { createTurns, type Turns } from './turns.ts'
 
@@ -119,8 +119,8 @@ export function createGateway(deps: GatewayDeps) {
         const model = request.model ?? target.baseModel
         const marks = { model, engineModel, choice: request.choiceMarks?.(target) ?? {} }
         const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
-        const mark = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
-        return await answerOf(request, reply, { mark, onEnd: work.end })
+        const marker = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
+        return await answerOf(request, reply, { marker, onEnd: work.end })
       } catch (error) {
         work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
         throw error
@@ -136,14 +136,14 @@ function tokensOf(spent: StreamEnd | undefined): number {
 }
 
 interface AnswerOptions {
-  mark: (text: string) => Marked
+  marker: Marker
   onEnd: (spent: StreamEnd | undefined) => void
 }
 
 async function answerOf(
   { stream }: GatewayRequest,
   reply: EngineReply,
-  { mark, onEnd }: AnswerOptions,
+  { marker, onEnd }: AnswerOptions,
 ): Promise<RawReply> {
   if (stream !== 'none') {
     const headers = {
@@ -152,9 +152,9 @@ async function answerOf(
       // Proxies of the nginx family collect what they pass on unless told not to.
       'x-accel-buffering': 'no',
     }
-    return { headers, body: relayEvents(reply.body, { mark, onEnd }) }
+    return { headers, body: relayEvents(reply.read, { marker, onEnd }) }
   }
-  const { text, usage } = mark(await readText(reply))
+  const { text, usage } = marker.mark(await readText(reply))
   onEnd(usage && { usage, events: 0 })
   return { headers: { 'content-type': 'application/json' }, body: text ?? '' }
 }

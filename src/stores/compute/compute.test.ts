@@ -50,7 +50,9 @@ function chat(
 
 async function textOf(reply: EngineReply): Promise<string> {
   let text = ''
-  for await (const chunk of reply.body) text += Buffer.from(chunk).toString()
+  await reply.read((chunk) => {
+    text += Buffer.from(chunk).toString()
+  })
   return text
 }
 

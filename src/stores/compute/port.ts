@@ -68,7 +68,12 @@ export interface Trainer {
 /** A reply whose body has not been read. */
 export interface EngineReply {
   status: number
-  body: AsyncIterable<Uint8Array>
+  /**
+   * Hands over the body piece by piece, and waits where `onChunk` says so. A callback, because for every token of every
+   * stream an iterator's steps would cost as much as the rest of the way.
+   * @throws PartLost when it breaks off; the request's signal's reason.
+   */
+  read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void>
 }
 
 /** One life of an inference server: what was loaded into it is gone when it ends. */

@@ -71,7 +71,9 @@ function post(process: InferenceProcess, path: string, body: object): Promise<En
 
 async function textOf(reply: EngineReply): Promise<string> {
   let text = ''
-  for await (const chunk of reply.body) text += Buffer.from(chunk).toString()
+  await reply.read((chunk) => {
+    text += Buffer.from(chunk).toString()
+  })
   return text
 }
 

@@ -141,7 +141,7 @@ function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): 
     // A failure counts before a success, and a success before those that had done it already.
     const told = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
     if (told === undefined) throw new PartLost('No replica of the inference engine can be reached')
-    return { status: told.status, body: inOnePiece(told.text) }
+    return { status: told.status, read: async (onChunk) => onChunk(Buffer.from(told.text)) }
   }
 
   return {
@@ -153,8 +153,4 @@ function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): 
 /** A replica that has the adapter already says so with an error. */
 function isFailure({ status, text }: { status: number; text: string }): boolean {
   return status !== 200 && !text.includes('already been loaded')
-}
-
-async function* inOnePiece(text: string): AsyncIterable<Uint8Array> {
-  yield new TextEncoder().encode(text)
 }

@@ -1,7 +1,9 @@
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../../errors.ts'
-import { type InferenceProcess, PartLost } from './port.ts'
+import { type EngineReply, type InferenceProcess, PartLost } from './port.ts'
 import type { Life } from './supervisor.ts'
 
 /** Idle connections are kept this long; vLLM is told to keep them far longer, so that it never closes one first. */
@@ -107,7 +109,10 @@ function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): Inf
         reply.body.on('error', () => {})
         if (reply.body.closed) leave()
         else reply.body.once('close', leave)
-        return { status: reply.statusCode, body: watched(life, progress, reply.body, signal) }
+        return {
+          status: reply.statusCode,
+          read: (onChunk) => read(reply.body, onChunk, { life, progress, signal }),
+        }
       } catch (error) {
         leave()
         signal.throwIfAborted()
@@ -124,18 +129,27 @@ interface Progress {
   lastProofAt: number
 }
 
-async function* watched(
-  life: Life<Endpoint>,
-  progress: Progress,
-  body: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
+interface Reading {
+  life: Life<Endpoint>
+  progress: Progress
+  signal: AbortSignal
+}
+
+async function read(
+  body: Readable,
+  onChunk: Parameters<EngineReply['read']>[0],
+  { life, progress, signal }: Reading,
+): Promise<void> {
+  body.on('data', (chunk: Uint8Array) => {
+    progress.lastByteAt = performance.now()
+    progress.lastProofAt = progress.lastByteAt
+    const wait = onChunk(chunk)
+    if (wait === undefined) return
+    body.pause()
+    void wait.then(() => body.resume())
+  })
   try {
-    for await (const chunk of body) {
-      progress.lastByteAt = performance.now()
-      progress.lastProofAt = progress.lastByteAt
-      yield chunk
-    }
+    await finished(body)
   } catch (error) {
     signal.throwIfAborted()
     throw await lossOf(life, error)
