@@ -3,7 +3,7 @@ import { readConfig } from './config.ts'
 
 describe('readConfig', () => {
   it('knows the engine: defaults, and a vLLM elsewhere only where one is named', () => {
-    const { engine } = readConfig({ HEDDLE_DATA: '/data', HEDDLE_VLLM_WORKERS: 'http://a:8000' })
+    const { engine } = readConfig({ HEDDLE_DATA: '/data' })
     expect(engine).toMatchObject({ folder: '/data/engine', kvCacheGb: 1, priorityScheduling: false })
     expect(engine.vllm).toBeUndefined()
   })
@@ -28,6 +28,8 @@ describe('readConfig', () => {
     ['HEDDLE_KV_CACHE_GB', '0.5'],
     ['HEDDLE_VLLM_URL', 'router:8000'],
     ['HEDDLE_ENGINE_IDLE_MINUTES', '-1'],
+    ['HEDDLE_VLLM_WORKERS', 'http://a:8000'],
+    ['HEDDLE_VLLM_KEY', 'secret'],
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
   })

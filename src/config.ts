@@ -21,9 +21,18 @@ const Urls = z
   .transform((text) => text.split(',').map((url) => url.trim()))
   .pipe(z.array(Url))
 
+/** Lower case; the characters are those of RFC 9110. */
+const HeaderNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
+  .pipe(z.array(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'header names, separated by commas' })))
+
 const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
-const Environment = z.object({
+/** What says more about a vLLM elsewhere, and would be ignored without one. */
+const OF_VLLM_URL = ['HEDDLE_VLLM_WORKERS', 'HEDDLE_VLLM_KEY'] as const
+
+const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
@@ -54,13 +63,21 @@ const Environment = z.object({
   HEDDLE_VLLM_URL: Url.optional(),
   HEDDLE_VLLM_WORKERS: Urls.optional(),
   HEDDLE_VLLM_KEY: z.string().optional(),
-  HEDDLE_PROJECT_HEADERS: z.string().default('OpenAI-Project,Heddle-Project'),
+  HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
   HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
   HEDDLE_KEY_REQUESTS_MAX: Limit,
   HEDDLE_KEY_TOKENS_PER_MINUTE: Limit,
   HEDDLE_PROJECT_REQUESTS_MAX: Limit,
   HEDDLE_PROJECT_TOKENS_PER_MINUTE: Limit,
   XDG_CACHE_HOME: z.string().optional(),
+})
+
+const Environment = Variables.superRefine((values, context) => {
+  if (values.HEDDLE_VLLM_URL !== undefined) return
+  for (const name of OF_VLLM_URL) {
+    if (values[name] === undefined) continue
+    context.addIssue({ code: 'custom', path: [name], message: 'needs HEDDLE_VLLM_URL' })
+  }
 })
 
 /** What one key or one project may use of the completions; infinite where nothing was set. */
@@ -163,7 +180,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: values.HEDDLE_LOG,
     logFormat: values.HEDDLE_LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     engine: engineConfigOf(values),
-    projectHeaders: values.HEDDLE_PROJECT_HEADERS.toLowerCase().split(/\s*,\s*/),
+    projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     keyLimits: {
       requestsMax: values.HEDDLE_KEY_REQUESTS_MAX,

@@ -68,6 +68,11 @@ export function tooLarge(message: string): ClientError {
   return new ClientError(413, 'RequestTooLargeError', message)
 }
 
+/** 415: a body of a type or an encoding that the endpoint does not read. */
+export function unsupportedMediaType(message: string): ClientError {
+  return new ClientError(415, 'UnsupportedMediaTypeError', message)
+}
+
 /** 429: the caller, or everybody together, asks for more than the limit that the message names. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ClientError {
   return new ClientError(429, 'RateLimitError', message, { retryAfterSeconds })

@@ -9,7 +9,7 @@ import type { CallContext } from './caller.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { openApiDocument } from './openapi.ts'
-import { BODY_BYTES_MAX, readJson, readMultipart } from './request-body.ts'
+import { BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
@@ -56,7 +56,7 @@ function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }
     const started = performance.now()
     const held = bodies.open()
     const url = new URL(request.url)
-    const work = { held, query: queryOf(url), pathParams, keep, authenticate }
+    const work = { requestId, held, query: queryOf(url), pathParams, keep, authenticate }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(held.release)
@@ -97,6 +97,7 @@ function requestIdOf(request: Request): string {
 }
 
 interface Work {
+  requestId: string
   held: HeldBody
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
@@ -113,6 +114,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   const context: CallContext = {
     caller,
     signal: request.signal,
+    requestId: work.requestId,
     header: (name) => request.headers.get(name) ?? undefined,
   }
   const input = {
@@ -133,6 +135,7 @@ async function bodyOf(declaration: Route, request: Request, { keep, held }: Work
   if (declaration.bodyKind === 'stream') return { stream: request.body ?? new Blob([]).stream() }
   if (declaration.body === undefined) return {}
   const bytesMax = declaration.bodyBytesMax ?? BODY_BYTES_MAX
+  if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, { bytesMax, held }) }
   const raw =
     declaration.bodyKind === 'multipart'
       ? await readMultipart(request, { bytesMax, held })

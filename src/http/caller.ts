@@ -13,6 +13,8 @@ export interface CallContext {
   caller: Caller
   /** Aborts when the client goes away. */
   signal: AbortSignal
+  /** The client's own name for the request, from its header; a new one where it gave none that is fit to be one. */
+  requestId: string
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
 }

@@ -19,10 +19,21 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
       error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }
     return { status: error.status, headers, body: bodyOf(error, family) }
   }
+  if (isTooDeep(error)) {
+    const refusal = new ClientError(400, 'BadRequestError', 'The request is nested too deeply', {
+      cause: error,
+    })
+    return { status: 400, headers: {}, body: bodyOf(refusal, family) }
+  }
   const errorId = newId()
   log.error({ err: error, error_id: errorId }, 'unexpected error')
   const internal = new ClientError(500, 'InternalServerError', `Internal server error (${errorId})`)
   return { status: 500, headers: {}, body: bodyOf(internal, family) }
+}
+
+/** Nothing but a caller's document decides how deep the server's recursions go. */
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
 }
 
 function validationReply(failure: ValidationFailure, family: Route['family']): ErrorReply {

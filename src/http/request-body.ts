@@ -1,4 +1,4 @@
-import { tooLarge } from '../errors.ts'
+import { ClientError, invalidRequest, tooLarge, unsupportedMediaType } from '../errors.ts'
 import { type KeepShape, parseKeeping } from '../lossless-json.ts'
 import type { HeldBody } from './held-bodies.ts'
 import type { UploadedFile } from './route.ts'
@@ -26,15 +26,49 @@ async function readBytes(request: Request, { bytesMax, held }: BodyLimits): Prom
     held.hold(announced)
     return Buffer.from(await request.arrayBuffer())
   }
+  return readAll(request.body ?? [], { bytesMax, held })
+}
+
+/** Counts the bytes as they come. */
+async function readAll(
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { bytesMax, held }: BodyLimits,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of source) {
     size += chunk.byteLength
     if (size > bytesMax) throw bodyTooLarge(bytesMax)
     held.hold(chunk.byteLength)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, size)
+}
+
+const COMPRESSIONS = ['gzip', 'deflate'] as const
+
+/**
+ * Reads a whole body as it was before the client compressed it; the limits count what comes out, which a small body can
+ * make as large as it likes. @throws 415 for another encoding, 400 for bytes that are not what they are said to be.
+ */
+export async function readDecompressed(request: Request, limits: BodyLimits): Promise<Buffer> {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
+  if (encoding === 'identity') return readBytes(request, limits)
+  const compression = COMPRESSIONS.find((known) => known === encoding)
+  if (compression === undefined)
+    throw unsupportedMediaType(
+      `Content-Encoding ${encoding.slice(0, 100)} is none of gzip, deflate, identity`,
+    )
+  const decompressed = (request.body ?? new Blob([]).stream()).pipeThrough(
+    new DecompressionStream(compression),
+  )
+  try {
+    return await readAll(decompressed, limits)
+  } catch (error) {
+    // What the limits throw; anything else is the decompressor's own word for bytes it cannot read.
+    if (error instanceof ClientError) throw error
+    throw invalidRequest(`The body is not ${encoding}`)
+  }
 }
 
 /** Wire: some clients send JSON with another Content-Type or none, so the type is not looked at. */

@@ -7,6 +7,9 @@ type Output<P> = P extends z.ZodType ? z.output<P> : Record<never, never>
 /** The body of a route whose `bodyKind` is `stream`. */
 export const UnreadBody = z.object({ stream: z.custom<ReadableStream<Uint8Array>>() })
 
+/** The body of a route whose `bodyKind` is `bytes`. */
+export const BytesBody = z.object({ bytes: z.custom<Uint8Array>() })
+
 /** A file that came as multipart form data. */
 export interface UploadedFile {
   name: string
@@ -52,9 +55,12 @@ export interface RouteDeclaration<
   pathParams?: Path
   query?: Query
   body?: Body
-  /** How the body is read. `stream` hands over the unread bytes as `input.stream`. */
-  bodyKind?: 'json' | 'multipart' | 'stream'
-  /** What a streamed body holds, for the API description; it is checked by whoever reads the stream. */
+  /**
+   * How the body is read. `stream` hands over the unread bytes as `input.stream`; `bytes` hands over all of them, as
+   * they were before the client compressed them, as `input.bytes`.
+   */
+  bodyKind?: 'json' | 'multipart' | 'stream' | 'bytes'
+  /** What a body of bytes or a stream holds, for the API description; it is checked by whoever reads it. */
   streamedBody?: z.ZodType
   /** Bytes; the server's default limit where absent. */
   bodyBytesMax?: number

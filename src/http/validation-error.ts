@@ -37,10 +37,14 @@ export class ValidationFailure extends Error {
 /** Characters of an offending input that are echoed; whole bodies would make error replies as large as requests. */
 const INPUT_CHARS_MAX = 200
 
+/** Entries of a 422 body; a list of wrong elements would make a reply many times the size of its request. */
+const DETAILS_MAX = 100
+
 /** Translates zod's issues for one part of a request (`body`, `query`, `path`). */
 export function validationFailure(part: string, error: z.ZodError, input: unknown): ValidationFailure {
-  const detail = error.issues.flatMap((issue) => detailsOf(issue, [part], input))
-  return new ValidationFailure(detail)
+  const issues = error.issues.slice(0, DETAILS_MAX)
+  const detail = issues.flatMap((issue) => detailsOf(issue, [part], input))
+  return new ValidationFailure(detail.slice(0, DETAILS_MAX))
 }
 
 /** The body was not JSON, at a character of it or, where each line is a document, in a line of it. */
@@ -63,16 +67,16 @@ function detailsOf(issue: z.core.$ZodIssue, prefix: (string | number)[], root: u
   if (issue.code === 'invalid_union') {
     const best = [...issue.errors].sort((a, b) => deepest(b) - deepest(a))[0]
     if (best !== undefined && best.length > 0) {
-      return best.flatMap((inner) =>
-        detailsOf({ ...inner, path: [...issue.path, ...inner.path] }, prefix, root),
-      )
+      return best
+        .slice(0, DETAILS_MAX)
+        .flatMap((inner) => detailsOf({ ...inner, path: [...issue.path, ...inner.path] }, prefix, root))
     }
   }
   return [{ ...wording(issue, input), loc, input: summary(input) }]
 }
 
 function deepest(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(0, ...issues.map((issue) => issue.path.length))
+  return issues.reduce((depth, issue) => Math.max(depth, issue.path.length), 0)
 }
 
 const TYPE_WORDS: Record<string, { type: string; msg: string }> = {

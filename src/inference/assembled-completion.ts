@@ -28,7 +28,14 @@ export const Chunk = z.looseObject({
   created: z.number().nullish(),
   model: Text,
   choices: z
-    .array(z.looseObject({ index: z.int().default(0), delta: Delta.nullish(), finish_reason: Text }))
+    .array(
+      z.looseObject({
+        index: z.int().default(0),
+        delta: Delta.nullish(),
+        text: Text,
+        finish_reason: Text,
+      }),
+    )
     .nullish(),
   usage: z.looseObject({}).nullish(),
 })
@@ -39,6 +46,8 @@ const PIECES = ['content', 'refusal', 'reasoning', 'reasoning_content'] as const
 
 interface Choice {
   role: string
+  /** Of a completion without a conversation. */
+  text: string | undefined
   texts: Partial<Record<(typeof PIECES)[number], string>>
   tools: Map<number, Tool>
   finish_reason: string | null
@@ -65,10 +74,11 @@ export function createAssembly() {
       if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
       head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
       usage = chunk.usage ?? usage
-      for (const { index, delta, finish_reason } of chunk.choices ?? []) {
+      for (const { index, delta, text, finish_reason } of chunk.choices ?? []) {
         const choice = choices.get(index) ?? newChoice()
         choices.set(index, choice)
         if (delta) addDelta(choice, delta)
+        if (text != null) choice.text = (choice.text ?? '') + text
         choice.finish_reason = finish_reason ?? choice.finish_reason
       }
     },
@@ -79,10 +89,12 @@ export function createAssembly() {
       const listed = [...choices].sort(([a], [b]) => a - b)
       return JSON.stringify({
         ...head,
-        object: 'chat.completion',
+        object: listed.some(([, choice]) => choice.text !== undefined)
+          ? 'text_completion'
+          : 'chat.completion',
         choices: listed.map(([index, choice]) => ({
           index,
-          message: messageOf(choice),
+          ...(choice.text === undefined ? { message: messageOf(choice) } : { text: choice.text }),
           finish_reason: choice.finish_reason,
         })),
         usage: usage ?? undefined,
@@ -92,7 +104,7 @@ export function createAssembly() {
 }
 
 function newChoice(): Choice {
-  return { role: 'assistant', texts: {}, tools: new Map(), finish_reason: null }
+  return { role: 'assistant', text: undefined, texts: {}, tools: new Map(), finish_reason: null }
 }
 
 function addDelta(choice: Choice, delta: z.output<typeof Delta>): void {

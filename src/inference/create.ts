@@ -5,7 +5,6 @@ import type { Calls } from '../trace/calls/service.ts'
 import type { Costs } from '../trace/costs/service.ts'
 import type { EngineOptions, Training } from '../training/create.ts'
 import { createChatCompletions } from './chat-completions/service.ts'
-import { createTracing } from './chat-completions/tracing.ts'
 import { createCompletions } from './completions/service.ts'
 import { createEmbeddings } from './embeddings/service.ts'
 import { createAdmission } from './gateway/admission.ts'
@@ -14,6 +13,7 @@ import { createGateway } from './gateway/service.ts'
 import { createLoadedAdapters } from './models/loaded-adapters.ts'
 import { createServedModels } from './models/served-models.ts'
 import { createTokens } from './tokens/service.ts'
+import { createTracing, untraced } from './tracing.ts'
 import { createUsageRecording } from './usage/recording.ts'
 import { createUsage } from './usage/service.ts'
 
@@ -58,12 +58,11 @@ export function createInference(deps: InferenceDeps) {
     projectOf,
   })
   const abilities = { priorityScheduling: baseModels.priorityScheduling }
-  const tracing = createTracing({ calls, served: servedModels, projectOf, log })
-  const traced = options.traceCompletions ? tracing : undefined
+  const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
   return {
     servedModels,
     chatCompletions: createChatCompletions({ gateway, abilities, traced }),
-    completions: createCompletions({ gateway, abilities }),
+    completions: createCompletions({ gateway, abilities, traced }),
     embeddings: createEmbeddings({ gateway }),
     tokens: createTokens({ gateway }),
     usage: createUsage({ traces, costs, recording: usageRecording }),

@@ -82,8 +82,17 @@ describe('POST /v1/completions', () => {
     expect(Object.keys(asked).sort()).toEqual(['model', 'prompt', 'seed'])
   })
 
-  it('422 for a prompt that is none, 404 for an unknown model', async () => {
-    expect((await post('/v1/completions', { prompt: { a: 1 } })).status).toBe(422)
+  it('422 for a prompt that is none, 404 for an unknown model, 400 for too many answers at once', async () => {
+    for (const prompt of [{ a: 1 }, [-1], ['a', 1], [[1], ['a']], Array(3000).fill('a')]) {
+      expect((await post('/v1/completions', { prompt })).status, JSON.stringify(prompt).slice(0, 40)).toBe(
+        422,
+      )
+    }
+    const many = await post('/v1/completions', { prompt: ['a', 'b'], n: 200 })
+    expect(many.status).toBe(400)
+    expect(await many.json()).toMatchObject({
+      error: { message: expect.stringContaining('400 answers'), param: 'n' },
+    })
     expect((await post('/v1/completions', { prompt: 'x', model: 'nobody' })).status).toBe(404)
   })
 })
@@ -185,6 +194,32 @@ describe('GET /v1/usage', () => {
   })
 })
 
+describe('hostile requests', () => {
+  it('422 with a bounded reply for long lists and texts, at once', async () => {
+    const digits = '1'.repeat(1_000_000)
+    for (const fields of [
+      { temperature: `${digits}x` },
+      { stop_token_ids: Array(300_000).fill('a') },
+      { messages: Array(200_000).fill(1) },
+      { structured_outputs: { choice: Array(50_000).fill('a') } },
+    ]) {
+      const response = await chat('local/hostile', 'hi', fields)
+      expect(response.status).toBe(422)
+      expect((await response.text()).length).toBeLessThan(100_000)
+    }
+    const body = `{"messages":[{"role":"user","content":"hi"}],"seed":${digits}}`
+    expect((await server.request('/v1/chat/completions', { method: 'POST', body })).status).toBe(422)
+  })
+
+  it('400 for a document that is nested too deeply', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const body = `{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"x":${deep}}}`
+    const response = await server.request('/v1/chat/completions', { method: 'POST', body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { message: 'The request is nested too deeply' } })
+  })
+})
+
 describe('limits', () => {
   it('429 with numbers and Retry-After while a project has too many requests running', async () => {
     const project = `local/p-${randomUUID()}`
@@ -242,6 +277,17 @@ describe('completions as calls', () => {
       expect(call?.summary.usage).toMatchObject({
         [TEST_BASE_MODEL]: { prompt_tokens: 5, completion_tokens: 2 },
       })
+    })
+  })
+
+  it.each([false, true])('a call of a text completion too; stream: %s', async (stream) => {
+    const project = `local/p-${randomUUID()}`
+    const reply = await post('/v1/completions', { prompt: 'hi', stream }, { 'openai-project': project })
+    await reply.text()
+    await vi.waitFor(async () => {
+      const [call] = await callsOf(project)
+      expect(call).toMatchObject({ op_name: 'completions.create', inputs: { prompt: 'hi' }, exception: null })
+      expect(call?.summary.usage).toMatchObject({ [TEST_BASE_MODEL]: { completion_tokens: 2 } })
     })
   })
 

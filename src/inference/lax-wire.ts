@@ -5,7 +5,10 @@ import { z } from 'zod'
  * OpenAI-shaped clients know read them.
  */
 
-const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i
+/** Longer texts are no numbers that a field could hold. */
+const NUMBER_CHARS_MAX = 64
+
+const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
 const TRUE = ['true', 'yes', 'on', 'y', 't', '1']
 const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
 
@@ -24,7 +27,8 @@ export const LaxBoolean = z.preprocess(booleanOf, z.boolean()).meta({ type: 'boo
 
 function numberOf(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value)
-  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
+  const isText = typeof value === 'string' && value.length <= NUMBER_CHARS_MAX
+  return isText && NUMBER.test(value) ? Number(value) : value
 }
 
 function booleanOf(value: unknown): unknown {

@@ -7,13 +7,19 @@ import type { Calls } from '../trace/calls/service.ts'
 /** What is known when a model is asked. */
 export interface AskedCall {
   project_id: string
-  op_name: 'chat.completions.create' | 'weave.completions_create' | 'weave.image_generation_create'
+  op_name:
+    | 'chat.completions.create'
+    | 'completions.create'
+    | 'weave.completions_create'
+    | 'weave.image_generation_create'
   inputs: { model: string }
   trace_id?: string | null | undefined
   parent_id?: string | null | undefined
   /** Calls of one conversation are one thread. */
   conversation_id?: string | null | undefined
   attributes?: object
+  /** Now, where absent. */
+  started_at?: string
 }
 
 /** A call that has started. */
@@ -41,7 +47,7 @@ export async function startCall(
     thread_id: conversation_id,
     // Wire: the call that a thread begins a turn with lends the turn its id.
     turn_id: conversation_id != null && parent_id == null ? id : undefined,
-    started_at: nowIso(),
+    started_at: asked.started_at ?? nowIso(),
     attributes: new JsonText(stringify(asked.attributes ?? {})),
     inputs: new JsonText(stringify(inputs)),
   }

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { AnyJson } from '../json-text-wire.ts'
 import { JsonText } from '../lossless-json.ts'
 import { LaxBoolean, LaxInt, laxNumber } from './lax-wire.ts'
+import { listOf } from './list-wire.ts'
 
 /** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */
 const SEED_MAX = 9_223_372_036_854_776_000n
 
 /** Integers that are written without a fraction, or with one that is zero. */
-const INTEGER = /^"?([+-]?\d+)(\.0*)?"?$/
+const INTEGER = /^"?([+-]?\d{1,30})(\.0{0,30})?"?$/
 
 /** A 64-bit integer, kept as text because a double has only 53 bits; what exceeds 64 bits is folded into them. */
 const Seed = AnyJson.superRefine(({ text }, context) => {
@@ -31,6 +32,16 @@ function integerOf(text: string): bigint | undefined {
   return Number.isInteger(number) && /^-?\d/.test(text) ? BigInt(number) : undefined
 }
 
+/** One constraint is compiled at a time, and 50,000 choices took more than 20 s. */
+const CHOICES_MAX = 1_000
+
+/** As much as OpenAI takes of a schema. */
+const CONSTRAINT_CHARS_MAX = 120_000
+
+const Schema = z.looseObject({}).refine((schema) => JSON.stringify(schema).length <= CONSTRAINT_CHARS_MAX, {
+  error: `A schema should have at most ${CONSTRAINT_CHARS_MAX} characters`,
+})
+
 export const ResponseFormat = z
   .looseObject({
     type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
@@ -39,6 +50,7 @@ export const ResponseFormat = z
         name: z.string(),
         description: z.string().nullish(),
         strict: LaxBoolean.nullish(),
+        schema: Schema.nullish(),
       })
       .nullish(),
   })
@@ -47,10 +59,10 @@ export const ResponseFormat = z
 /** Wire: exactly one kind of constraint, which the engine checks; what only older engines knew is dropped. */
 const StructuredOutputs = z
   .object({
-    json: z.union([z.string(), z.looseObject({})]).nullish(),
-    regex: z.string().nullish(),
-    choice: z.array(z.string()).nullish(),
-    grammar: z.string().nullish(),
+    json: z.union([z.string().max(CONSTRAINT_CHARS_MAX), Schema]).nullish(),
+    regex: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
+    choice: listOf(z.string(), CHOICES_MAX).nullish(),
+    grammar: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
     json_object: LaxBoolean.nullish(),
     structural_tag: z.string().nullish(),
     disable_any_whitespace: LaxBoolean.nullish(),
@@ -72,6 +84,15 @@ const LogitsProcessor = z.union([
   }),
 ])
 
+/** As many as the engine is told to take. */
+const STOPS_MAX = 1_024
+
+/** More than any vocabulary has. */
+const TOKEN_IDS_MAX = 1_000_000
+
+/** The engine repeats it in every chunk. */
+const REQUEST_ID_CHARS_MAX = 256
+
 const StreamOptions = z.object({
   include_usage: LaxBoolean.nullish(),
   continuous_usage_stats: LaxBoolean.nullish(),
@@ -88,7 +109,7 @@ export const samplingFields = {
   logit_bias: z.record(z.string(), laxNumber()).nullish(),
   n: LaxInt.nullish(),
   seed: Seed.nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop: z.union([z.string(), listOf(z.string(), STOPS_MAX)]).nullish(),
   stream: LaxBoolean.nullish(),
   stream_options: StreamOptions.nullish(),
   temperature: laxNumber().nullish(),
@@ -99,7 +120,7 @@ export const samplingFields = {
   repetition_penalty: laxNumber().nullish(),
   length_penalty: laxNumber().nullish(),
   use_beam_search: LaxBoolean.nullish(),
-  stop_token_ids: z.array(LaxInt).nullish(),
+  stop_token_ids: listOf(LaxInt, TOKEN_IDS_MAX).nullish(),
   include_stop_str_in_output: LaxBoolean.nullish(),
   ignore_eos: LaxBoolean.nullish(),
   min_tokens: LaxInt.nullish(),
@@ -107,15 +128,15 @@ export const samplingFields = {
   spaces_between_special_tokens: LaxBoolean.nullish(),
   truncate_prompt_tokens: laxNumber(z.number().min(-1).max(Number(SEED_MAX))).nullish(),
   prompt_logprobs: LaxInt.nullish(),
-  allowed_token_ids: z.array(LaxInt).nullish(),
-  bad_words: z.array(z.string()).nullish(),
+  allowed_token_ids: listOf(LaxInt, TOKEN_IDS_MAX).nullish(),
+  bad_words: listOf(z.string(), STOPS_MAX).nullish(),
   echo: LaxBoolean.nullish(),
   add_special_tokens: LaxBoolean.nullish(),
   response_format: ResponseFormat.nullish(),
   structured_outputs: StructuredOutputs.nullish(),
   priority: LaxInt.nullish(),
-  request_id: z.string().nullish(),
-  logits_processors: z.array(LogitsProcessor).nullish(),
+  request_id: z.string().max(REQUEST_ID_CHARS_MAX).nullish(),
+  logits_processors: listOf(LogitsProcessor, STOPS_MAX).nullish(),
   return_tokens_as_token_ids: LaxBoolean.nullish(),
   return_token_ids: LaxBoolean.nullish(),
   cache_salt: z.string().nullish(),

@@ -16,7 +16,10 @@ const MEGABYTES_MAX = 600
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer({
+    HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
+    HEDDLE_KEY_REQUESTS_MAX: String(CLIENTS / 2),
+  })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -109,7 +112,7 @@ describe(`${CLIENTS} clients at once`, () => {
     await Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n))).finally(() =>
       clearInterval(watch),
     )
-    expect(refused).toBeLessThan(CLIENTS)
+    expect(refused).toBeGreaterThan(0)
     expect(megabytes).toBeLessThan(MEGABYTES_MAX)
   })
 })

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
@@ -13,43 +12,88 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const TINY = join(ROOT, 'engine/models/loom-tiny')
 const DEFAULT = 'heddle/loom-tiny'
 
-/** Room for the trainer of the default base model and for both parts of one other, not for those of two others. */
-const MEMORY_GB = 4
+/** Room for the trainer of the default base model and for one part of another, not for two of which one is a server. */
+const MEMORY_GB = 3.5
 
 let server: WireServer
 let elsewhere: ChildProcess
-let port = 0
+let door: Door
+let second = ''
 
 beforeAll(async () => {
-  port = await freePort()
-  elsewhere = startElsewhere()
+  const port = await freePort()
+  elsewhere = startElsewhere(port)
+  door = createDoor(port)
+  await door.open()
   server = await startServer({
     HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
     HEDDLE_ENGINE_MEMORY_GB: String(MEMORY_GB),
-    HEDDLE_VLLM_URL: `http://127.0.0.1:${port}/`,
+    HEDDLE_VLLM_URL: `http://127.0.0.1:${door.port}/`,
+    HEDDLE_PRIORITY_SCHEDULING: 'on',
   })
+  second = await copyOfTiny('second')
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-  await killElsewhere()
+  await door.shut()
+  const ended = once(elsewhere, 'exit')
+  process.kill(-(elsewhere.pid ?? Number.NaN), 'SIGKILL')
+  await ended
 })
 
 const { call, request, newModel, chat } = trainingClient(() => server)
 
 /** The vLLM of somebody else, in a group of its own that ends with its stdin. */
-function startElsewhere(): ChildProcess {
-  const args = ['-m', 'engine.serve', '--model', TINY, '--served-model-name', DEFAULT, '--port', String(port)]
-  return spawn(pythonIn('engine'), args, {
+function startElsewhere(port: number): ChildProcess {
+  const args = [
+    '--model',
+    TINY,
+    '--served-model-name',
+    DEFAULT,
+    '--port',
+    String(port),
+    '--priority-scheduling',
+  ]
+  return spawn(pythonIn('engine'), ['-m', 'engine.serve', ...args], {
     env: { ...process.env, PYTHONPATH: join(ROOT, 'engine/src') },
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })
 }
 
-async function killElsewhere(): Promise<void> {
-  const ended = once(elsewhere, 'exit')
-  process.kill(-(elsewhere.pid ?? Number.NaN), 'SIGKILL')
-  await ended
+interface Door {
+  readonly port: number
+  open(): Promise<void>
+  /** Breaks all connections; new ones are refused. */
+  shut(): Promise<void>
+}
+
+/** The way to a port, because an outage of the network is over sooner than one of a vLLM that starts anew. */
+function createDoor(to: number): Door {
+  const sockets = new Set<Socket>()
+  let port = 0
+  const server = createServer((client) => {
+    const engine = connect(to, '127.0.0.1')
+    for (const [socket, other] of [[client, engine] as const, [engine, client] as const]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => other.destroy() && sockets.delete(socket))
+      socket.pipe(other)
+    }
+  })
+  return {
+    get port() {
+      return port
+    },
+    async open() {
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+      port = (server.address() as AddressInfo).port
+    },
+    async shut() {
+      const closed = once(server.close(), 'close')
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
 }
 
 async function freePort(): Promise<number> {
@@ -97,28 +141,32 @@ describe('engines on demand', () => {
 
   it('a second base model starts here when it is asked for, while the first one serves', async () => {
     const answer = await chat(DEFAULT)
-    const second = await copyOfTiny('second')
     const starting = answered(second)
     expect(await chat(DEFAULT)).toBe(answer)
     expect(await starting).toBe(answer)
     expect(server.processes(`--served-model-name ${second}`)).not.toEqual([])
   })
 
+  it('200 for a request with a priority, where the engines heed it', async () => {
+    for (const model of [DEFAULT, second]) {
+      const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, priority: 7 }
+      expect((await request('POST', '/v1/chat/completions', body)).status).toBe(200)
+    }
+  })
+
   it('a third one takes the room of the idle second; an outage elsewhere ends meanwhile', async () => {
-    const second = join(server.folder, 'second')
     const answer = await chat(DEFAULT)
-    await killElsewhere()
+    await door.shut()
     const refused = await until(async () => {
       const reply = await request('POST', '/v1/chat/completions', { model: DEFAULT, messages: [] })
       return reply.status === 503 ? reply : undefined
     })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    elsewhere = startElsewhere()
 
-    const third = await copyOfTiny('third')
-    expect(await answered(third)).toBe(answer)
+    await copyOfTiny('third')
     expect(await partOf(`inference ${second}`)).toMatchObject({ state: 'idle', last_error: null })
     expect(server.processes(`--served-model-name ${second}`)).toEqual([])
+    await door.open()
     expect(await answered(DEFAULT)).toBe(answer)
     await call('GET', '/v1/system-check')
   })

@@ -27,6 +27,7 @@ describe('createGraphql', () => {
     ])
     const context = {
       caller: { user: '', defaultEntity: '', keyId: '' },
+      requestId: '',
       signal: new AbortController().signal,
       header: () => undefined,
     }

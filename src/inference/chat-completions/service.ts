@@ -1,31 +1,32 @@
-import { type EngineAbilities, wantsUsage } from '../gateway/engine-fields.ts'
+import { type EngineAbilities, requestIdOf, streamOf } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
+import type { Complete, Traced } from '../tracing.ts'
 import { engineRequest } from './engine-request.ts'
 import { samplingPolicy } from './sampling-policy.ts'
-import type { Complete } from './tracing.ts'
+import type { ChatCompletionReq } from './wire.ts'
 
 export type ChatCompletions = ReturnType<typeof createChatCompletions>
 
 export interface ChatCompletionsDeps {
   gateway: Gateway
   abilities: EngineAbilities
-  /** Absent where completions are not traced. */
-  traced: ((complete: Complete) => Complete) | undefined
+  traced: Traced
 }
 
 /** The conversation endpoint of OpenAI's API, on any checkpoint. */
 export function createChatCompletions({ gateway, abilities, traced }: ChatCompletionsDeps) {
-  const create: Complete = (req, context, onUsage) => {
-    const request_id = context.header('x-request-id') ?? req.request_id
+  const create: Complete<ChatCompletionReq> = (req, context, listener) => {
+    const request_id = requestIdOf(req, context)
     return gateway.send(
       {
         path: '/v1/chat/completions',
         model: req.model,
-        stream: req.stream !== true ? 'none' : wantsUsage(req) ? 'with-usage' : 'without-usage',
+        answers: req.n ?? 1,
+        stream: streamOf(req),
         body: (engine) => engineRequest({ ...req, request_id }, engine, abilities),
         choiceMarks: ({ trained }) =>
           trained === undefined ? {} : { policy: samplingPolicy(req, trained.checkpoint.step) },
-        ...(onUsage && { onUsage }),
+        listener,
       },
       context,
     )
@@ -36,6 +37,6 @@ export function createChatCompletions({ gateway, abilities, traced }: ChatComple
     create,
 
     /** The same as a call of its project, where the server is told to keep them. */
-    createTraced: traced?.(create) ?? create,
+    createTraced: traced('chat.completions.create', create),
   }
 }

@@ -1,15 +1,22 @@
 import { z } from 'zod'
 import { LaxBoolean, LaxInt } from '../lax-wire.ts'
+import { listOf } from '../list-wire.ts'
 import { samplingFields } from '../sampling-wire.ts'
+
+/** Far above what fits the window of any model. */
+const MESSAGES_MAX = 100_000
+
+/** Of one message or request: texts, images, tools, calls. */
+const PARTS_MAX = 10_000
 
 /** Wire: any role is taken, and what else a message holds depends on it. */
 const Message = z
   .looseObject({
     role: z.string(),
-    content: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({})]))]).nullish(),
+    content: z.union([z.string(), listOf(z.looseObject({ type: z.string() }), PARTS_MAX)]).nullish(),
     name: z.string().nullish(),
     tool_call_id: z.string().nullish(),
-    tool_calls: z.array(z.looseObject({})).nullish(),
+    tool_calls: listOf(z.looseObject({}), PARTS_MAX).nullish(),
   })
   .meta({ id: 'ChatMessage' })
 export type ChatMessage = z.output<typeof Message>
@@ -35,20 +42,20 @@ const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 
 /** Wire: every field but `messages` may be absent or null, which mean the same; unknown fields are ignored. */
 export const ChatCompletionReq = z
   .object({
-    messages: z.array(Message),
+    messages: listOf(Message, MESSAGES_MAX),
     ...samplingFields,
     logprobs: LaxBoolean.nullish(),
     top_logprobs: LaxInt.nullish(),
     max_tokens: LaxInt.nullish().meta({ deprecated: true }),
     max_completion_tokens: LaxInt.nullish(),
-    tools: z.array(Tool).nullish(),
+    tools: listOf(Tool, PARTS_MAX).nullish(),
     tool_choice: ToolChoice.nullish(),
     parallel_tool_calls: LaxBoolean.nullish(),
     reasoning_effort: z.enum(REASONING_EFFORTS).nullish(),
     include_reasoning: LaxBoolean.nullish(),
     add_generation_prompt: LaxBoolean.nullish(),
     continue_final_message: LaxBoolean.nullish(),
-    documents: z.array(z.looseObject({})).nullish(),
+    documents: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
     chat_template: z.string().nullish(),
     chat_template_kwargs: z.looseObject({}).nullish(),
     mm_processor_kwargs: z.looseObject({}).nullish(),

@@ -12,7 +12,7 @@ export function completionsRoutes(completions: Completions): Route[] {
       body: CompletionReq,
       reply: 'raw',
       response: CompletionRes,
-      handle: completions.create,
+      handle: completions.createTraced,
     }),
   ]
 }

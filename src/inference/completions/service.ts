@@ -1,7 +1,13 @@
-import type { CallContext } from '../../http/caller.ts'
-import type { RawReply } from '../../http/route.ts'
-import { type EngineAbilities, engineFields, wantsUsage, withoutNulls } from '../gateway/engine-fields.ts'
+import {
+  type EngineAbilities,
+  engineFields,
+  requestIdOf,
+  streamOf,
+  withoutNulls,
+} from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
+import { promptCount } from '../prompt-wire.ts'
+import type { Complete, Traced } from '../tracing.ts'
 import type { CompletionReq } from './wire.ts'
 
 export type Completions = ReturnType<typeof createCompletions>
@@ -9,23 +15,28 @@ export type Completions = ReturnType<typeof createCompletions>
 export interface CompletionsDeps {
   gateway: Gateway
   abilities: EngineAbilities
+  traced: Traced
 }
 
 /** OpenAI's older endpoint: a text goes on, without a conversation around it. */
-export function createCompletions({ gateway, abilities }: CompletionsDeps) {
+export function createCompletions({ gateway, abilities, traced }: CompletionsDeps) {
+  const create: Complete<CompletionReq> = (req, context, listener) => {
+    const request_id = requestIdOf(req, context)
+    return gateway.send(
+      {
+        path: '/v1/completions',
+        model: req.model,
+        answers: (req.n ?? 1) * promptCount(req.prompt),
+        stream: streamOf(req),
+        body: (engine) => withoutNulls(engineFields({ ...req, request_id }, engine, abilities)),
+        listener,
+      },
+      context,
+    )
+  }
+
   return {
-    /** @throws as chat completions. */
-    create(req: CompletionReq, context: CallContext): Promise<RawReply> {
-      const request_id = context.header('x-request-id') ?? req.request_id
-      return gateway.send(
-        {
-          path: '/v1/completions',
-          model: req.model,
-          stream: req.stream !== true ? 'none' : wantsUsage(req) ? 'with-usage' : 'without-usage',
-          body: (engine) => withoutNulls(engineFields({ ...req, request_id }, engine, abilities)),
-        },
-        context,
-      )
-    },
+    /** A call of its project, where the server is told to keep them. @throws as chat completions. */
+    createTraced: traced('completions.create', create),
   }
 }

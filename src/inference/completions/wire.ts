@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { LaxInt } from '../lax-wire.ts'
+import { Prompt } from '../prompt-wire.ts'
 import { samplingFields } from '../sampling-wire.ts'
-
-const Prompt = z.union([z.string(), z.array(z.string()), z.array(z.int()), z.array(z.array(z.int()))])
 
 /** Wire: as in chat completions, absent and null mean the same, and unknown fields are ignored. */
 export const CompletionReq = z

@@ -17,6 +17,7 @@ export function createEmbeddings({ gateway }: { gateway: Gateway }) {
           {
             path: '/v1/embeddings',
             model: req.model,
+            answers: 1,
             stream: 'none',
             body: ({ name }) => withoutNulls({ ...req, model: name }),
           },

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { LaxInt } from '../lax-wire.ts'
-
-const Input = z.union([z.string(), z.array(z.string()), z.array(z.int()), z.array(z.array(z.int()))])
+import { Prompt } from '../prompt-wire.ts'
 
 export const EmbeddingsReq = z
   .object({
-    input: Input,
+    input: Prompt,
     model: z.string().nullish(),
     encoding_format: z.enum(['float', 'base64']).nullish(),
     dimensions: LaxInt.nullish(),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { samplingFields } from '../sampling-wire.ts'
 
 type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
@@ -38,7 +39,9 @@ export function engineFields(
     ...known,
     model: engine.name,
     vllm_xargs: vllm_xargs ?? engine_xargs,
-    stream_options: req.stream === true ? countedStream(req) : req.stream_options,
+    stream_options:
+      req.stream === true ? countedStream(req) : req.stream_options && withoutNulls(req.stream_options),
+    structured_outputs: req.structured_outputs && withoutNulls(req.structured_outputs),
     // An integer beyond every window is beyond the engine's integers too.
     truncate_prompt_tokens:
       req.truncate_prompt_tokens == null
@@ -54,11 +57,22 @@ function countedStream(req: SamplingReq): Record<string, boolean> {
 }
 
 /** Wire: null means absent, but the engine refuses null for some fields. */
-export function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
+export function withoutNulls(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }
 
 /** Wire: `stream_options` alone asks for usage; each of its members may say otherwise. */
-export function wantsUsage(req: Pick<SamplingReq, 'stream' | 'stream_options'>): boolean {
-  return req.stream === true && req.stream_options != null && (req.stream_options.include_usage ?? true)
+function wantsUsage({ stream_options }: SamplingReq): boolean {
+  return stream_options != null && (stream_options.include_usage ?? true)
+}
+
+/** How the reply to a request comes. */
+export function streamOf(req: SamplingReq): 'none' | 'with-usage' | 'without-usage' {
+  if (req.stream !== true) return 'none'
+  return wantsUsage(req) ? 'with-usage' : 'without-usage'
+}
+
+/** Wire: the name in the header wins over the one in the body. */
+export function requestIdOf(req: SamplingReq, { requestId, header }: CallContext): string | undefined {
+  return header('x-request-id') === requestId ? requestId : (req.request_id ?? undefined)
 }

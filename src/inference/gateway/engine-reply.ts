@@ -1,29 +1,42 @@
 import { z } from 'zod'
-import { ClientError, dependencyFailed } from '../../errors.ts'
+import { ClientError, dependencyFailed, invalidRequest } from '../../errors.ts'
 import type { EngineReply } from '../../stores/compute/port.ts'
 
-/** The engine's error body. */
+/** The engine's error body, or its framework's. */
 const EngineError = z.object({
-  error: z.union([
-    z.string(),
-    z.object({ message: z.string(), type: z.string().nullish(), param: z.string().nullish() }),
-  ]),
+  detail: z.string().optional(),
+  error: z
+    .union([
+      z.string(),
+      z.object({ message: z.string(), type: z.string().nullish(), param: z.string().nullish() }),
+    ])
+    .optional(),
 })
 
 /** Characters of an error that was not in the engine's usual form. */
 const ERROR_CHARS_MAX = 500
 
-/** Reads a whole body. */
+/** A reply is held as bytes, as text and read; answers with all of their log-probabilities are far smaller. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024
+
+/** Reads a whole body. @throws 400 for one that should have been a stream. */
 export async function readText(reply: EngineReply): Promise<string> {
   const chunks: Uint8Array[] = []
-  await reply.read((chunk) => void chunks.push(chunk))
-  return Buffer.concat(chunks).toString('utf8')
+  let bytes = 0
+  await reply.read((chunk) => {
+    bytes += chunk.byteLength
+    if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk)
+  })
+  if (bytes <= REPLY_BYTES_MAX) return Buffer.concat(chunks).toString('utf8')
+  throw invalidRequest(
+    `The answer has ${bytes} bytes, more than the ${REPLY_BYTES_MAX} of one reply: stream it`,
+  )
 }
 
 /** Turns what the engine answered instead of a completion into the error a client sees. */
 export function engineError(status: number, text: string): ClientError {
   const parsed = EngineError.safeParse(parseOrUndefined(text))
-  const error = parsed.success ? parsed.data.error : text.slice(0, ERROR_CHARS_MAX)
+  const error = parsed.data?.error ?? parsed.data?.detail ?? text.slice(0, ERROR_CHARS_MAX)
   if (status >= 500) return dependencyFailed('The inference engine failed', new Error(text.slice(0, 2000)))
   if (typeof error === 'string') return new ClientError(status, 'BadRequestError', error)
   return new ClientError(status, error.type ?? 'BadRequestError', error.message, {

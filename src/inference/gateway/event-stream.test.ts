@@ -78,6 +78,18 @@ describe('relayEvents', () => {
     expect(ends).toHaveLength(1)
   })
 
+  it('gives up a client that does not read at all', async () => {
+    vi.useFakeTimers()
+    const ends: StreamEnd[] = []
+    async function* untilEnded(): AsyncGenerator<Uint8Array> {
+      while (ends.length === 0) yield Buffer.from(`data: ${'x'.repeat(1000)}\n\n`)
+    }
+    const { stream } = relay(untilEnded(), ends)
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect(ends).toHaveLength(1)
+    await expect(textOf(stream)).rejects.toThrow('was not read')
+  })
+
   it('says that it lives while the engine is silent', async () => {
     vi.useFakeTimers()
     const silence = Promise.withResolvers<void>()

@@ -11,6 +11,9 @@ const BUFFER_BYTES = 64 * 1024
 /** A stream that has been silent for this long says that it lives: proxies cut silent ones after 30 to 60 s. */
 const KEEP_ALIVE_MS = 15_000
 
+/** A client that has not read for this long has left its place at the engine to nobody. */
+const READER_MS_MAX = 60_000
+
 const ENCODER = new TextEncoder()
 
 /** A comment, which clients skip. */
@@ -49,6 +52,19 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
     options.onEnd(relay.end)
   }
 
+  function untilRead(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    return new Promise((fulfil) => {
+      const tooLate = setTimeout(() => {
+        end()
+        controller.error(new Error(`The stream was not read for ${READER_MS_MAX / 1000} s`))
+      }, READER_MS_MAX)
+      resume = () => {
+        clearTimeout(tooLate)
+        fulfil()
+      }
+    })
+  }
+
   async function pump(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       await read((chunk) => {
@@ -57,9 +73,7 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
         isSilent = false
         controller.enqueue(bytes)
         if ((controller.desiredSize ?? 0) > 0) return
-        return new Promise<void>((fulfil) => {
-          resume = fulfil
-        })
+        return untilRead(controller)
       })
     } catch (error) {
       if (isOpen) controller.enqueue(ENCODER.encode(failure(error)))

@@ -17,9 +17,15 @@ const PROJECT = /^([^/\s]{1,128})\/([^/\s]{1,128})$/
 export function createProjectOf(headers: readonly string[]): ProjectOf {
   return ({ header }, { trained }) => {
     for (const name of headers) {
-      const [, entity, project] = PROJECT.exec(header(name)?.trim() ?? '') ?? []
-      if (entity !== undefined && project !== undefined) return { entity, project }
+      const named = projectNamed(header(name) ?? '')
+      if (named !== undefined) return named
     }
     return trained && { entity: trained.entity, project: trained.project }
   }
+}
+
+/** The project that a text names; undefined for any other text. */
+export function projectNamed(text: string): Project | undefined {
+  const [, entity, project] = PROJECT.exec(text.trim()) ?? []
+  return entity === undefined || project === undefined ? undefined : { entity, project }
 }

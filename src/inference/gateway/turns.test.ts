@@ -3,6 +3,8 @@ import { createTurns } from './turns.ts'
 
 const never = new AbortController().signal
 
+const one = (group: string) => ({ group, places: 1 })
+
 /** Lets what is ready to go on do so. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -10,9 +12,9 @@ describe('createTurns', () => {
   it('serves groups in rotation, and each in its own order', async () => {
     const turns = createTurns(1)
     const order: string[] = []
-    const release = await turns.take('flood', never)
+    const release = await turns.take(one('flood'), never)
     const enter = async (group: string, name: string): Promise<void> => {
-      const leave = await turns.take(group, never)
+      const leave = await turns.take(one(group), never)
       order.push(name)
       leave()
     }
@@ -25,9 +27,9 @@ describe('createTurns', () => {
 
   it('never has more at once than places, also when one is given back twice', async () => {
     const turns = createTurns(2)
-    const [first] = [await turns.take('a', never), await turns.take('a', never)]
+    const [first] = [await turns.take(one('a'), never), await turns.take(one('a'), never)]
     let started = 0
-    const waiting = [1, 2, 3].map(() => turns.take('a', never).then(() => started++))
+    const waiting = [1, 2, 3].map(() => turns.take(one('a'), never).then(() => started++))
     first()
     first()
     await settled()
@@ -36,14 +38,31 @@ describe('createTurns', () => {
 
   it('forgets whoever stops waiting', async () => {
     const turns = createTurns(1)
-    const release = await turns.take('a', never)
+    const release = await turns.take(one('a'), never)
     const leaving = new AbortController()
-    const left = turns.take('a', leaving.signal)
-    const next = turns.take('a', never)
+    const left = turns.take(one('a'), leaving.signal)
+    const next = turns.take(one('a'), never)
     leaving.abort(new Error('gone'))
     await expect(left).rejects.toThrow('gone')
     release()
     expect(await next).toBeTypeOf('function')
-    await expect(turns.take('a', AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
+    await expect(turns.take(one('a'), AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
+  })
+
+  it('waits until there is room for one that needs many places, and nobody overtakes it', async () => {
+    const turns = createTurns(3)
+    const [first, second] = [await turns.take(one('a'), never), await turns.take(one('a'), never)]
+    const order: string[] = []
+    const many = turns.take({ group: 'many', places: 3 }, never).then((leave) => {
+      order.push('many')
+      leave()
+    })
+    const small = turns.take(one('b'), never).then(() => order.push('small'))
+    first()
+    await settled()
+    expect(order).toEqual([])
+    second()
+    await Promise.all([many, small])
+    expect(order).toEqual(['many', 'small'])
   })
 })

@@ -1,59 +1,72 @@
 /** Takes turns between those who wait. */
 export interface Turns {
-  /** Waits for a place; the function it returns gives the place back. @throws the signal's reason. */
-  take(group: string, signal: AbortSignal): Promise<() => void>
+  /** Waits for places; the function it returns gives them back. @throws the signal's reason. */
+  take(wanted: Wanted, signal: AbortSignal): Promise<() => void>
+}
+
+export interface Wanted {
+  /** Whom the places are for. */
+  group: string
+  /** Up to all there are. */
+  places: number
 }
 
 interface Waiting {
+  places: number
   start: () => void
 }
 
 /**
- * At most `places` at once; when one becomes free, the groups that wait are served in rotation, each in its own order:
- * a group with a thousand requests does not hold up another's first.
+ * At most `total` places at once; when some become free, the groups that wait are served in rotation, each in its own
+ * order: a group with a thousand requests does not hold up another's first. Who needs many places is waited for, or it
+ * would never have its turn.
  */
-export function createTurns(places: number): Turns {
-  let free = places
+export function createTurns(total: number): Turns {
+  let free = total
   // The group that was served last is the last key.
   const queues = new Map<string, Waiting[]>()
 
-  function release(): void {
-    free++
-    const next = queues.entries().next()
-    if (next.done) return
-    const [group, queue] = next.value
-    const first = queue.shift()
-    queues.delete(group)
-    if (queue.length > 0) queues.set(group, queue)
-    first?.start()
+  function serve(): void {
+    for (const [group, queue] of queues) {
+      const [first] = queue
+      if (first === undefined || first.places > free) return
+      queue.shift()
+      queues.delete(group)
+      if (queue.length > 0) queues.set(group, queue)
+      first.start()
+    }
   }
 
-  function place(): () => void {
-    free--
+  function held(places: number): () => void {
+    free -= places
     let isHeld = true
     return () => {
-      if (isHeld) release()
+      if (!isHeld) return
       isHeld = false
+      free += places
+      serve()
     }
   }
 
   return {
-    async take(group, signal) {
+    async take({ group, places }, signal) {
       signal.throwIfAborted()
-      if (free > 0) return place()
+      if (queues.size === 0 && places <= free) return held(places)
       return new Promise((resolve, reject) => {
         const queue = queues.get(group) ?? []
         queues.set(group, queue)
         const waiting: Waiting = {
+          places,
           start() {
             signal.removeEventListener('abort', leave)
-            resolve(place())
+            resolve(held(places))
           },
         }
         function leave(): void {
           queue.splice(queue.indexOf(waiting), 1)
           if (queue.length === 0) queues.delete(group)
           reject(signal.reason)
+          serve()
         }
         queue.push(waiting)
         signal.addEventListener('abort', leave, { once: true })

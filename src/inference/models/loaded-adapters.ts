@@ -10,7 +10,8 @@ const LISTED_MAX = 64
 const LOAD_MS_MAX = 60_000
 
 interface Loaded {
-  ready: Promise<void>
+  /** Undefined when the process has lost it. */
+  ready: Promise<void> | undefined
   users: number
 }
 
@@ -57,7 +58,8 @@ export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
       const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
       loadedByProcess.set(process, loaded)
       const digest = adapter.adapter_digest
-      const entry = loaded.get(digest) ?? { ready: load(process, digest, adapter), users: 0 }
+      const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
+      entry.ready ??= load(process, digest, adapter)
       loaded.delete(digest)
       loaded.set(digest, entry)
       entry.users++
@@ -82,7 +84,8 @@ export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
 
     /** The process has lost this adapter, so that the next use loads it again. */
     forget(process: InferenceProcess, { name }: AdapterUse): void {
-      loadedByProcess.get(process)?.delete(name)
+      const entry = loadedByProcess.get(process)?.get(name)
+      if (entry !== undefined) entry.ready = undefined
     },
   }
 }

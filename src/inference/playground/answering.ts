@@ -7,6 +7,8 @@ import { parseKeeping } from '../../lossless-json.ts'
 import { DEFAULT_PROVIDER, type Providers } from '../../providers.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
+import { withoutNulls } from '../gateway/engine-fields.ts'
+import { projectNamed } from '../gateway/project-header.ts'
 import { askProvider, type NamedProvider } from './asking-providers.ts'
 import type { Deadline } from './deadline.ts'
 import { readAnswer, wholeText } from './reading-answers.ts'
@@ -17,6 +19,12 @@ export interface AnsweringDeps {
   /** Resolves for a name that this server serves. @throws 404 for any other. */
   resolveModel: (model: string, caller: Caller) => Promise<unknown>
   providers: Providers
+}
+
+/** Who asks, and for which project. */
+export interface Asker {
+  context: CallContext
+  project_id: string
 }
 
 /** Answers that are waited for at a time, each with its memory; people who try things out need far fewer. */
@@ -61,12 +69,15 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
 
   async function ask(
     inputs: CompletionInputs,
-    { reply, context, deadline }: { reply: 'whole' | 'stream'; context: CallContext; deadline: Deadline },
+    { reply, asker, deadline }: { reply: 'whole' | 'stream'; asker: Asker; deadline: Deadline },
   ): Promise<RawReply['body']> {
     enter(deadline)
     const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
+    const { context, project_id } = asker
     if (await isServed(inputs.model, context.caller)) {
-      const own = await chat.create(chatRequest(body), { ...context, signal: deadline.signal })
+      const project = projectNamed(project_id)
+      const its = { ...context, signal: deadline.signal }
+      const own = await chat.create(chatRequest(body), its, project && { project })
       return own.body
     }
     const { provider, model } = providerOf(inputs.model)
@@ -75,8 +86,8 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
 
   return {
     /** The JSON of a whole completion. @throws ClientError with what went wrong. */
-    async completion(inputs: CompletionInputs, context: CallContext, deadline: Deadline): Promise<string> {
-      const json = await wholeText(await ask(inputs, { reply: 'whole', context, deadline }))
+    async completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
+      const json = await wholeText(await ask(inputs, { reply: 'whole', asker, deadline }))
       readAnswer(json, Completion)
       return json.trim()
     },
@@ -84,20 +95,16 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
     /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
     async stream(
       inputs: CompletionInputs,
-      context: CallContext,
+      asker: Asker,
       deadline: Deadline,
     ): Promise<ReadableStream<Uint8Array>> {
-      const answer = await ask(inputs, { reply: 'stream', context, deadline })
+      const answer = await ask(inputs, { reply: 'stream', asker, deadline })
       if (answer instanceof ReadableStream) return answer
       throw dependencyFailed('The model answered something that is not a stream', answer)
     },
 
     /** The JSON of a provider's images. @throws as above. */
-    async images(
-      inputs: ImageCreateReq['inputs'],
-      context: CallContext,
-      deadline: Deadline,
-    ): Promise<string> {
+    async images(inputs: ImageCreateReq['inputs'], { context }: Asker, deadline: Deadline): Promise<string> {
       enter(deadline)
       if (await isServed(inputs.model, context.caller))
         throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
@@ -129,10 +136,6 @@ function bodyOf(inputs: CompletionInputs): Record<string, unknown> {
   }
   const { timeout: _, stream: __, ...body } = inputs
   return withoutNulls(body)
-}
-
-function withoutNulls(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }
 
 /** @throws 400 in words that name the field at fault. */

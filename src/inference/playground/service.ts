@@ -5,6 +5,7 @@ import { JsonText } from '../../lossless-json.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
+import { STREAM_HEADERS } from '../gateway/stream-headers.ts'
 import { type LoggedCall, startCall } from '../logged-call.ts'
 import { type AnsweringDeps, createAnswering } from './answering.ts'
 import { type Deadline, inTime } from './deadline.ts'
@@ -53,9 +54,10 @@ export function createPlayground(deps: PlaygroundDeps) {
       const filled = await fill(req)
       if ('error' in filled) return completionReply(req, undefined, filled)
       const inputs = filled.result
+      const asker = { project_id: req.project_id, context }
       const call = await startCompletion(req, inputs, context)
       const answer = await logged(call, async () => {
-        const ask = (deadline: Deadline) => answering.completion(inputs, inProject(req, context), deadline)
+        const ask = (deadline: Deadline) => answering.completion(inputs, asker, deadline)
         const response = await inTime(inputs.timeout, context.signal, ask)
         return { response, output: response }
       })
@@ -64,8 +66,9 @@ export function createPlayground(deps: PlaygroundDeps) {
 
     async streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
       const filled = await fill(req)
-      if ('error' in filled) return { headers: STREAM_HEADERS, body: errorLine(filled.error) }
+      if ('error' in filled) return { headers: LINES_HEADERS, body: errorLine(filled.error) }
       const inputs = filled.result
+      const asker = { project_id: req.project_id, context }
       const call = await startCompletion(req, inputs, context)
       const gone = new AbortController()
       const lines = completionLines({
@@ -73,9 +76,9 @@ export function createPlayground(deps: PlaygroundDeps) {
         conversationId: req.conversation_id ?? undefined,
         timeout: inputs.timeout,
         client: AbortSignal.any([context.signal, gone.signal]),
-        ask: (deadline) => answering.stream(inputs, inProject(req, context), deadline),
+        ask: (deadline) => answering.stream(inputs, asker, deadline),
       })
-      return { headers: STREAM_HEADERS, body: streamOf(lines, () => gone.abort()) }
+      return { headers: LINES_HEADERS, body: streamOf(lines, () => gone.abort()) }
     },
 
     async createImage(req: wire.ImageCreateReq, context: CallContext): Promise<wire.ImageCreateRes> {
@@ -83,7 +86,7 @@ export function createPlayground(deps: PlaygroundDeps) {
       const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
       const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
       const answer = await logged(call, async () => {
-        const ask = (deadline: Deadline) => answering.images(inputs, context, deadline)
+        const ask = (deadline: Deadline) => answering.images(inputs, { project_id, context }, deadline)
         const response = await inTime(undefined, context.signal, ask)
         const output = call && (await withStoredImages(response, { projectId: project_id, files }))
         return { response, output }
@@ -93,22 +96,7 @@ export function createPlayground(deps: PlaygroundDeps) {
   }
 }
 
-const STREAM_HEADERS = {
-  'content-type': 'application/jsonl',
-  'cache-control': 'no-cache',
-  // Proxies of the nginx family collect what they pass on unless told not to.
-  'x-accel-buffering': 'no',
-}
-
-/** Whom the tokens count for. Wire: a client says so in this header, where the body has no place for it. */
-const PROJECT_HEADER = 'openai-project'
-
-function inProject({ project_id }: wire.CompletionsCreateReq, context: CallContext): CallContext {
-  return {
-    ...context,
-    header: (name) => context.header(name) ?? (name === PROJECT_HEADER ? project_id : undefined),
-  }
-}
+const LINES_HEADERS = { ...STREAM_HEADERS, 'content-type': 'application/jsonl' }
 
 type Attempt<Result> = { result: Result } | { error: string }
 

@@ -13,6 +13,7 @@ export function createTokens({ gateway }: { gateway: Gateway }) {
       {
         path,
         model: req.model,
+        answers: 1,
         stream: 'none',
         body: ({ name }) => withoutNulls({ ...req, model: name }),
       },

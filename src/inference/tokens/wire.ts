@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import { LaxBoolean } from '../lax-wire.ts'
+import { listOf } from '../list-wire.ts'
+import { TokenIds } from '../prompt-wire.ts'
+
+/** Far above what fits the window of any model. */
+const MESSAGES_MAX = 100_000
 
 /** A text, or a conversation as the model's template writes it. */
 export const TokenizeReq = z
   .object({
     model: z.string().nullish(),
     prompt: z.string().nullish(),
-    messages: z.array(z.looseObject({ role: z.string() })).nullish(),
-    tools: z.array(z.looseObject({})).nullish(),
+    messages: listOf(z.looseObject({ role: z.string() }), MESSAGES_MAX).nullish(),
+    tools: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
     add_special_tokens: LaxBoolean.nullish(),
     add_generation_prompt: LaxBoolean.nullish(),
     continue_final_message: LaxBoolean.nullish(),
@@ -31,7 +36,7 @@ export const TokenizeRes = z
   .meta({ id: 'Tokenized' })
 
 export const DetokenizeReq = z
-  .object({ model: z.string().nullish(), tokens: z.array(z.int()) })
+  .object({ model: z.string().nullish(), tokens: TokenIds })
   .meta({ id: 'DetokenizeRequest' })
 export type DetokenizeReq = z.output<typeof DetokenizeReq>
 

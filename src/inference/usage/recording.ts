@@ -9,7 +9,7 @@ import { USAGE_TABLE, type UsageRow } from './queries.ts'
 /** A killed server forgets at most this much; a row a request would cost more than the request. */
 const FLUSH_MS = 1_000
 
-/** Rows that wait for the database; beyond it, what comes is counted without its key. */
+/** Rows that wait for the database; beyond it, what comes is counted without its key and project. */
 const PENDING_MAX = 10_000
 
 /** One request that has ended. */
@@ -21,6 +21,8 @@ export interface Spending {
   usage: TokenUsage | undefined
   /** About the number of tokens that were passed on of an answer that was cut. */
   events: number
+  /** Of the request. */
+  bytes: number
 }
 
 export type UsageRecording = ReturnType<typeof createUsageRecording>
@@ -35,8 +37,9 @@ export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Lo
     const sum = pending.get(name)
     if (sum !== undefined) {
       for (const count of COUNTS) sum[count] += row[count]
-    } else if (pending.size < PENDING_MAX || key === '') pending.set(name, row)
-    else add({ ...row, key: '' })
+    } else if (pending.size < PENDING_MAX) pending.set(name, row)
+    else if (project !== '') add({ ...row, entity: '', project: '', key: '' })
+    else log.warn({ usage: row }, 'usage was not counted: too much waits for the database')
   }
 
   async function flush(): Promise<void> {
@@ -83,7 +86,8 @@ const COUNTS = [
   'reasoning_tokens',
 ] as const
 
-function rowOf({ keyId, project, target, usage, events }: Spending): UsageRow {
+function rowOf({ keyId, project, target, ...spent }: Spending): UsageRow {
+  const usage = spent.usage ?? estimated(spent)
   const { baseModel, trained } = target
   return {
     entity: project?.entity ?? '',
@@ -94,11 +98,24 @@ function rowOf({ keyId, project, target, usage, events }: Spending): UsageRow {
     key: keyId,
     hour: `${new Date().toISOString().slice(0, 13)}:00:00Z`,
     requests: 1,
-    requests_cut: usage === undefined ? 1 : 0,
-    prompt_tokens: usage?.prompt_tokens ?? 0,
-    cached_tokens: usage?.cached_tokens ?? 0,
-    completion_tokens: usage?.completion_tokens ?? events,
-    reasoning_tokens: usage?.reasoning_tokens ?? 0,
+    requests_cut: spent.usage === undefined ? 1 : 0,
+    prompt_tokens: usage.prompt_tokens,
+    cached_tokens: usage.cached_tokens,
+    completion_tokens: usage.completion_tokens,
+    reasoning_tokens: usage.reasoning_tokens,
+  }
+}
+
+/** Of English text; the engine tells the tokens of a prompt at the end of its answer only. */
+const BYTES_PER_TOKEN = 4
+
+/** What an answer that was cut has cost, roughly. */
+export function estimated({ events, bytes }: Pick<Spending, 'events' | 'bytes'>): TokenUsage {
+  return {
+    prompt_tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+    cached_tokens: 0,
+    completion_tokens: events,
+    reasoning_tokens: 0,
   }
 }
 

@@ -31,7 +31,9 @@ const Group = z
     step: z.int().nullable().optional().meta({ description: 'null for a base model' }),
     key: z.string().optional().meta({ description: 'The start of a hash of the key' }),
     requests: z.int(),
-    requests_cut: z.int().meta({ description: 'Ended before the engine had counted their tokens' }),
+    requests_cut: z
+      .int()
+      .meta({ description: 'Ended before the engine had counted their tokens, which are estimated' }),
     prompt_tokens: z.int(),
     cached_tokens: z.int(),
     completion_tokens: z.int(),

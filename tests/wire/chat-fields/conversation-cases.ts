@@ -37,6 +37,7 @@ export const conversationCases: FieldCases = {
       [[], 400, /empty conversation/],
       [[{ content: 'no role' }], 422, /required/],
       [[{ role: 'user', content: 5 }], 422, /string/],
+      [[{ role: 'user', content: [{ text: 'no type' }] }], 422, /required/],
       [
         question([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]).messages,
         400,

@@ -249,6 +249,8 @@ export const samplingCases: FieldCases = {
       [{ regex: 'a', choice: ['b'] }, 400, /only use one/],
       [{ regex: '[' }, 400, /regex/],
       [{ choice: 'red' }, 422, /list/],
+      [{ choice: Array(2000).fill('red') }, 422, /at most 1000/],
+      [{ grammar: 'root ::= root' }, 400, /constraint/],
     ],
   },
   response_format: {

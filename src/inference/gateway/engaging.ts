@@ -1,0 +1,113 @@
+import { type ClientError, invalidRequest } from '../../errors.ts'
+import { stringify } from '../../lossless-json.ts'
+import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
+import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
+import type { AdapterUse, LoadedAdapters } from '../models/loaded-adapters.ts'
+import type { Target } from '../models/served-models.ts'
+import type { EngineModel } from './engine-fields.ts'
+import { engineError, readText } from './engine-reply.ts'
+
+/** A request waits this long for an engine that is starting: about four starts of the small model on two cores. */
+const HOLD_MS_MAX = 120_000
+
+/** A request that no process has answered is sent again, but one that ends each of them must not go on for ever. */
+const TRIES_MAX = 3
+
+/** What an engine is asked. */
+export interface EngineRequest {
+  /** The engine's endpoint. */
+  path: string
+  /** The body for whoever answers. */
+  body: (engine: EngineModel) => Record<string, unknown>
+}
+
+export interface EngagingDeps {
+  baseModels: BaseModels
+  loaded: LoadedAdapters
+}
+
+/** Finds the process that answers, has it load the adapter, and asks it; again where that is known to be safe. */
+export function createEngaging({ baseModels, loaded }: EngagingDeps) {
+  /** The process and the adapter in it that answer for a target; undefined stands for the bare base model. */
+  async function prepare(target: Target, signal: AbortSignal) {
+    const hold = new AbortController()
+    const timer = setTimeout(() => hold.abort(), HOLD_MS_MAX)
+    const waiting = AbortSignal.any([signal, hold.signal])
+    try {
+      const process = await baseModels.inference(target.baseModel).ready(waiting)
+      const use = target.trained && (await load(process, target.trained.checkpoint))
+      return { process, use }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw waiting.aborted ? stillStarting(target.baseModel) : error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function load(process: InferenceProcess, checkpoint: Parameters<LoadedAdapters['use']>[1]) {
+    try {
+      return await loaded.use(process, checkpoint)
+    } catch (error) {
+      // The adapter was sent to that process, but not the request.
+      throw error instanceof PartLost
+        ? new PartLost(error.message, { cause: error, request: 'unsent' })
+        : error
+    }
+  }
+
+  async function ask(request: EngineRequest, target: Target, signal: AbortSignal) {
+    const { process, use } = await prepare(target, signal)
+    try {
+      const engineModel = use?.name ?? target.baseModel
+      const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
+      const reply = await process.post(request.path, stringify(body), signal)
+      if (reply.status === 200) return { process, reply, engineModel, release: use?.release }
+      const text = await readText(reply)
+      // Wire: the engine fails over a constraint that it cannot compile, and goes on.
+      if (reply.status >= 500 && isConstrained(body))
+        throw invalidRequest('The engine cannot work with this constraint', 'structured_outputs')
+      const refusal = engineError(reply.status, text)
+      throw use !== undefined && isUnknownModel(refusal) ? new AdapterGone(process, use, refusal) : refusal
+    } catch (error) {
+      use?.release()
+      throw error
+    }
+  }
+
+  return async function engage(request: EngineRequest, target: Target, signal: AbortSignal) {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await ask(request, target, signal)
+      } catch (error) {
+        const isGone = error instanceof AdapterGone
+        const isUnsent = error instanceof PartLost && error.request === 'unsent'
+        if (tried === TRIES_MAX || !(isGone || isUnsent)) throw isGone ? error.refusal : error
+        if (isGone) loaded.forget(error.process, error.use)
+      }
+    }
+  }
+}
+
+function isConstrained(body: Record<string, unknown>): boolean {
+  return body['structured_outputs'] !== undefined || body['response_format'] !== undefined
+}
+
+/** Wire: a path that the engine does not have is a 404 as well, but without a parameter at fault. */
+function isUnknownModel(error: ClientError): boolean {
+  return error.status === 404 && error.param === 'model'
+}
+
+/** The engine does not know an adapter that it has loaded: another hand has unloaded it. */
+class AdapterGone extends Error {
+  readonly process: InferenceProcess
+  readonly use: AdapterUse
+  readonly refusal: ClientError
+
+  constructor(process: InferenceProcess, use: AdapterUse, refusal: ClientError) {
+    super(refusal.message)
+    this.process = process
+    this.use = use
+    this.refusal = refusal
+  }
+}

@@ -1,0 +1,110 @@
+import { createParser } from 'eventsource-parser'
+import { z } from 'zod'
+import { messageOf } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { RawReply } from '../http/route.ts'
+import type { Log } from '../log.ts'
+import { nowIso } from '../time.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import { Chunk, createAssembly } from './assembled-completion.ts'
+import { withoutNulls } from './gateway/engine-fields.ts'
+import type { TokenUsage } from './gateway/marks.ts'
+import type { GatewayListener } from './gateway/service.ts'
+import { type AskedCall, startCall } from './logged-call.ts'
+
+/** Answers one completion. */
+export type Complete<Req> = (req: Req, context: CallContext, listener?: GatewayListener) => Promise<RawReply>
+
+type OpName = Extract<AskedCall['op_name'], `${string}completions.create`>
+
+/** Makes every completion that belongs to a project a call of it. */
+export type Traced = <Req extends object>(opName: OpName, complete: Complete<Req>) => Complete<Req>
+
+/** What stands in a stream instead of a chunk when something goes wrong. */
+const Failure = z.object({ error: z.object({ message: z.string() }) })
+
+interface Outcome {
+  output?: string | undefined
+  exception?: string | undefined
+}
+
+/** Leaves completions as they are, where the server is not told to keep them. */
+export const untraced: Traced = (_opName, complete) => complete
+
+/** Keeps completions as calls. Nobody waits for a call to be written, and what was not let in is none. */
+export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'end'>; log: Log }): Traced {
+  return (op_name, complete) => async (req, context) => {
+    const started_at = nowIso()
+    const assembly = createAssembly()
+    let asked: Pick<AskedCall, 'project_id' | 'inputs'> | undefined
+    const listener: GatewayListener = {
+      onAdmitted(target, project) {
+        const inputs = { model: target.baseModel, ...withoutNulls(req) }
+        if (project !== undefined) asked = { project_id: `${project.entity}/${project.project}`, inputs }
+      },
+      onUsage: (usage) => assembly.add({ usage: usageOf(usage) }, 0),
+    }
+
+    /** Starts the call, and returns what ends it. */
+    function begin(): (outcome: Outcome) => void {
+      if (asked === undefined) return () => {}
+      const warn = (error: unknown): void => log.warn({ err: error }, 'a completion could not be traced')
+      const call = startCall(calls, { ...asked, op_name, started_at }, context)
+      call.catch(warn)
+      return (outcome) =>
+        void call.then(
+          (started) => started.end(outcome).catch(warn),
+          () => {},
+        )
+    }
+
+    try {
+      const reply = await complete(req, context, listener)
+      const end = begin()
+      if (reply.body instanceof ReadableStream) return { ...reply, body: watched(reply.body, assembly, end) }
+      end({ output: String(reply.body) })
+      return reply
+    } catch (error) {
+      begin()({ exception: messageOf(error) })
+      throw error
+    }
+  }
+}
+
+/** The same bytes; what they say is put together on their way. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  assembly: ReturnType<typeof createAssembly>,
+  end: (outcome: Outcome) => void,
+): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder()
+  let exception: string | undefined
+  const parser = createParser({
+    onEvent({ data }) {
+      if (exception !== undefined || !data.startsWith('{')) return
+      try {
+        const value: unknown = JSON.parse(data)
+        const failure = Failure.safeParse(value)
+        if (failure.success) exception = failure.data.error.message
+        else assembly.add(Chunk.parse(value), data.length)
+      } catch (error) {
+        exception = messageOf(error)
+      }
+    },
+  })
+  const watching = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, controller) {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      controller.enqueue(bytes)
+    },
+    flush: () => end({ output: assembly.completion(), exception }),
+    cancel: () => end({ output: assembly.completion(), exception: 'The client went away' }),
+  })
+  return body.pipeThrough(watching)
+}
+
+/** Wire: usage as replies have it. */
+function usageOf({ prompt_tokens, completion_tokens, cached_tokens }: TokenUsage) {
+  const total_tokens = prompt_tokens + completion_tokens
+  return { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: { cached_tokens } }
+}
