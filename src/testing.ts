@@ -114,7 +114,6 @@ function noCompute(): Compute {
   return {
     unavailable,
     priorityScheduling: false,
-    maxNumSeqs: 128,
     loraRankMax: 16,
     trainer: refuse,
     inference: refuse,

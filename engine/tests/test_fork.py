@@ -3,11 +3,12 @@
 import os
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import pytest
 
-from engine.fork import Fork, ForkFailed
+from engine import fork as module
+from engine.fork import Fork, ForkFailed, NoFork
 
 SECONDS = 1.0
 
@@ -17,6 +18,8 @@ def answer(request: bytes) -> bytes:
         time.sleep(60)
     if request == b"die":
         os.kill(os.getpid(), signal.SIGSEGV)
+    if request == b"stop":
+        os.kill(os.getpid(), signal.SIGSTOP)
     if request == b"memory":
         try:
             return bytes(200 << 20)
@@ -56,6 +59,37 @@ def test_another_fork_takes_over(fork: Fork, request_: bytes, words: str) -> Non
         fork.ask(request_)
     assert time.monotonic() - started < 2 * SECONDS
     assert process_of(fork.ask(b"second")) != first
+
+
+def test_a_fork_without_its_alarm_is_not_waited_for(fork: Fork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MARGIN_SECONDS", 0.1)
+    with pytest.raises(ForkFailed, match="took longer than 1 s"):
+        fork.ask(b"stop")
+    assert fork.ask(b"second").endswith(b"second")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_what_became_of_a_fork_between_two_requests_is_nobodys_fault(
+    fork: Fork, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    first = process_of(fork.ask(b"first"))
+    monkeypatch.setattr(module, "BEGIN_SECONDS_MAX", 0.5)
+    os.kill(first, number)
+    large = b"x" * (8 << 20)
+    assert process_of(fork.ask(large)) != first
+
+
+@pytest.mark.parametrize("happens", [signal.pause, lambda: os.kill(os.getpid(), signal.SIGKILL)])
+def test_forks_that_never_begin(fork: Fork, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+    def serve(*_: object) -> None:
+        happens()
+
+    monkeypatch.setattr(module, "BEGIN_SECONDS_MAX", 0.2)
+    with monkeypatch.context() as broken:
+        broken.setattr(fork, "serve", serve)
+        with pytest.raises(NoFork):
+            fork.ask(b"first")
+    assert fork.ask(b"second").endswith(b"second")
 
 
 def test_memory_is_limited(fork: Fork) -> None:

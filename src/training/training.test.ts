@@ -231,6 +231,11 @@ describe('GET /v1/preview/models', () => {
     expect((await register({ rank: 4 })).status).toBe(200)
     expect((await register({ rank: 8 })).status).toBe(409)
   })
+
+  it('422 for a base model that no file could be', async () => {
+    const body = { project: 'proj', name: randomUUID(), base_model: 'a\0b' }
+    expect((await server.post('/v1/preview/models', body)).status).toBe(422)
+  })
 })
 
 describe('POST /v1/preview/training-jobs/{training_job_id}/cancel', () => {

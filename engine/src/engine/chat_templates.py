@@ -16,7 +16,7 @@ from vllm.renderers.hf import HfRenderer
 from vllm.renderers.params import ChatParams
 from vllm.renderers.registry import RENDERER_REGISTRY
 
-from engine.fork import Fork, ForkFailed
+from engine.fork import Fork, ForkFailed, NoFork
 
 SECONDS_MAX = 2.0  # real templates take milliseconds, also on a machine that trains meanwhile
 MEMORY_MIB_MAX = 256  # a request's body has 64 MiB at most, and its text is copied a few times
@@ -69,7 +69,7 @@ class Renderer(HfRenderer):
             async with asyncio.timeout(WAIT_S_MAX):
                 turn = asyncio.get_running_loop().run_in_executor(self.turns, self.fork.ask, request)
                 return json.loads(await turn)
-        except TimeoutError:
+        except (TimeoutError, NoFork):
             raise QueueOverflowError from None
         except ForkFailed as failure:
             raise VLLMValidationError(f"The chat template {failure}", parameter="chat_template") from None

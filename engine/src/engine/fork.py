@@ -13,10 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 FIRST_FILE = 3  # after the standard streams
+BEGIN_SECONDS_MAX = 5.0  # a fork takes 40 ms; one of a process with threads may inherit a lock that nobody opens
+MARGIN_SECONDS = 1.0  # the alarm comes first
 
 
 class ForkFailed(Exception):
     """No answer; the message says why."""
+
+
+class NoFork(Exception):
+    """No fork begins to answer, for reasons that are not the request's."""
 
 
 class Running(NamedTuple):
@@ -43,19 +49,36 @@ class Fork:
         """For one thread at a time.
 
         :raises ForkFailed: the answer took too long, or ended the fork
+        :raises NoFork: nothing has seen the request
         """
-        process, connection, memory = self.running = self.running or self.start()
+        process, connection, memory = self.begin()
         try:
             connection.send_bytes(request)
+            if not connection.poll(self.seconds + MARGIN_SECONDS):
+                raise TimeoutError
             answer = connection.recv_bytes()
-        except (EOFError, OSError):
+        except (EOFError, OSError) as error:
             self.stop()
-            late = process.exitcode == -signal.SIGALRM
+            late = isinstance(error, TimeoutError) or process.exitcode == -signal.SIGALRM
             raise ForkFailed(f"took longer than {self.seconds:g} s" if late else "ended unexpectedly") from None
         # What is kept of one request must not be missing from the memory of the next.
         if address_space(process.pid) > memory + self.memory // 2:
             self.stop()
         return answer
+
+    def begin(self) -> Running:
+        """A fork whose alarm is set; the one at hand may have been killed since the last request."""
+        for _ in range(2):
+            try:
+                self.running = self.running or self.start()
+                self.running.connection.send_bytes(b"")
+                if self.running.connection.poll(BEGIN_SECONDS_MAX):
+                    self.running.connection.recv_bytes()
+                    return self.running
+            except (EOFError, OSError):
+                pass
+            self.stop()
+        raise NoFork
 
     def start(self) -> Running:
         ours, theirs = multiprocessing.Pipe()
@@ -88,12 +111,13 @@ class Fork:
         logging.disable()
         while True:
             try:
-                request = connection.recv_bytes()
+                connection.recv_bytes()
             except EOFError:
                 return
             # Nothing handles the alarm: the kernel ends this process, whatever it is doing and whoever is left.
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
-            connection.send_bytes(self.answer(request))
+            connection.send_bytes(b"")
+            connection.send_bytes(self.answer(connection.recv_bytes()))
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -6,19 +6,20 @@ export interface Bell {
 }
 
 export function createBell(): Bell {
-  let waiting: (() => void)[] = []
+  const waiting = new Set<() => void>()
   return {
     ring() {
       for (const wake of waiting) wake()
-      waiting = []
     },
     next(signal) {
       return new Promise((resolve) => {
         const wake = (): void => {
+          // The next ring may be an hour away, so that whoever goes takes what is kept for him along.
+          waiting.delete(wake)
           signal.removeEventListener('abort', wake)
           resolve()
         }
-        waiting.push(wake)
+        waiting.add(wake)
         signal.addEventListener('abort', wake, { once: true })
       })
     },

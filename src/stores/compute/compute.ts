@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
+import { createKnownParts, type KnownPart } from './known-parts.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'
 import { createParts } from './parts.ts'
 import { type Compute, type Inference, PartLost, type Trainer } from './port.ts'
@@ -7,13 +8,11 @@ import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
 
-/** Base models that are remembered, running or not: more come from mistyped names than from use. */
-const BASE_MODELS_MAX = 64
-
 export interface ComputeOptions {
   log: Log
   loraRankMax: number
   priorityScheduling: boolean
+  /** Requests that one inference server computes in one batch. */
   maxNumSeqs: number
   /** Served from the start, and stopped last. */
   defaultBaseModel: string
@@ -41,66 +40,54 @@ export interface RemoteOptions {
   key: string | undefined
 }
 
-type Part<Kind> = Kind & AsyncDisposable
-
-/** The parts of each base model, made when first asked for. */
+/** The parts of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
-  const { log, programs, memory, stallMs, remote } = options
+  const { log, programs, memory, stallMs, remote, maxNumSeqs } = options
   const parts = createParts({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
-  const trainers = new Map<string, Part<Trainer>>()
-  const inferences = new Map<string, Part<Inference>>()
+  const trainers = createKnownParts(newTrainer, options.defaultBaseModel)
+  const inferences = createKnownParts(newInference, options.defaultBaseModel)
 
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs }
   }
 
-  function newTrainer(baseModel: string): Part<Trainer> {
+  function newTrainer(baseModel: string): KnownPart<Trainer> {
     if (programs.missing !== undefined) throw new PartLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
     return createTrainer({ ...shared('trainer', baseModel), memoryBytes, spec: programs.trainer(baseModel) })
   }
 
-  function newInference(baseModel: string): Part<Inference> {
+  function newInference(baseModel: string): KnownPart<Inference> {
     const common = { ...shared('inference', baseModel), servedModel: baseModel }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
-      return createRemoteVllm({ ...common, ...remote })
+      return createRemoteVllm({
+        ...common,
+        ...remote,
+        requestsMax: maxNumSeqs * Math.max(1, remote.workers.length),
+      })
     }
     if (programs.missing !== undefined) throw new PartLost(programs.missing)
     const memoryBytes = () => memory.inferenceBytes(baseModel)
-    return createVllm({ ...common, memoryBytes, spec: (port) => programs.inference(baseModel, port) })
+    return createVllm({
+      ...common,
+      memoryBytes,
+      requestsMax: maxNumSeqs,
+      spec: (port) => programs.inference(baseModel, port),
+    })
   }
 
   return {
     unavailable: remote === undefined ? programs.missing : undefined,
     priorityScheduling: options.priorityScheduling,
-    maxNumSeqs: options.maxNumSeqs,
     loraRankMax: options.loraRankMax,
-    trainer: (baseModel) => madeOnce(trainers, baseModel, newTrainer),
-    inference: (baseModel) => madeOnce(inferences, baseModel, newInference),
-    statuses: () => [...trainers.values(), ...inferences.values()].map((part) => part.status()),
+    trainer: trainers.get,
+    inference: inferences.get,
+    statuses: () => [...trainers.statuses(), ...inferences.statuses()],
     memory: parts.memory,
 
     async [Symbol.asyncDispose]() {
-      const all = [...trainers.values(), ...inferences.values()]
-      await Promise.all(all.map((part) => part[Symbol.asyncDispose]()))
+      await Promise.all([trainers[Symbol.asyncDispose](), inferences[Symbol.asyncDispose]()])
     },
   }
-}
-
-function madeOnce<Kind>(
-  known: Map<string, Kind>,
-  baseModel: string,
-  make: (baseModel: string) => Kind,
-): Kind {
-  const found = known.get(baseModel)
-  if (found !== undefined) return found
-  if (known.size >= BASE_MODELS_MAX) {
-    throw new PartLost(
-      `This server was asked for ${BASE_MODELS_MAX} base models; it forgets them when it starts`,
-    )
-  }
-  const made = make(baseModel)
-  known.set(baseModel, made)
-  return made
 }

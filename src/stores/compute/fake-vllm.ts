@@ -36,7 +36,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const usage = { prompt_tokens: 5, total_tokens: 7, completion_tokens: 2 }
   const head = { id: 'cmpl-1', created: 1, model: chat.model, usage }
   if (request.url === '/v1/completions') {
-    return reply(200, { ...head, object: 'text_completion', choices: [{ index: 0, text: body }] })
+    const choices = [{ index: 0, text: body, finish_reason: 'stop' }]
+    const whole = { ...head, object: 'text_completion', choices }
+    if (chat.stream !== true) return reply(200, whole)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`data: ${JSON.stringify(whole)}\n\ndata: [DONE]\n\n`)
+    return
   }
   if (request.url === '/tokenize') return reply(200, { count: 2, max_model_len: 9, tokens: [1, 2] })
   if (request.url === '/detokenize') return reply(200, { prompt: body })

@@ -13,6 +13,9 @@ import { openCompute, type Programs } from './compute.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
+/** File names have 255 bytes at most; what makes a base model's name its own comes last. */
+const FILE_NAME_CHARS_MAX = 200
+
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
 export interface LocalComputeOptions {
@@ -118,5 +121,5 @@ function findPython({ engine, cacheFolder, environment }: LocalComputeOptions): 
 }
 
 function fileNameOf(id: string): string {
-  return id.replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+  return id.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-FILE_NAME_CHARS_MAX)
 }

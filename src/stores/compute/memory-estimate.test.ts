@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -47,6 +47,16 @@ describe('what parts need', () => {
     mkdirSync(join(cached, 'refs'))
     writeFileSync(join(cached, 'refs/main'), 'abc')
     expect(needs().trainerBytes('org/model')).toBeCloseTo(4_000 + 0.8 * GB, 0)
+  })
+
+  it.each([
+    ['too long for a file', 'a'.repeat(300)],
+    ['with a character that no file has', 'org/a\0b'],
+    ['that loops', 'loop'],
+  ])('is assumed of a name %s', (_what, name) => {
+    const location = name === 'loop' ? join(folder, name) : name
+    if (name === 'loop') symlinkSync(location, location)
+    expect(needs().trainerBytes(location)).toBe(6.8 * GB)
   })
 
   it('fits a budget that is set, or a share of the machine', () => {

@@ -82,34 +82,30 @@ function gpuBytes(environment: NodeJS.ProcessEnv): number | undefined {
   }
 }
 
-/** How many parameters a base model has: the bytes of its weights by those of one; undefined when it is not here. */
+/** How many parameters a base model has: the bytes of its weights by those of one; undefined when none can be read. */
 function parametersOf(location: string, environment: NodeJS.ProcessEnv): number | undefined {
-  const folder = isFolder(location) ? location : cachedFolder(location, environment)
-  if (folder === undefined) return undefined
-  const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
-  if (files.length === 0) return undefined
-  const bytes = files.reduce(
-    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  )
-  return bytes / (DTYPE_BYTES[dtypeOf(folder)] ?? 2)
+  try {
+    const folder = isFolder(location) ? location : cachedFolder(location, environment)
+    const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
+    if (files.length === 0) return undefined
+    const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+    return bytes / (DTYPE_BYTES[dtypeOf(folder)] ?? 2)
+  } catch {
+    // It need not be here, and its name may be one that no file can have.
+    return undefined
+  }
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-/** Where the Hugging Face libraries keep the main revision of a model that they have fetched. */
-function cachedFolder(id: string, environment: NodeJS.ProcessEnv): string | undefined {
+/** Where the Hugging Face libraries keep the main revision of a model. @throws Error when they have not fetched it. */
+function cachedFolder(id: string, environment: NodeJS.ProcessEnv): string {
   const { HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = environment
   const home = HF_HOME ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface')
   const folder = join(HF_HUB_CACHE ?? join(home, 'hub'), `models--${id.replaceAll('/', '--')}`)
-  try {
-    const snapshot = join(folder, 'snapshots', readFileSync(join(folder, 'refs/main'), 'utf8').trim())
-    return isFolder(snapshot) ? snapshot : undefined
-  } catch {
-    return undefined
-  }
+  return join(folder, 'snapshots', readFileSync(join(folder, 'refs/main'), 'utf8').trim())
 }
 
 function dtypeOf(folder: string): string {

@@ -24,6 +24,8 @@ export interface Seat {
   use(): () => void
   /** Starts the part once there is room for it. @throws PartLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
+  /** Forgets the part, which has stopped for good. */
+  leave(): void
 }
 
 export interface Parts {
@@ -47,10 +49,11 @@ interface Member {
 
 /** Shares the memory among parts: whoever needs room gets that of parts that nobody uses. */
 export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
-  const members: Member[] = []
+  const members = new Set<Member>()
   const freed = createBell()
 
-  const running = (): Member[] => members.filter(({ part }) => !['idle', 'stopped'].includes(part.state()))
+  const running = (): Member[] =>
+    [...members].filter(({ part }) => !['idle', 'stopped'].includes(part.state()))
   const usedBytes = (): number => bytesOf(running())
 
   /** What to stop so that a part fits; undefined when that would not do. */
@@ -97,7 +100,7 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
 
     add(part, rank) {
       const member: Member = { part, isKept: rank === 'keep', users: 0, lastUsedAt: 0 }
-      members.push(member)
+      members.add(member)
       let idleTimer: NodeJS.Timeout | undefined
 
       function release(): void {
@@ -122,6 +125,10 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
           }
         },
         start: (whenFull, signal) => start(part, whenFull, signal),
+        leave() {
+          clearTimeout(idleTimer)
+          members.delete(member)
+        },
       }
     },
   }

@@ -7,8 +7,8 @@ import { ClientError } from '../../errors.ts'
  */
 
 /**
- * `idle`: not running, and started by whoever needs it. `failed`: several starts in a row went wrong; starting is still
- * tried, at long intervals.
+ * `idle`: not running, and started by whoever needs it. `failed`: several starts in a row went wrong; after a pause those
+ * of the default base model go on, and others become idle.
  */
 export type PartState = 'idle' | 'starting' | 'ready' | 'restarting' | 'failed' | 'stopping' | 'stopped'
 
@@ -88,6 +88,8 @@ export interface InferenceProcess {
 
 export interface Inference {
   status(): PartStatus
+  /** Requests that it computes at a time, in all its replicas together. */
+  readonly requestsMax: number
   /** Starts the process if none runs; resolves once it answers. @throws PartLost when it cannot; the signal's reason. */
   ready(signal: AbortSignal): Promise<InferenceProcess>
 }
@@ -97,15 +99,13 @@ export interface Compute extends AsyncDisposable {
   readonly unavailable: string | undefined
   /** Whether the inference servers heed the priority of a request. */
   readonly priorityScheduling: boolean
-  /** Requests that an inference server computes in one batch. */
-  readonly maxNumSeqs: number
   /** The largest rank of an adapter that the inference servers take. */
   readonly loraRankMax: number
-  /** The worker of a base model, running or not. @throws PartLost when this server knows too many base models. */
+  /** The worker of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
   trainer(baseModel: string): Trainer
-  /** The server of a base model, running or not. @throws PartLost when this server knows too many base models. */
+  /** The server of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
   inference(baseModel: string): Inference
-  /** Every part that was ever asked for. */
+  /** Every part that was asked for and is not forgotten. */
   statuses(): PartStatus[]
   memory(): EngineMemory
 }

@@ -192,6 +192,7 @@ describe('a vLLM elsewhere', () => {
     const [router = 0, one = 0, another = 0] = ports
     for (const port of [router, one]) await startRemote(port)
     const compute = open({ url: urlOf(router), workers: [urlOf(one), urlOf(another)] })
+    expect(compute.inference(MODEL).requestsMax).toBe(2 * compute.inference('another').requestsMax)
     const process = await ready(compute)
     expect(await loadAdapter(process)).toBe(200)
     expect(await idsOf(one)).toEqual([MODEL, 'digest'])

@@ -36,6 +36,8 @@ export interface RemoteVllmOptions {
   /** A bearer key; undefined where none is asked for. */
   key: string | undefined
   servedModel: string
+  /** Requests that it computes at a time, in all its replicas together. */
+  requestsMax: number
   stallMs: number
 }
 
@@ -61,6 +63,7 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
 
   return {
     status: supervisor.status,
+    requestsMax: options.requestsMax,
     async ready(signal) {
       const connection = connectionOf(await supervisor.ready(signal))
       if (replicas.length === 0) return connection

@@ -54,7 +54,10 @@ export interface Supervisor<Ready> extends AsyncDisposable {
   ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Life<Ready>>
 }
 
-/** Keeps a part alive from when it is first needed until it is stopped: life after life, with growing pauses. */
+/**
+ * Keeps a part alive from when it is first needed until it is stopped: life after life, with growing pauses. One that
+ * cannot be started is left alone until somebody asks for it again, unless it is to be kept.
+ */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
   const { name, log } = options
   const state = createState()
@@ -65,12 +68,12 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   let lastLines: () => string[] = () => []
   let life: Life<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
+  /** In a row, also over times in which nobody asked. */
+  let failedStarts = 0
   let isDisposed = false
 
   async function keepAlive(stopping: AbortSignal): Promise<void> {
-    let failedStarts = 0
     while (!stopping.aborted) {
-      failedStarts++
       const reason = await options
         .live({
           stopping,
@@ -84,12 +87,15 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
           },
         })
         .catch((error: unknown) => `${name} could not be started: ${String(error)}`)
+      const wasReady = life !== undefined
       life = undefined
       if (stopping.aborted) return
+      if (!wasReady) failedStarts++
       state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
       const pause = Math.min(options.backoffMsMax ?? BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failedStarts)
-      log.warn({ part: name, reason, restart_ms: pause }, 'engine part ended')
+      log.warn({ part: name, reason, pause_ms: pause }, 'engine part ended')
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
+      if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && seat.users() === 0) return
     }
   }
 
@@ -140,8 +146,9 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     },
     async [Symbol.asyncDispose]() {
       isDisposed = true
-      await stop('stopped with the server')
+      await stop('stopped by the server')
       state.enter('stopped')
+      seat.leave()
     },
   }
 }

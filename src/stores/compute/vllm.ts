@@ -25,6 +25,8 @@ export interface VllmOptions {
   spec: (port: number) => ChildSpec
   /** The name under which the base model is served. */
   servedModel: string
+  /** Requests that it computes at a time, in all its replicas together. */
+  requestsMax: number
   /** A server that has not produced a byte for this long, although asked to, hangs. */
   stallMs: number
 }
@@ -49,6 +51,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
 
   return {
     status: supervisor.status,
+    requestsMax: options.requestsMax,
     ready: async (signal) => connectionOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()

@@ -62,7 +62,6 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   return {
     loraRankMax: compute.loraRankMax,
     priorityScheduling: compute.priorityScheduling,
-    maxNumSeqs: compute.maxNumSeqs,
 
     isAvailable: (): boolean => compute.unavailable === undefined,
 

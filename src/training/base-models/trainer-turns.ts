@@ -19,10 +19,12 @@ export function createTrainerTurns(compute: Compute) {
   ): Promise<Result> {
     const before = turns.get(baseModel) ?? Promise.resolve()
     const turn = before.then(() => work(compute.trainer(baseModel)))
-    turns.set(
-      baseModel,
-      turn.catch(() => {}),
-    )
+    const ended = turn
+      .catch(() => {})
+      .finally(() => {
+        if (turns.get(baseModel) === ended) turns.delete(baseModel)
+      })
+    turns.set(baseModel, ended)
     return turn
   }
 

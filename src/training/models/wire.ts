@@ -42,7 +42,11 @@ export const ModelCreateReq = z.object({
   entity: Name.nullish(),
   project: Name,
   name: Name,
-  base_model: z.string().min(1).max(512),
+  base_model: z
+    .string()
+    .min(1)
+    .max(512)
+    .refine((name) => !name.includes('\0'), 'No file and no model has a NUL in its name'),
   return_existing: z.boolean().nullish(),
   lora: z
     .object({

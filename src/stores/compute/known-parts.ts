@@ -1,0 +1,56 @@
+import { PartLost, type PartStatus } from './port.ts'
+
+/** Base models that are remembered, running or not: more come from mistyped names than from use. */
+const BASE_MODELS_MAX = 64
+
+export type KnownPart<Kind> = Kind & AsyncDisposable
+
+export interface KnownParts<Kind> extends AsyncDisposable {
+  /** @throws PartLost when too many are in use; what `make` throws. */
+  get(baseModel: string): Kind
+  statuses(): PartStatus[]
+}
+
+/** Parts of one kind, made when first asked for; those of too many base models are forgotten, but for the kept one. */
+export function createKnownParts<Kind extends { status(): PartStatus }>(
+  make: (baseModel: string) => KnownPart<Kind>,
+  keptBaseModel: string,
+): KnownParts<Kind> {
+  const known = new Map<string, { part: KnownPart<Kind>; askedAt: number }>()
+  const leaving = new Set<Promise<void>>()
+
+  /** Forgets the part that was asked for longest ago, among those that nobody uses. */
+  function forgetOne(): void {
+    const unused = [...known]
+      .filter(([baseModel, { part }]) => baseModel !== keptBaseModel && part.status().users === 0)
+      .sort(([, a], [, b]) => a.askedAt - b.askedAt)
+    const [oldest] = unused
+    if (oldest === undefined) throw new PartLost(`${BASE_MODELS_MAX} base models are in use on this server`)
+    const [baseModel, { part }] = oldest
+    known.delete(baseModel)
+    const gone: Promise<void> = Promise.resolve(part[Symbol.asyncDispose]()).finally(() =>
+      leaving.delete(gone),
+    )
+    leaving.add(gone)
+  }
+
+  return {
+    get(baseModel) {
+      const askedAt = performance.now()
+      const found = known.get(baseModel)
+      if (found !== undefined) {
+        found.askedAt = askedAt
+        return found.part
+      }
+      if (known.size >= BASE_MODELS_MAX) forgetOne()
+      const part = make(baseModel)
+      known.set(baseModel, { part, askedAt })
+      return part
+    },
+    statuses: () => [...known.values()].map(({ part }) => part.status()),
+    async [Symbol.asyncDispose]() {
+      const ends = [...known.values()].map(({ part }) => part[Symbol.asyncDispose]())
+      await Promise.all([...ends, ...leaving])
+    },
+  }
+}
