@@ -100,7 +100,7 @@ export function createTraining(deps: TrainingDeps) {
     forking,
     merging: createMerging({ baseModels, checkpoints, files }),
     trajectories: createTrajectories({ blobs, models, checkpoints, trajectoryCalls }),
-    trainingHealth: createHealth({ control, compute }),
+    trainingHealth: createHealth({ control, compute, baseModel: engine.baseModel }),
 
     /** Starts the engine and takes up open jobs; nobody waits for the engine. */
     async startTraining(): Promise<AsyncDisposable> {

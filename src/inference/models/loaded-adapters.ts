@@ -25,7 +25,7 @@ export interface AdapterUse {
 export type LoadedAdapters = ReturnType<typeof createLoadedAdapters>
 
 /** Loads adapters into inference servers on demand, each under the digest of its content, and never twice. */
-export function createLoadedAdapters({ files }: { files: CheckpointFiles }) {
+export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, 'adapterFolder'> }) {
   // Keyed by process, then by digest: what was loaded into a process ends with it. The least recently used comes first.
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 

@@ -8,7 +8,7 @@ export type KnownPart<Kind> = Kind & AsyncDisposable
 export interface KnownParts<Kind> extends AsyncDisposable {
   /** @throws PartLost when too many are in use; what `make` throws. */
   get(baseModel: string): Kind
-  statuses(): PartStatus[]
+  statuses(): (PartStatus & { base_model: string })[]
 }
 
 /** Parts of one kind, made when first asked for; those of too many base models are forgotten, but for the kept one. */
@@ -47,7 +47,7 @@ export function createKnownParts<Kind extends { status(): PartStatus }>(
       known.set(baseModel, { part, askedAt })
       return part
     },
-    statuses: () => [...known.values()].map(({ part }) => part.status()),
+    statuses: () => [...known].map(([base_model, { part }]) => ({ base_model, ...part.status() })),
     async [Symbol.asyncDispose]() {
       const ends = [...known.values()].map(({ part }) => part[Symbol.asyncDispose]())
       await Promise.all([...ends, ...leaving])

@@ -106,6 +106,6 @@ export interface Compute extends AsyncDisposable {
   /** The server of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
   inference(baseModel: string): Inference
   /** Every part that was asked for and is not forgotten. */
-  statuses(): PartStatus[]
+  statuses(): (PartStatus & { base_model: string })[]
   memory(): EngineMemory
 }

@@ -9,8 +9,15 @@ export type Health = ReturnType<typeof createHealth>
 
 type Report = z.output<typeof SystemCheckRes>
 
+export interface HealthDeps {
+  control: ControlDb
+  compute: Compute
+  /** The default one; that another cannot be started may be no more than a mistyped name. */
+  baseModel: string
+}
+
 /** Whether the training half can work. */
-export function createHealth({ control, compute }: { control: ControlDb; compute: Compute }) {
+export function createHealth({ control, compute, baseModel }: HealthDeps) {
   return {
     health: () => ({ status: 'ok' as const }),
 
@@ -22,7 +29,8 @@ export function createHealth({ control, compute }: { control: ControlDb; compute
         cpu_queue: await check(async () => {}),
         gpu_queue: await check(async () => {
           if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
-          const failed = compute.statuses().find((part) => part.state === 'failed')
+          const own = compute.statuses().filter((part) => part.base_model === baseModel)
+          const failed = own.find((part) => part.state === 'failed')
           if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)
         }),
         engine: engineOf(compute),

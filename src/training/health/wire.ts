@@ -10,6 +10,7 @@ const Check = z
 const EnginePart = z
   .object({
     name: z.string(),
+    base_model: z.string(),
     state: z.enum(['idle', 'starting', 'ready', 'restarting', 'failed', 'stopping', 'stopped']),
     since: z.string(),
     last_error: z.string().nullable(),

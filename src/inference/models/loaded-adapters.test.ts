@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { InferenceProcess } from '../../stores/compute/port.ts'
+import { createLoadedAdapters } from './loaded-adapters.ts'
+
+const LISTED = 64
+
+/** A process that only remembers what it was told to load and unload. */
+function recordingProcess(answer: { status: number; text: string } = { status: 200, text: '' }) {
+  const told: string[] = []
+  const process: InferenceProcess = {
+    async post(path, body) {
+      const { lora_name } = JSON.parse(body) as { lora_name: string }
+      told.push(`${path.includes('unload') ? 'unload' : 'load'} ${lora_name}`)
+      return { status: answer.status, read: async (onChunk) => onChunk(Buffer.from(answer.text)) }
+    },
+  }
+  return { told, process }
+}
+
+const files = { adapterFolder: async () => '/adapters' }
+const adapter = (digest: string) => ({ adapter_digest: digest, manifest: [] })
+
+function newLoaded() {
+  return createLoadedAdapters({ files })
+}
+
+describe('createLoadedAdapters', () => {
+  it('loads an adapter once for all who ask, and once for each process', async () => {
+    const loaded = newLoaded()
+    const [first, second] = [recordingProcess(), recordingProcess()]
+    await Promise.all([1, 2, 3].map(() => loaded.use(first.process, adapter('a'))))
+    await loaded.use(second.process, adapter('a'))
+    expect([first.told, second.told]).toEqual([['load a'], ['load a']])
+  })
+
+  it('unloads the one used longest ago that nobody uses, and loads it again when it is asked for', async () => {
+    const loaded = newLoaded()
+    const { told, process } = recordingProcess()
+    const held = await loaded.use(process, adapter('held'))
+    for (let n = 0; n < LISTED; n++) (await loaded.use(process, adapter(String(n)))).release()
+    expect(told.filter((line) => line.startsWith('unload'))).toEqual(['unload 0'])
+    held.release()
+    held.release()
+    ;(await loaded.use(process, adapter('0'))).release()
+    expect(told.filter((line) => line.startsWith('unload'))).toEqual(['unload 0', 'unload held'])
+    expect(told.at(-2)).toBe('load 0')
+  })
+
+  it('loads again what the process has lost, and still knows who uses it', async () => {
+    const loaded = newLoaded()
+    const { told, process } = recordingProcess()
+    const first = await loaded.use(process, adapter('a'))
+    loaded.forget(process, first)
+    await loaded.use(process, adapter('a'))
+    first.release()
+    for (let n = 0; n < LISTED; n++) (await loaded.use(process, adapter(String(n)))).release()
+    expect(told.filter((line) => line.endsWith(' a'))).toEqual(['load a', 'load a'])
+  })
+
+  it('takes one that is there already for loaded, and tries a failed one again', async () => {
+    const there = recordingProcess({ status: 400, text: 'has already been loaded' })
+    await newLoaded().use(there.process, adapter('a'))
+    const failing = recordingProcess({ status: 500, text: 'no' })
+    const loaded = newLoaded()
+    for (let tries = 0; tries < 2; tries++)
+      await expect(loaded.use(failing.process, adapter('a'))).rejects.toThrow('could not be loaded')
+    expect(failing.told).toEqual(['load a', 'load a'])
+  })
+})
