@@ -10,20 +10,41 @@ MODEL = "heddle/loom-tiny"
 
 
 def main() -> None:
-    client = OpenAI(base_url=f"{os.environ['BASE_URL']}/v1", api_key=os.environ["API_KEY"], project="local/clients")
+    client = OpenAI(
+        base_url=f"{os.environ['BASE_URL']}/v1",
+        api_key=os.environ["API_KEY"],
+        project="local/clients",
+    )
     task: dict[str, Any] = json.loads(os.environ["TASK"])
     ask = [{"role": "user", "content": task["question"]}]
     chat: Any = client.chat.completions
     common = {"model": MODEL, "temperature": 0, "max_tokens": 60}
 
     text = chat.create(messages=ask, **common).choices[0].message.content
-    stream = list(chat.create(messages=ask, stream=True, stream_options={"include_usage": True}, **common))
-    streamed = "".join(choice.delta.content or "" for chunk in stream for choice in chunk.choices)
+    stream = list(
+        chat.create(
+            messages=ask, stream=True, stream_options={"include_usage": True}, **common
+        )
+    )
+    streamed = "".join(
+        choice.delta.content or "" for chunk in stream for choice in chunk.choices
+    )
 
     wanted = [{"role": "user", "content": task["tool_question"]}]
-    called = chat.create(messages=wanted, tools=[task["tool"]], **common).choices[0].message.tool_calls[0]
-    schema = {"type": "json_schema", "json_schema": {"name": "colour", "schema": task["schema"]}}
-    constrained = chat.create(messages=ask, response_format=schema, **common).choices[0].message.content
+    called = (
+        chat.create(messages=wanted, tools=[task["tool"]], **common)
+        .choices[0]
+        .message.tool_calls[0]
+    )
+    schema = {
+        "type": "json_schema",
+        "json_schema": {"name": "colour", "schema": task["schema"]},
+    }
+    constrained = (
+        chat.create(messages=ask, response_format=schema, **common)
+        .choices[0]
+        .message.content
+    )
 
     try:
         chat.create(messages=ask, **(common | {"model": "local/clients/nobody"}))
@@ -31,7 +52,9 @@ def main() -> None:
     except NotFoundError as refusal:
         error = f"{refusal.status_code} {refusal.param}"
 
-    completion = client.completions.create(model=MODEL, prompt="The answer", max_tokens=4, temperature=0)
+    completion = client.completions.create(
+        model=MODEL, prompt="The answer", max_tokens=4, temperature=0
+    )
     result = {
         "text": text,
         "streamed": streamed,
