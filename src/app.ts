@@ -29,6 +29,8 @@ import { filesRoutes } from './trace/files/routes.ts'
 import type { Files } from './trace/files/service.ts'
 import { objectsRoutes } from './trace/objects/routes.ts'
 import type { Objects } from './trace/objects/service.ts'
+import { otlpRoutes } from './trace/otlp/routes.ts'
+import type { Otlp } from './trace/otlp/service.ts'
 import { projectRoutes } from './trace/project/routes.ts'
 import type { Project } from './trace/project/service.ts'
 import { refsRoutes } from './trace/refs/routes.ts'
@@ -66,6 +68,7 @@ import type { Trajectories } from './training/trajectories/service.ts'
 /** Every service that answers requests. */
 export interface Services {
   calls: Calls
+  otlp: Otlp
   traceUsage: TraceUsage
   callStats: CallStats
   threads: Threads
@@ -103,6 +106,7 @@ export interface Services {
 export function routesOf(services: Services): Route[] {
   return [
     ...callsRoutes(services.calls),
+    ...otlpRoutes(services.otlp),
     ...traceUsageRoutes(services.traceUsage),
     ...callStatsRoutes(services.callStats),
     ...threadsRoutes(services.threads),

@@ -14,6 +14,7 @@ import { createFeedback } from './trace/feedback/service.ts'
 import { createFeedbackStats } from './trace/feedback-stats/service.ts'
 import { createFiles } from './trace/files/service.ts'
 import { createObjects } from './trace/objects/service.ts'
+import { createOtlp } from './trace/otlp/service.ts'
 import { createProject } from './trace/project/service.ts'
 import { createRefs } from './trace/refs/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
@@ -78,6 +79,7 @@ export function createServices(
   const files = createFiles({ traces, blobs, projects })
   return {
     calls,
+    otlp: createOtlp({ calls, objects, files }),
     traceUsage: createTraceUsage({ calls }),
     callStats: createCallStats({ traces, costs }),
     threads: createThreads({ traces }),

@@ -13,8 +13,8 @@ export interface CallPart {
 }
 
 /** Wire: longer op names and display names are refused by the service the clients know. */
-const OP_NAME_CHARS_MAX = 128
-const DISPLAY_NAME_CHARS_MAX = 1024
+export const OP_NAME_CHARS_MAX = 128
+export const DISPLAY_NAME_CHARS_MAX = 1024
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SPAN_ID = /^[0-9a-f]{16}$/

@@ -79,6 +79,9 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
 
     record,
 
+    /** Writes parts that their makers have checked. */
+    writeParts: write,
+
     /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
     async update(req: wire.CallUpdateReq) {
       if (req.display_name == null) throw invalidRequest('One of [display_name] is required for call update')

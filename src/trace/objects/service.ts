@@ -1,19 +1,13 @@
 import type { Projects } from '../../accounts/projects.ts'
-import { deleted, invalidRequest, notAllowed, notFound } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import { deleted, invalidRequest, notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { checkExpectedDigest, jsonDigest } from '../digest.ts'
 import { createLabels, type Labels } from './labels.ts'
-import { classesOf } from './object-class.ts'
+import { createPublishing } from './publishing.ts'
 import type { VersionRow } from './queries.ts'
 import { createVersionReading, isLive, keyOf, pick, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
-
-/** Wire: longer names are refused with 400, other characters with 403. */
-const OBJECT_ID_CHARS_MAX = 128
-const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
 /** Wire: versions named in one deletion. */
 const DELETE_MAX = 100
@@ -26,24 +20,6 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
   return {
-    /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
-    async create({ obj }: wire.ObjCreateReq, { caller }: CallContext) {
-      checkObjectId(obj.object_id)
-      const val = obj.val?.text ?? 'null'
-      const digest = jsonDigest(val)
-      const classes = classesOf(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-      checkExpectedDigest(obj.expected_digest, digest)
-      await projects.ensureById(obj.project_id)
-      const { project_id, object_id } = obj
-      const known = await versionsOf(project_id, [object_id])
-      if (!known.some((version) => version.digest === digest && isLive(version))) {
-        const at = nowIso()
-        const row = { project_id, object_id, digest, val, ...classes, wb_user_id: caller.user }
-        await traces.insert('objects', [{ ...row, created_at: at, published_at: at }])
-      }
-      return { digest, object_id }
-    },
-
     /** @throws 404, with `deleted_at` when the version was deleted. */
     async read(req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> {
       const [version] = await findVersions(req.project_id, [req])
@@ -102,6 +78,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
     },
 
+    ...createPublishing({ traces, projects, versionsOf }),
     ...labelling,
   }
 }
@@ -140,11 +117,4 @@ function classesOfVersion({ digest, base_object_class, leaf_object_class }: Vers
 function goneError(version: VersionRow): Error {
   const at = String(version.deleted_at)
   return deleted(`${version.object_id}:v${version.version_index} was deleted at ${at}`, at)
-}
-
-function checkObjectId(objectId: string): void {
-  if (objectId.length > OBJECT_ID_CHARS_MAX) {
-    throw invalidRequest(`object_id is longer than ${OBJECT_ID_CHARS_MAX} characters`)
-  }
-  if (!OBJECT_ID.test(objectId)) throw notAllowed(`Invalid object_id: ${objectId}`)
 }

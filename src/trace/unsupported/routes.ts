@@ -29,7 +29,6 @@ export function unsupportedRoutes(): Route[] {
       AGENTS,
     ),
     refused({ method: 'POST', path: '/agents/traces/chat', operationId: 'agent_trace_chat' }, AGENTS),
-    refused({ method: 'POST', path: '/agents/otel/v1/traces', operationId: 'agents_otel_export' }, AGENTS),
     refused({ method: 'POST', path: '/dataset_sources/link', operationId: 'dataset_sources_link' }, SOURCES),
     refused(
       { method: 'POST', path: '/dataset_sources/link_delete', operationId: 'dataset_sources_unlink' },

@@ -1,0 +1,75 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { invalidRequest, notAllowed } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { JsonText } from '../../lossless-json.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
+import { checkExpectedDigest, jsonDigest } from '../digest.ts'
+import { classesOf, type ObjectClasses } from './object-class.ts'
+import type { VersionRow } from './queries.ts'
+import { isLive, keyOf } from './versions.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: longer names are refused with 400, other characters with 403. */
+const OBJECT_ID_CHARS_MAX = 128
+const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
+
+/** The same content under the same name makes no new version; a deleted one comes back with its old index. */
+export function createPublishing(deps: {
+  traces: TraceDb
+  projects: Projects
+  versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
+}) {
+  const { traces, projects, versionsOf } = deps
+
+  async function publish(content: Content, names: readonly string[]): Promise<void> {
+    const { project_id, digest } = content
+    await projects.ensureById(project_id)
+    const live = new Set((await versionsOf(project_id, names)).filter(isLive).map(keyOf))
+    const missing = names.filter((object_id) => !live.has(keyOf({ object_id, digest })))
+    if (missing.length === 0) return
+    const at = nowIso()
+    const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
+    await traces.insert('objects', rows)
+  }
+
+  return {
+    async create({ obj }: wire.ObjCreateReq, { caller }: CallContext) {
+      checkObjectId(obj.object_id)
+      const val = obj.val?.text ?? 'null'
+      const digest = jsonDigest(val)
+      const classes = classesOf(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+      checkExpectedDigest(obj.expected_digest, digest)
+      const { project_id, object_id } = obj
+      await publish({ project_id, digest, val, ...classes, wb_user_id: caller.user }, [object_id])
+      return { digest, object_id }
+    },
+
+    /** One value under many names, as the server itself makes them. */
+    async createAll(
+      project_id: string,
+      { names, val, user }: { names: readonly string[]; val: JsonText; user: string },
+    ): Promise<void> {
+      for (const name of names) checkObjectId(name)
+      const digest = jsonDigest(val.text)
+      const classes = classesOf(val, undefined)
+      await publish({ project_id, digest, val: val.text, ...classes, wb_user_id: user }, names)
+    },
+  }
+}
+
+/** What the versions of several names have in common. */
+interface Content extends ObjectClasses {
+  project_id: string
+  digest: string
+  /** JSON text. */
+  val: string
+  wb_user_id: string
+}
+
+function checkObjectId(objectId: string): void {
+  if (objectId.length > OBJECT_ID_CHARS_MAX) {
+    throw invalidRequest(`object_id is longer than ${OBJECT_ID_CHARS_MAX} characters`)
+  }
+  if (!OBJECT_ID.test(objectId)) throw notAllowed(`Invalid object_id: ${objectId}`)
+}

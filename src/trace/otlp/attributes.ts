@@ -1,0 +1,167 @@
+import { invalidRequest } from '../../errors.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { checked } from './checked.ts'
+import { AnyValue, KeyValue } from './wire.ts'
+
+/** A value as a call keeps it; numbers that JavaScript would change stay text. */
+export type Plain = string | number | boolean | null | JsonText | Plain[] | Tree
+
+/** Attributes by the parts of their dotted names. It has no prototype: names such as `__proto__` are names here. */
+export interface Tree {
+  [name: string]: Plain
+}
+
+/** Dots in the names of one list of attributes: each may become an object of some hundred bytes. */
+const DOTS_MAX = 100_000
+
+/** Characters of JSON that become values in one list of attributes. Wire: services keep at most 3.5 MiB of a call. */
+const JSON_CHARS_MAX = 4 * 1024 * 1024
+
+/**
+ * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. A name that goes on
+ * below a value, as `a` and `a.b` do, is refused with 400, or else stays as it is.
+ */
+export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 'flat'): Tree {
+  const tree = emptyTree()
+  let dots = 0
+  let jsonChars = 0
+  for (const attribute of attributes) {
+    const { key, value } = keyValueOf(attribute)
+    const parts = key.split('.', DOTS_MAX + 1)
+    dots += parts.length - 1
+    if (dots >= DOTS_MAX) throw invalidRequest('The names of the attributes have too many dots')
+    const plain = plainOf(value)
+    const isJson = typeof plain === 'string' && /^[[{]/.test(plain)
+    if (isJson) jsonChars += plain.length
+    const shown = isJson && jsonChars <= JSON_CHARS_MAX ? parsed(plain) : plain
+    if (put(tree, parts, shown)) continue
+    if (conflicting === 'refused') throw conflict(key)
+    tree[key] = shown
+  }
+  return tree
+}
+
+/** What a tree holds under a dotted name; undefined where nothing is, or nothing that says anything. */
+export function valueAt(tree: Tree, key: string): Plain | undefined {
+  let found: Plain | undefined = tree
+  for (const part of key.split('.')) found = memberOf(found, part)
+  return isEmpty(found) ? undefined : found
+}
+
+/** The first of several names under which a tree holds something. */
+export function firstAt(tree: Tree, keys: readonly string[]): { key: string; value: Plain } | undefined {
+  for (const key of keys) {
+    const value = valueAt(tree, key)
+    if (value !== undefined) return { key, value }
+  }
+  return undefined
+}
+
+/** Wire: what conventions number from zero (`messages.0.role`, `messages.1.role`) is a list. */
+export function withLists(value: Plain): Plain {
+  if (Array.isArray(value) || !isTree(value)) return value
+  const entries = Object.entries(value).map(([key, member]) => [key, withLists(member)] as const)
+  const members = new Map(entries)
+  const isNumbered = entries.length > 0 && entries.every((_, index) => members.has(String(index)))
+  if (isNumbered) return entries.map((_, index) => members.get(String(index)) ?? null)
+  const tree = emptyTree()
+  for (const [key, member] of entries) tree[key] = member
+  return tree
+}
+
+export function isTree(value: Plain | undefined): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText)
+}
+
+function emptyTree(): Tree {
+  return Object.create(null)
+}
+
+function keyValueOf(attribute: unknown): { key: string; value?: unknown } {
+  return checked(KeyValue, attribute, 'a KeyValue')
+}
+
+function plainOf(any: unknown): Plain {
+  const value = checked(AnyValue, any, 'an AnyValue')
+  if (value.stringValue !== undefined) return value.stringValue
+  if (value.boolValue !== undefined) return value.boolValue
+  if (value.intValue !== undefined) return numberOf(String(value.intValue))
+  if (value.doubleValue !== undefined) return finiteOf(value.doubleValue)
+  if (value.arrayValue !== undefined) return value.arrayValue.values.map(plainOf)
+  if (value.kvlistValue !== undefined) return objectOf(value.kvlistValue.values)
+  if (value.bytesValue === undefined) return null
+  return typeof value.bytesValue === 'string'
+    ? value.bytesValue
+    : Buffer.from(value.bytesValue).toString('base64')
+}
+
+/** Names inside a value are no paths. */
+function objectOf(members: readonly unknown[]): Tree {
+  const object = emptyTree()
+  for (const member of members) {
+    const { key, value } = keyValueOf(member)
+    object[key] = plainOf(value)
+  }
+  return object
+}
+
+/** JSON has no word for NaN and the infinities. */
+function finiteOf(double: number | string): Plain {
+  return Number.isFinite(double) ? Number(double) : String(double)
+}
+
+function numberOf(source: string): number | JsonText {
+  const number = Number(source)
+  return String(number) === source ? number : new JsonText(source)
+}
+
+/** Wire: a text that only looks like JSON stays a text. */
+function parsed(text: string): Plain {
+  // TypeScript's reviver type lacks the third argument (ECMAScript "JSON.parse source text access").
+  const reviver = (_key: string, value: Plain, context: { source?: string }): Plain => {
+    if (typeof value === 'number') return numberOf(context.source ?? String(value))
+    return isTree(value) ? Object.assign(emptyTree(), value) : value
+  }
+  try {
+    return JSON.parse(text, reviver as (this: unknown, key: string, value: Plain) => Plain)
+  } catch {
+    return text
+  }
+}
+
+/** False when there is something else in the way. */
+function put(tree: Tree, path: readonly string[], value: Plain): boolean {
+  const last = path.at(-1) ?? ''
+  let place = tree
+  for (const part of path.slice(0, -1)) {
+    place[part] ??= emptyTree()
+    const next = place[part]
+    if (!isTree(next)) return false
+    place = next
+  }
+  const present = place[last]
+  if (typeof present === 'object' && present !== null && isScalar(value)) return false
+  place[last] = value
+  return true
+}
+
+function conflict(key: string): Error {
+  return invalidRequest(
+    `Attribute ${key.slice(0, 200)} is both a value and a prefix of other attributes: rename one of them`,
+  )
+}
+
+function isScalar(value: Plain): boolean {
+  return typeof value !== 'object' || value === null || value instanceof JsonText
+}
+
+function memberOf(value: Plain | undefined, name: string): Plain | undefined {
+  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
+  return isTree(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** Wire: a value that is false, zero or empty counts as none. */
+function isEmpty(value: Plain | undefined): boolean {
+  if (value instanceof JsonText) return false
+  return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value
+}

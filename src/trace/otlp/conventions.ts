@@ -1,0 +1,71 @@
+/**
+ * Which attributes of which convention say what, most telling first: OpenTelemetry's for generative AI (`gen_ai`),
+ * OpenInference (`input.value`, `llm`), OpenLLMetry (`traceloop`), Vercel's AI SDK (`ai`), MLflow, Google's Agent
+ * Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT. Wire: the first that is there counts.
+ */
+
+/** Found inputs stay under the name they came with. */
+export const INPUTS = [
+  'ai.prompt',
+  'gen_ai.prompt',
+  'input.value',
+  'mlflow.spanInputs',
+  'gen_ai.input.messages',
+  'pydantic_ai.all_messages',
+  'traceloop.entity.input',
+  'gcp.vertex.agent.tool_call_args',
+  'gcp.vertex.agent.llm_request',
+  'input',
+  'inputs',
+]
+
+/** Found outputs stay under the name they came with. */
+export const OUTPUTS = [
+  'ai.response',
+  'gen_ai.completion',
+  'output.value',
+  'gen_ai.output.messages',
+  'mlflow.spanOutputs',
+  'final_result',
+  'gen_ai.content.completion',
+  'traceloop.entity.output',
+  'gcp.vertex.agent.tool_response',
+  'gcp.vertex.agent.llm_response',
+  'output',
+  'outputs',
+]
+
+/** Under what names usage is counted. */
+export const USAGE = {
+  input_tokens: ['gen_ai.usage.input_tokens'],
+  prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
+  completion_tokens: [
+    'gen_ai.usage.completion_tokens',
+    'llm.token_count.completion',
+    'ai.usage.completionTokens',
+  ],
+  output_tokens: ['gen_ai.usage.output_tokens'],
+  total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
+  cache_creation_input_tokens: ['gen_ai.usage.cache_creation.input_tokens'],
+  cache_read_input_tokens: ['gen_ai.usage.cache_read.input_tokens'],
+}
+
+/** Attributes of a call that conventions have different names for. */
+export const ATTRIBUTES = {
+  system: ['gen_ai.system_instructions', 'gen_ai.system', 'llm.system'],
+  kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
+  model: ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name', 'ai.model.id'],
+  provider: ['gen_ai.provider.name', 'llm.provider', 'ai.model.provider'],
+  model_parameters: ['gen_ai.request', 'llm.invocation_parameters'],
+  operation_name: ['gen_ai.operation.name'],
+  response_id: ['gen_ai.response.id'],
+  finish_reasons: ['gen_ai.response.finish_reasons'],
+  agent_name: ['gen_ai.agent.name'],
+  agent_id: ['gen_ai.agent.id'],
+}
+
+/** The thread of a call. */
+export const THREAD = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.thread_id']
+
+/** Says that a call is a turn of its thread; a conversation's id says so by being there. */
+export const IS_TURN = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.is_turn']

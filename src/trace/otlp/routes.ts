@@ -1,0 +1,25 @@
+import { BytesBody, type Route, route } from '../../http/route.ts'
+import type { Otlp } from './service.ts'
+import * as wire from './wire.ts'
+
+/** Wire: the trace service takes 32 MiB a request; here they count after decompression. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+export function otlpRoutes(otlp: Otlp): Route[] {
+  return [
+    route({
+      method: 'POST',
+      // Exporters that are given a base URL ask for /v1/traces below it; agents of the Python client have their own.
+      path: ['/otel/v1/traces', '/v1/traces', '/agents/otel/v1/traces'],
+      operationId: 'otel_export',
+      family: 'trace',
+      body: BytesBody,
+      bodyKind: 'bytes',
+      bodyBytesMax: BODY_BYTES_MAX,
+      streamedBody: wire.ExportTraceServiceRequest,
+      reply: 'raw',
+      response: wire.ExportTraceServiceResponse,
+      handle: otlp.exportTraces,
+    }),
+  ]
+}

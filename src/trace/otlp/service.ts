@@ -1,0 +1,121 @@
+import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import { type CallPart, endPart, startPart } from '../calls/parts.ts'
+import type { Calls } from '../calls/service.ts'
+import type { Files } from '../files/service.ts'
+import type { Objects } from '../objects/service.ts'
+import { type Tree, treeOf, valueAt } from './attributes.ts'
+import { checked } from './checked.ts'
+import { encodingOf } from './encoding.ts'
+import { createSpanOps } from './ops.ts'
+import { callOfSpan, type ShownResource } from './span-call.ts'
+import * as wire from './wire.ts'
+
+/** Spans of one request; exporters send some hundred and collectors some thousand at once. */
+const SPANS_MAX = 50_000
+
+/** Spans that become calls at once: between them other requests get their turn. What was written stays written. */
+const SPANS_PER_WRITE = 1000
+
+/** Wire: of the reasons why spans were rejected, the first are told. */
+const MESSAGES_MAX = 20
+
+export type Otlp = ReturnType<typeof createOtlp>
+
+/** OTLP: every span becomes a call. The same span again, or a child before its parent, ends in the same calls. */
+export function createOtlp(deps: { calls: Pick<Calls, 'writeParts'>; objects: Objects; files: Files }) {
+  const ops = createSpanOps(deps)
+
+  /** @throws 400 for a span that makes no call. */
+  function taken({ span, resource, projectId }: PlacedSpan, user: string): TakenSpan {
+    if (projectId === undefined) throw invalidRequest(NO_PROJECT)
+    const call = callOfSpan(checked(wire.Span, span, 'a Span'), { project_id: projectId, resource })
+    const op_name = ops.refOf(projectId, call.op_name)
+    return { projectId, opName: call.op_name, parts: [startPart({ ...call, op_name }, user), endPart(call)] }
+  }
+
+  /** Resolves with why spans were rejected. */
+  async function write(spans: readonly PlacedSpan[], user: string): Promise<string[]> {
+    const rejections: string[] = []
+    const accepted = spans.flatMap((placed) => {
+      try {
+        return [taken(placed, user)]
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error
+        rejections.push(rejection(placed.span, error))
+        return []
+      }
+    })
+    for (const [projectId, own] of Map.groupBy(accepted, (span) => span.projectId))
+      await ops.publish(projectId, new Set(own.map(({ opName }) => opName)), user)
+    await deps.calls.writeParts(accepted.flatMap(({ parts }) => parts))
+    return rejections
+  }
+
+  return {
+    async exportTraces(req: { bytes: Uint8Array }, context: CallContext): Promise<RawReply> {
+      const { decode, encode } = encodingOf(context.header('content-type'))
+      const spans = placedSpans(decode(req.bytes), context)
+      if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
+        throw invalidRequest(NO_PROJECT)
+      const rejections: string[] = []
+      for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
+        rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))
+      return encode(replyOf(rejections))
+    },
+  }
+}
+
+const NO_PROJECT =
+  'No project: send the header "project_id: ENTITY/PROJECT" or the resource attributes wandb.entity and wandb.project'
+
+interface PlacedSpan {
+  /** Not checked yet. */
+  span: unknown
+  resource: ShownResource
+  /** `entity/project` */
+  projectId: string | undefined
+}
+
+interface TakenSpan {
+  projectId: string
+  opName: string
+  parts: CallPart[]
+}
+
+/** Every span with its project: that of the request, or else that of its resource. @throws 413 for too many. */
+function placedSpans(request: wire.ExportTraceServiceRequest, context: CallContext): PlacedSpan[] {
+  const named = context.header('project_id')
+  const placed: PlacedSpan[] = []
+  for (const part of request.resourceSpans) {
+    const { resource, scopeSpans } = checked(wire.ResourceSpans, part, 'a ResourceSpans')
+    const attributes = treeOf(resource.attributes, 'flat')
+    const projectId = named ?? projectOf(attributes, context.caller.defaultEntity)
+    const shown = { attributes, dropped_attributes_count: resource.droppedAttributesCount }
+    for (const scope of scopeSpans) {
+      const { spans } = checked(wire.ScopeSpans, scope, 'a ScopeSpans')
+      if (placed.length + spans.length > SPANS_MAX) throw tooLarge(`At most ${SPANS_MAX} spans at once`)
+      for (const span of spans) placed.push({ span, resource: shown, projectId })
+    }
+  }
+  return placed
+}
+
+function projectOf(resource: Tree, defaultEntity: string): string | undefined {
+  const project = valueAt(resource, 'wandb.project')
+  const entity = valueAt(resource, 'wandb.entity') ?? defaultEntity
+  return project === undefined ? undefined : `${String(entity)}/${String(project)}`
+}
+
+function rejection(span: unknown, { message }: ClientError): string {
+  const { name, spanId, traceId } = wire.SpanIdentity.parse(span)
+  return `Span ${name.slice(0, 100)} (${spanId.slice(0, 32)} of trace ${traceId.slice(0, 32)}): ${message}`
+}
+
+function replyOf(rejections: readonly string[]): wire.ExportTraceServiceResponse {
+  if (rejections.length === 0) return {}
+  const told = rejections.slice(0, MESSAGES_MAX)
+  if (told.length < rejections.length) told.push('...')
+  return { partialSuccess: { rejectedSpans: String(rejections.length), errorMessage: told.join('; ') } }
+}

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto'
+import { invalidRequest } from '../../errors.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
+import { isoMicros } from '../../time.ts'
+import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/parts.ts'
+import { firstAt, isTree, type Plain, type Tree, treeOf, valueAt, withLists } from './attributes.ts'
+import { ATTRIBUTES, INPUTS, IS_TURN, OUTPUTS, THREAD, USAGE } from './conventions.ts'
+import { messagesIn } from './messages.ts'
+import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
+import type { Span } from './wire.ts'
+
+/** Where a span came from. */
+export interface SpanSource {
+  project_id: string
+  resource: ShownResource
+}
+
+/** What produced spans, as they show it. */
+export interface ShownResource {
+  attributes: Tree
+  dropped_attributes_count: number
+}
+
+/** The call that a span is. @throws 400 for ids or times that are none, and attributes that contradict each other. */
+export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
+  const tree = treeOf(span.attributes, 'refused')
+  const events = span.events.map(shownEvent)
+  const found = {
+    inputs: foundAt(tree, INPUTS) ?? messagesIn(events, 'inputs'),
+    output: foundAt(tree, OUTPUTS) ?? messagesIn(events, 'output'),
+    usage: usageOf(tree),
+    attributes: foundAtEach(tree, ATTRIBUTES),
+  }
+  const id = idOf('span', span.spanId, SPAN_ID)
+  const trace_id = idOf('trace', span.traceId, TRACE_ID)
+  const thread = textAt(tree, THREAD)
+  const started_at = timeAt(tree, 'langfuse.startTime') ?? timeOf(span.startTimeUnixNano)
+  const ended_at = timeAt(tree, 'langfuse.endTime') ?? timeOf(span.endTimeUnixNano)
+  return {
+    project_id,
+    id,
+    trace_id,
+    parent_id: /^0*$/.test(span.parentSpanId) ? null : idOf('parent span', span.parentSpanId, SPAN_ID),
+    op_name: shortened(span.name, OP_NAME_CHARS_MAX),
+    display_name: displayNameOf(tree),
+    thread_id: thread,
+    // Wire: a turn of a thread is the call that lends it its id.
+    turn_id: thread !== undefined && firstAt(tree, IS_TURN) !== undefined ? id : undefined,
+    started_at,
+    ended_at: notBefore(started_at, ended_at),
+    exception: exceptionOf(span, events),
+    attributes: jsonOf({
+      ...shownAttributes(tree, found),
+      otel_span: otelSpan(span, { attributes: tree, events, resource }),
+    }),
+    inputs: jsonOf(unnested(found.inputs, ['inputs', 'input'], isTree)),
+    output: jsonOf(unnested(found.output, ['outputs', 'output'], () => true)),
+    summary: jsonOf(summaryOf(found)),
+    wb_run_id: runIdOf(project_id, tree, resource),
+    wb_run_step: stepAt(tree, 'wandb.wb_run_step'),
+    wb_run_step_end: stepAt(tree, 'wandb.wb_run_step_end'),
+  }
+}
+
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/
+const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/
+
+/** Wire: ids of JSON are hex in either case. */
+function idOf(what: string, id: string, pattern: RegExp): string {
+  const lower = id.toLowerCase()
+  if (!pattern.test(lower)) throw invalidRequest(`Invalid ${what} id: ${id.slice(0, 64)}`)
+  return lower
+}
+
+/** A span sent before it has ended has no end yet, and clocks that are set back end spans before they start. */
+function notBefore(start: string, end: string): string {
+  return end < start ? start : end
+}
+
+/** Wire: Langfuse puts the real times into attributes, as ISO 8601 or as nanoseconds since 1970. */
+function timeAt(tree: Tree, key: string): string | undefined {
+  const value = valueAt(tree, key)
+  if (typeof value === 'string') return isoMicros(value)
+  const source = value instanceof JsonText ? value.text : String(value)
+  return /^\d{1,19}$/.test(source) ? timeOf(BigInt(source)) : undefined
+}
+
+/** Wire: what a convention calls `input` or `output` and nothing else is the payload itself. */
+function unnested(found: Tree, names: readonly string[], isPayload: (value: Plain) => boolean): Plain {
+  for (const name of names) {
+    const value = found[name]
+    if (value !== undefined && isPayload(value)) return value
+  }
+  return found
+}
+
+function foundAt(tree: Tree, keys: readonly string[]): Tree | undefined {
+  const first = firstAt(tree, keys)
+  return first && { [first.key]: withLists(first.value) }
+}
+
+function foundAtEach(tree: Tree, names: Record<string, readonly string[]>): Tree {
+  const found: Tree = {}
+  for (const [name, keys] of Object.entries(names)) {
+    const first = firstAt(tree, keys)
+    if (first !== undefined) found[name] = withLists(first.value)
+  }
+  return found
+}
+
+/** Wire: without anything that a convention names, all attributes are shown as they came. */
+function shownAttributes(
+  tree: Tree,
+  found: { inputs: Tree; output: Tree; usage: Tree; attributes: Tree },
+): Tree {
+  const isKnown = Object.values(found).some((part) => Object.keys(part).length > 0)
+  if (!isKnown) return tree
+  const own = withLists(valueAt(tree, 'wandb.attributes') ?? null)
+  return isTree(own) ? { ...found.attributes, ...own } : found.attributes
+}
+
+/** Wire: counts that came as text are numbers; a total that is not given is the sum. */
+function usageOf(tree: Tree): Tree {
+  const usage: Tree = {}
+  for (const [name, value] of Object.entries(foundAtEach(tree, USAGE))) {
+    const count = Number(value instanceof JsonText ? value.text : value)
+    if (Number.isFinite(count)) usage[name] = Math.trunc(count)
+  }
+  const total =
+    sumOf(usage['prompt_tokens'], usage['completion_tokens']) ??
+    sumOf(usage['input_tokens'], usage['output_tokens'])
+  return total === undefined ? usage : { total_tokens: total, ...usage }
+}
+
+function sumOf(one: Plain | undefined, other: Plain | undefined): number | undefined {
+  return typeof one === 'number' && typeof other === 'number' ? one + other : undefined
+}
+
+/** Wire: usage is counted by model; what no model is named for, under `usage`. */
+function summaryOf({ usage, attributes }: { usage: Tree; attributes: Tree }): object {
+  return Object.keys(usage).length === 0 ? {} : { usage: { [modelOf(attributes) ?? 'usage']: usage } }
+}
+
+function modelOf({ model, model_parameters }: Tree): string | undefined {
+  const named = model ?? (isTree(model_parameters) ? model_parameters['model'] : undefined)
+  return typeof named === 'string' ? named : undefined
+}
+
+/** A failed span always says something: a call without an exception would count as a success. */
+function exceptionOf({ status }: Span, events: readonly ShownEvent[]): string | undefined {
+  if (status.code !== STATUS_ERROR && status.code !== 'STATUS_CODE_ERROR') return undefined
+  if (status.message !== '') return status.message
+  const raised = events.findLast((event) => event.name === 'exception')
+  const said = raised && textAt(raised.attributes, ['exception.message', 'exception.type'])
+  return said ?? 'The span failed'
+}
+
+const STATUS_ERROR = 2
+
+function displayNameOf(tree: Tree): string | undefined {
+  const name = textAt(tree, ['wandb.display_name'])
+  return name === undefined ? undefined : shortened(name, DISPLAY_NAME_CHARS_MAX)
+}
+
+/** Names that are too long end with the beginning of their hash, so that similar ones stay apart. */
+function shortened(name: string, charsMax: number): string {
+  if (name.length <= charsMax) return name
+  const mark = `:${createHash('sha256').update(name).digest('hex').slice(0, 4)}`
+  return name.slice(0, charsMax - mark.length) + mark
+}
+
+/** Wire: a run is named without its project, in the span or in its resource. */
+function runIdOf(projectId: string, tree: Tree, resource: ShownResource): string | undefined {
+  const name = textAt(tree, ['wandb.wb_run_id']) ?? textAt(resource.attributes, ['wandb.wb_run_id'])
+  return name === undefined || /[/:]/.test(name) ? undefined : `${projectId}/${name}`
+}
+
+function stepAt(tree: Tree, key: string): number | undefined {
+  const step = Number(valueAt(tree, key))
+  return Number.isSafeInteger(step) && step >= 0 ? step : undefined
+}
+
+function textAt(tree: Tree, keys: readonly string[]): string | undefined {
+  const first = firstAt(tree, keys)
+  return first === undefined || typeof first.value === 'object' ? undefined : String(first.value)
+}
+
+function jsonOf(value: unknown): JsonText {
+  return new JsonText(stringify(value))
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+
+const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function callsOf(project_id: string): Promise<unknown[]> {
+  const reply = await fetch(`${server.url}/calls/stream_query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ project_id, sort_by: [{ field: 'op_name', direction: 'asc' }] }),
+  })
+  const lines = (await reply.text()).split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line) as unknown)
+}
+
+const NODE_CLIENT = [NODE, clientProgram('otlp_spans.mjs')]
+const PYTHON_CLIENT = () => [pythonIn('clients'), clientProgram('otlp_spans.py')]
+
+describe('OpenTelemetry exporters with only an endpoint and headers', () => {
+  it.each([
+    ['JavaScript, JSON', () => [...NODE_CLIENT, 'json'], {}],
+    ['JavaScript, JSON, gzip', () => [...NODE_CLIENT, 'json'], { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }],
+    ['JavaScript, protobuf', () => [...NODE_CLIENT, 'protobuf'], {}],
+    [
+      'JavaScript, protobuf, gzip',
+      () => [...NODE_CLIENT, 'protobuf'],
+      { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' },
+    ],
+    ['Python', PYTHON_CLIENT, {}],
+    ['Python, gzip', PYTHON_CLIENT, { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }],
+    ['Python, below /otel', PYTHON_CLIENT, { path: '/otel' }],
+  ])('trace as calls: %s', async (name, command, { path = '', ...env }: Record<string, string>) => {
+    const project = `team/${name.replaceAll(/\W+/g, '-')}`
+    const seen = await runClient(command(), {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${server.url}${path}`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=${encodeURIComponent(project)}`,
+      ...env,
+    })
+    const exports = server.takeRequests().filter((request) => request.path.endsWith('/v1/traces'))
+    expect(exports).toEqual([{ method: 'POST', path: `${path}/v1/traces`, status: 200 }])
+    const { trace_id, root_id, chat_id } = seen
+    expect(await callsOf(project)).toMatchObject([
+      {
+        id: root_id,
+        trace_id,
+        parent_id: null,
+        thread_id: 'conversation-1',
+        turn_id: root_id,
+        summary: { weave: { status: 'success', trace_name: 'agent_run' } },
+      },
+      {
+        id: chat_id,
+        trace_id,
+        parent_id: root_id,
+        inputs: { 'gen_ai.input.messages': [{ role: 'user', content: 'naïve?' }] },
+        attributes: {
+          model: 'tiny',
+          finish_reasons: ['stop'],
+          model_parameters: { model: 'tiny', temperature: 0.5 },
+          otel_span: { kind: 'INTERNAL', events: [{ name: 'token', attributes: { index: 1 } }] },
+        },
+        summary: { usage: { tiny: { input_tokens: 3, output_tokens: 4, total_tokens: 7 } } },
+      },
+      {
+        trace_id,
+        parent_id: root_id,
+        exception: 'no weather',
+        summary: { weave: { status: 'error', trace_name: 'tool' } },
+      },
+    ])
+  })
+})
