@@ -27,6 +27,7 @@ const OPTIONS = {
   'api-key': { type: 'string' },
   'engine-url': { type: 'string' },
   inspector: { type: 'string' },
+  'server-pid': { type: 'string' },
   rounds: { type: 'string', default: '9' },
   requests: { type: 'string', default: String(REQUESTS) },
   'skip-memory': { type: 'boolean', default: false },
@@ -46,7 +47,7 @@ async function main() {
   }
   const rows = cells.map(summary)
   showRows(rows, rounds)
-  const memory = given['skip-memory'] ? undefined : await measureMemory(heddle, given.inspector)
+  const memory = given['skip-memory'] ? undefined : await measureMemory(heddle, given)
   await Promise.all([heddle.close(), direct.close()])
   writeJson(given.json, { settings: { rounds, answer_tokens: ANSWER_TOKENS }, rows, memory })
 }
@@ -157,8 +158,8 @@ ${shown.join('\n')}
 }
 
 /** The server's memory over short requests; a server that keeps nothing of them stays flat. */
-async function measureMemory(heddle, address) {
-  const inspector = await openInspector(address)
+async function measureMemory(heddle, given) {
+  const inspector = await openInspector(given.inspector, Number(given['server-pid']))
   const requests = MEMORY_REQUESTS / MEMORY_READINGS
   const bodies = () => question({ model: BASE_MODEL, stream: asked % 2 === 0, tokens: 1 })
   const readings = []

@@ -1,8 +1,13 @@
 /** What a Node process holds, asked through its inspector. */
 
-/** @param inspector the address that `--inspect` was given. */
-export async function openInspector(inspector) {
-  const [{ webSocketDebuggerUrl }] = await (await fetch(`${inspector}/json/list`)).json()
+/** How often a process is asked whether its inspector listens. */
+const TRIES = 50
+const TRY_MS = 100
+
+/** Has a process open its inspector, at the address that `--inspect-port` gave it: until then it costs nothing. */
+export async function openInspector(inspector, pid) {
+  process.kill(pid, 'SIGUSR1')
+  const [{ webSocketDebuggerUrl }] = await targetsOf(inspector)
   const socket = new WebSocket(webSocketDebuggerUrl)
   await new Promise((fulfil, reject) => {
     socket.onopen = fulfil
@@ -34,6 +39,17 @@ export async function openInspector(inspector) {
       return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 }
     },
     close: () => socket.close(),
+  }
+}
+
+async function targetsOf(inspector) {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await (await fetch(`${inspector}/json/list`)).json()
+    } catch (error) {
+      if (tried === TRIES) throw error
+      await new Promise((wake) => setTimeout(wake, TRY_MS))
+    }
   }
 }
 

@@ -60,7 +60,7 @@ async function main() {
   const server = startServer({
     port: await freePort(),
     data,
-    env: { NODE_OPTIONS: `--inspect=${inspector}` },
+    env: { NODE_OPTIONS: `--inspect-port=${inspector}` },
   })
   try {
     await engineReady(server)
@@ -84,7 +84,8 @@ function trainOptions({ data }) {
 
 /** Where to reach vLLM without Heddle, and where to ask for Heddle's memory. */
 function chatOptions({ server, inspector }) {
-  return ['--engine-url', engineUrl(server), '--inspector', `http://${inspector}`]
+  const asked = ['--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
+  return ['--engine-url', engineUrl(server), ...asked]
 }
 
 await main().catch((error) => {

@@ -73,7 +73,8 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
     },
 
     mark(text: string): Marked {
-      const value = text.startsWith('{"error"') ? undefined : parseKeeping(text, KEEP)
+      const keep = LOGPROBS.test(text) ? KEEP : undefined
+      const value = text.startsWith('{"error"') ? undefined : parseKeeping(text, keep)
       if (!isObject(value)) return { text, usage: undefined }
       const usage = usageOf(value['usage'])
       if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
@@ -89,10 +90,13 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
         if (usageChunk === 'drop' && fingerprint.text !== undefined)
           value['system_fingerprint'] ??= fingerprint.text
       }
-      return { text: stringify(value), usage }
+      return { text: keep === undefined ? JSON.stringify(value) : stringify(value), usage }
     },
   }
 }
+
+/** Where there are none, reading and writing the text as it is costs a quarter. */
+const LOGPROBS = /logprobs":[[{]/
 
 const EVENT_END = Buffer.from('\n\n')
 const TOKEN = Buffer.from('"finish_reason":null')
@@ -105,6 +109,7 @@ function addReasoningContent(message: unknown): void {
 }
 
 function usageOf(value: unknown): TokenUsage | undefined {
+  if (value == null) return undefined
   const parsed = Usage.safeParse(value)
   if (!parsed.success) return undefined
   const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = parsed.data

@@ -52,19 +52,17 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
     return new Map([[defaultBaseModel, new Date(0).toISOString()], ...since])
   }
 
-  async function isBaseModel(name: string): Promise<boolean> {
-    return name === defaultBaseModel || (await baseModelsSince()).has(name)
-  }
-
   async function resolve(requested: string | null | undefined, caller: Caller) {
     // Wire: no model, or null, means the base model.
     const text = requested ?? defaultBaseModel
-    if (await isBaseModel(text)) return { baseModel: text }
+    if (text === defaultBaseModel) return { baseModel: text }
     const name = parseModelName(text)
     const model = name && (await findModel(name, caller))
     const checkpoint = model && (await checkpoints.find(model, name.checkpoint))
-    if (model === undefined || checkpoint === undefined) throw notFound('model', text, { param: 'model' })
-    return { baseModel: model.base_model, model, checkpoint }
+    if (model !== undefined && checkpoint !== undefined)
+      return { baseModel: model.base_model, model, checkpoint }
+    if (model === undefined && (await baseModelsSince()).has(text)) return { baseModel: text }
+    throw notFound('model', text, { param: 'model' })
   }
 
   return {

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import { diskFull } from '../../errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /** How long a statement waits for another process's lock, such as a backup's. */
 const BUSY_MS = 5_000
+
+/** Statements that are kept; lists of values make some of many lengths. */
+const PREPARED_MAX = 500
 
 /** Opens the embedded control database. A commit is on disk when its promise resolves. */
 export function openSqlite(folder: string): Kysely<ControlTables> & AsyncDisposable {
@@ -18,10 +21,22 @@ export function openSqlite(folder: string): Kysely<ControlTables> & AsyncDisposa
 
 /** Kysely speaks better-sqlite3's interface; node:sqlite differs in how parameters and result columns are given. */
 function adapt(database: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, StatementSync>()
+
+  /** Preparing takes longer than most statements, of which there are few. */
+  function prepare(sql: string): StatementSync {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    if (prepared.size >= PREPARED_MAX) prepared.clear()
+    const statement = database.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+
   return {
     close: () => database.close(),
     prepare(sql) {
-      const statement = database.prepare(sql)
+      const statement = prepare(sql)
       return {
         reader: statement.columns().length > 0,
         all: (parameters) => withRoom(() => statement.all(...(parameters as SQLInputValue[]))),
@@ -30,7 +45,8 @@ function adapt(database: DatabaseSync): SqliteDatabase {
           if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
           return withRoom(() => statement.run(...(parameters as SQLInputValue[])))
         },
-        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+        // An iteration is under way while others run the same statement.
+        iterate: (parameters) => database.prepare(sql).iterate(...(parameters as SQLInputValue[])),
       }
     },
   }
