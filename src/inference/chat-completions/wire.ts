@@ -4,7 +4,7 @@ import { listOf } from '../list-wire.ts'
 import { samplingFields } from '../sampling-wire.ts'
 
 /** Far above what fits the window of any model. */
-const MESSAGES_MAX = 100_000
+export const MESSAGES_MAX = 100_000
 
 /** Of one message or request: texts, images, tools, calls. */
 const PARTS_MAX = 10_000

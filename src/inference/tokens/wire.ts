@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { MESSAGES_MAX } from '../chat-completions/wire.ts'
 import { LaxBoolean } from '../lax-wire.ts'
 import { listOf } from '../list-wire.ts'
 import { TokenIds } from '../prompt-wire.ts'
-
-/** Far above what fits the window of any model. */
-const MESSAGES_MAX = 100_000
 
 /** A text, or a conversation as the model's template writes it. */
 export const TokenizeReq = z
