@@ -106,6 +106,17 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
   }
 }
 
+/** The documents of a successful reply that has one a line. */
+export async function documentsOf<Document>(response: Response): Promise<Document[]> {
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return linesOf(text).map((line) => JSON.parse(line) as Document)
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
 function noCompute(): Compute {
   const unavailable = 'The engine is not installed; "npm run setup" installs it'
   const refuse = (): never => {
@@ -131,7 +142,7 @@ async function checkReply(routes: Route[], method: string, path: string, respons
   )
   if (declared === undefined || declared.reply === 'raw') return
   const text = await response.clone().text()
-  const documents = declared.reply === 'jsonl' ? text.split('\n').filter((line) => line !== '') : [text]
+  const documents = declared.reply === 'jsonl' ? linesOf(text) : [text]
   for (const document of documents) {
     const value = parseKeeping(document, keepShapeOf(declared.response))
     expect(declared.response.parse(value)).toEqual(value)

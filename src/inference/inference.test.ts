@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, useTestServer } from '../testing.ts'
+import { documentsOf, TEST_BASE_MODEL, useTestServer } from '../testing.ts'
 
 const server = useTestServer({
   compute: openFakeCompute,
@@ -259,11 +259,7 @@ describe('completions as calls', () => {
     summary: { usage?: object }
   }
   async function callsOf(project: string): Promise<Call[]> {
-    const response = await server.post('/calls/stream_query', { project_id: project })
-    return (await response.text())
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Call)
+    return documentsOf(await server.post('/calls/stream_query', { project_id: project }))
   }
 
   it.each([false, true])('a call of the project with its answer and usage; stream: %s', async (stream) => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+import { documentsOf, TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
 import { openFakeProvider, PIXEL } from './fake-provider.ts'
 
 const provider = await openFakeProvider()
@@ -44,18 +44,13 @@ async function openStream(inputs: Fields, said: string, fields: Fields = {}) {
   return { project, response }
 }
 
-async function linesOf(response: Response): Promise<Fields[]> {
-  const lines = (await response.text()).split('\n').filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as Fields)
-}
-
 async function readCall(project_id: string, id: unknown): Promise<Fields> {
   const response = await server.post('/call/read', { project_id, id, include_costs: true })
   return ((await response.json()) as { call: Fields }).call
 }
 
 async function callsOf(project_id: string): Promise<Fields[]> {
-  return linesOf(await server.post('/calls/stream_query', { project_id }))
+  return documentsOf<Fields>(await server.post('/calls/stream_query', { project_id }))
 }
 
 const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
@@ -241,7 +236,7 @@ describe('POST /completions/create_stream', () => {
   it('200 with the call first, then the chunks; the call has the whole answer', async () => {
     const { project, response } = await openStream({}, 'hi', { conversation_id: 'talk' })
     expect(response.headers.get('content-type')).toBe('application/jsonl')
-    const [meta, ...chunks] = await linesOf(response)
+    const [meta, ...chunks] = await documentsOf<Fields>(response)
     const { weave_call_id, trace_id } = (meta?.['_meta'] ?? {}) as Fields
     expect(meta).toEqual({
       _meta: { weave_call_id: expect.any(String), trace_id: expect.any(String), conversation_id: 'talk' },
@@ -283,7 +278,7 @@ describe('POST /completions/create_stream', () => {
 
   it('200 for a model that is served here', async () => {
     const { project, response } = await openStream({ model: TEST_BASE_MODEL }, 'hi')
-    const [, first] = await linesOf(response)
+    const [, first] = await documentsOf<Fields>(response)
     expect(first).toMatchObject({ model: TEST_BASE_MODEL })
     const content = expect.stringContaining('"include_usage":true')
     expect(await callsOf(project)).toMatchObject([{ output: { choices: [{ message: { content } }] } }])
@@ -291,7 +286,7 @@ describe('POST /completions/create_stream', () => {
 
   it('200 with chunks only where no call is wanted', async () => {
     const { project, response } = await openStream({}, 'hi', { track_llm_call: false })
-    expect(await linesOf(response)).toHaveLength(6)
+    expect(await documentsOf<Fields>(response)).toHaveLength(6)
     expect(await callsOf(project)).toEqual([])
   })
 
@@ -304,7 +299,7 @@ describe('POST /completions/create_stream', () => {
     ['what the engine refuses', { model: TEST_BASE_MODEL }, 'refuse', 'made to refuse'],
   ])('200 and the last line is the error of %s', async (_name, inputs, said, error) => {
     const { project, response } = await openStream(inputs, said)
-    const lines = await linesOf(response)
+    const lines = await documentsOf<Fields>(response)
     expect(lines[0]).toHaveProperty('_meta')
     expect(lines.at(-1)).toEqual({ error: expect.stringContaining(error) })
     expect(await callsOf(project)).toMatchObject([{ exception: lines.at(-1)?.['error'] }])
@@ -312,7 +307,7 @@ describe('POST /completions/create_stream', () => {
 
   it('200 with one line for a prompt that is none', async () => {
     const { response } = await openStream({ prompt: 'Be nice' }, 'hi')
-    expect(await linesOf(response)).toEqual([{ error: expect.any(String) }])
+    expect(await documentsOf<Fields>(response)).toEqual([{ error: expect.any(String) }])
   })
 
   it('a client that goes away ends the request to the provider, and the call has what had come', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { documentsOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 
@@ -38,12 +38,7 @@ async function upsert(...items: { start?: Fields; end?: Fields }[]): Promise<Res
 
 async function query(project_id: string, fields: Fields = {}): Promise<Record<string, never>[]> {
   const response = await server.post('/calls/stream_query', { project_id, ...fields })
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, never>)
+  return documentsOf(response)
 }
 
 async function ids(project_id: string, fields: Fields): Promise<unknown[]> {

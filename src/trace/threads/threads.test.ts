@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { documentsOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 
@@ -34,12 +34,7 @@ async function write(project: string, ...batch: Fields[]): Promise<void> {
 
 async function threads(project_id: string, fields: Fields = {}): Promise<Fields[]> {
   const response = await server.post('/threads/stream_query', { project_id, ...fields })
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Fields)
+  return documentsOf(response)
 }
 
 async function names(project_id: string, fields: Fields): Promise<unknown[]> {

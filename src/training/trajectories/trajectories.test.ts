@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
+import { documentsOf } from '../../testing.ts'
 import { group, json, useTrainingServer } from '../use-training-server.ts'
 
 const { server, newModel, startJob, end } = useTrainingServer()
@@ -23,12 +24,7 @@ async function callsOf(project: string, field: string, value: string): Promise<C
     sort_by: [{ field: 'started_at', direction: 'asc' }],
     include_feedback: true,
   })
-  expect(response.status).toBe(200)
-  const text = await response.text()
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Call)
+  return documentsOf(response)
 }
 
 const choice = (content: string) => ({
