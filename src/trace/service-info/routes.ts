@@ -28,7 +28,7 @@ export function serviceInfoRoutes(service: ServiceInfo): Route[] {
       operationId: 'health',
       family: 'trace',
       auth: 'open',
-      reply: 'json',
+      reply: 'raw',
       response: HealthRes,
       handle: service.health,
     }),

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { countWrites } from '../../stores/trace-db/counted.ts'
 import { useTestServer } from '../../testing.ts'
+import { VERSION } from '../../version.ts'
+import { createHealth } from './health.ts'
+import { HealthRes } from './wire.ts'
 
 const server = useTestServer()
 
@@ -8,6 +12,51 @@ describe('GET /server_info', () => {
     const response = await server.request(path, { headers: { authorization: '' } })
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ min_required_weave_python_version: '0.0.0' })
+  })
+})
+
+describe('GET /health', () => {
+  it('200 without a key, when every store answers', async () => {
+    const response = await server.request('/health', { headers: { authorization: '' } })
+    expect(response.status).toBe(200)
+    const well = { ok: true, error: null }
+    expect(HealthRes.parse(await response.json())).toEqual({
+      status: 'ok',
+      stores: { trace_db: well, control_db: well, blobs: well },
+      engine: [],
+    })
+  })
+
+  it('503 with what is wrong, within a bounded time, once for all who ask; 200 again when it is over', async () => {
+    const { control, traces } = server.stores
+    const stuck = Promise.withResolvers<void>()
+    let puts = 0
+    const blobs = {
+      ...server.stores.blobs,
+      put: () => {
+        puts++
+        return stuck.promise
+      },
+    }
+    const compute = { statuses: () => [] }
+    const health = createHealth({ stores: { control, blobs, traces: countWrites(traces) }, compute })
+    for (const reply of await Promise.all([health(), health()])) {
+      expect(reply.status).toBe(503)
+      expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+        status: 'failing',
+        reason: 'blobs: no answer within 2 s',
+        stores: { trace_db: { ok: true }, control_db: { ok: true } },
+      })
+    }
+    expect(puts).toBe(1)
+    stuck.resolve()
+    expect((await health()).status).toBe(200)
+  })
+})
+
+describe('GET /version', () => {
+  it('200 with the version', async () => {
+    expect(await (await server.request('/version')).json()).toEqual({ version: VERSION })
   })
 })
 

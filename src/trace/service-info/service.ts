@@ -3,20 +3,22 @@ import { type Projects, parseProjectId } from '../../accounts/projects.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../refs/ref-uri.ts'
+import { createHealth, type HealthDeps } from './health.ts'
 import { welcomePage } from './welcome-page.ts'
 import type { ProjectsInfoReq, ProjectsInfoRes } from './wire.ts'
 
 export type ServiceInfo = ReturnType<typeof createServiceInfo>
 
 /** What clients ask about the server itself. */
-export function createServiceInfo({ projects, version }: { projects: Projects; version: string }) {
+export function createServiceInfo(deps: HealthDeps & { projects: Projects; version: string }) {
+  const { projects, version } = deps
   return {
     async welcome(_input: object, context: CallContext): Promise<RawReply> {
       const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
       return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
     },
 
-    health: () => ({ status: 'ok' as const }),
+    health: createHealth(deps),
     version: () => ({ version }),
     serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),
 

@@ -19,9 +19,9 @@ export function welcomePage(url: string, version: string): string {
 export WANDB_API_KEY=${EXAMPLE_KEY}
 export OPENAI_BASE_URL=${escaped(url)}/v1</pre>
 <ul>
-  <li><a href="/openapi.json">/openapi.json</a>: the whole API</li>
+  <li><a href="/docs">/docs</a>: the whole API, also as <a href="/openapi.json">/openapi.json</a></li>
   <li><a href="/v1/system-check">/v1/system-check</a>: whether every part works</li>
-  <li><a href="/health">/health</a>, <a href="/version">/version</a></li>
+  <li><a href="/health">/health</a>, <a href="/metrics">/metrics</a>, <a href="/version">/version</a></li>
 </ul>
 </html>
 `

@@ -2,7 +2,17 @@ import { z } from 'zod'
 
 export const WelcomePage = z.string().meta({ description: 'A page for people' })
 
-export const HealthRes = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+const StoreHealth = z.object({ ok: z.boolean(), error: z.string().nullable() }).meta({ id: 'StoreHealth' })
+
+/** Answered with 503 and a `reason` when a store fails; a part of the engine that does not run changes neither. */
+export const HealthRes = z
+  .object({
+    status: z.enum(['ok', 'failing']),
+    reason: z.string().optional(),
+    stores: z.object({ trace_db: StoreHealth, control_db: StoreHealth, blobs: StoreHealth }),
+    engine: z.array(z.object({ name: z.string(), state: z.string() })),
+  })
+  .meta({ id: 'Health' })
 
 export const VersionRes = z.object({ version: z.string() }).meta({ id: 'Version' })
 

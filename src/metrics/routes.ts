@@ -1,0 +1,18 @@
+import { type Route, route } from '../http/route.ts'
+import type { Metrics } from './service.ts'
+import { MetricsText } from './wire.ts'
+
+export function metricsRoutes(metrics: Metrics): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/metrics',
+      operationId: 'metrics',
+      family: 'trace',
+      auth: 'open',
+      reply: 'raw',
+      response: MetricsText,
+      handle: metrics.text,
+    }),
+  ]
+}

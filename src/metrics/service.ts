@@ -1,0 +1,89 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { RawReply } from '../http/route.ts'
+import type { CountedTraceDb, WriteCounts } from '../stores/trace-db/counted.ts'
+import type { Jobs } from '../training/jobs/service.ts'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Seconds: from a read of one row to a completion of some thousand tokens. */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60]
+
+const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof WriteCounts)[]
+
+/**
+ * What Prometheus reads. Labels are operations, statuses, tables and states, of which there are few, and never anything
+ * that a caller chose.
+ */
+export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, 'countStates'> }) {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const durations = new Histogram({
+    name: 'heddle_http_request_duration_seconds',
+    help: 'Requests by operation and class of status, until the status line; a stream goes on after that',
+    labelNames: ['operation', 'status'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  })
+  const writes = writeMetrics(registers)
+  const jobs = new Gauge({
+    name: 'heddle_training_jobs',
+    help: 'Training jobs by state',
+    labelNames: ['state'],
+    registers,
+  })
+  let running: Promise<string> | undefined
+
+  async function read(): Promise<string> {
+    const states = await deps.jobs.countStates()
+    jobs.reset()
+    for (const { state, count } of states) jobs.set({ state }, count)
+    writes.show(deps.traces.writes())
+    return registry.metrics()
+  }
+
+  return {
+    /** Counts one answered request. */
+    observe(operation: string, status: number, seconds: number): void {
+      durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, seconds)
+    },
+
+    /** Readers that meet share one reading, so that all numbers of it are of one moment. */
+    async text(): Promise<RawReply> {
+      running ??= read().finally(() => {
+        running = undefined
+      })
+      return { headers: { 'content-type': registry.contentType }, body: await running }
+    },
+  }
+}
+
+/** Rows of the trace database by table. The counts are kept where rows are written; here they are only shown. */
+function writeMetrics(registers: Registry[]) {
+  const labelNames = ['table']
+  const counters = COUNTED.map((name) => ({
+    name,
+    counter: new Counter({
+      name: `heddle_writes_${name}_total`,
+      help: `Rows for the trace database: ${name}`,
+      labelNames,
+      registers,
+    }),
+  }))
+  const pending = new Gauge({
+    name: 'heddle_writes_pending',
+    help: 'Rows for the trace database that wait for the disk',
+    labelNames,
+    registers,
+  })
+
+  return {
+    show(tables: ReadonlyMap<string, Readonly<WriteCounts>>): void {
+      for (const { counter } of counters) counter.reset()
+      for (const [table, counts] of tables) {
+        for (const { name, counter } of counters) counter.inc({ table }, counts[name])
+        pending.set({ table }, counts.accepted - counts.applied - counts.rejected)
+      }
+    },
+  }
+}

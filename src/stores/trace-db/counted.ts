@@ -1,0 +1,75 @@
+import type { TraceDb } from './port.ts'
+
+/** Rows of one table. Accepted ones are applied, rejected or still pending: there is nothing else they could be. */
+export interface WriteCounts {
+  accepted: number
+  applied: number
+  rejected: number
+}
+
+/** A trace database that counts what is written to it. */
+export interface CountedTraceDb extends TraceDb {
+  /** Since the start, by table. */
+  writes(): ReadonlyMap<string, Readonly<WriteCounts>>
+  /** When it last answered or stored something, as milliseconds of `performance.now()`. */
+  lastAnswerAt(): number
+}
+
+/** Counts rows at the door of a trace database, whatever is behind it. */
+export function countWrites(inner: TraceDb): CountedTraceDb {
+  const tables = new Map<string, WriteCounts>()
+  let lastAnswerAt = Number.NEGATIVE_INFINITY
+
+  function countsOf(table: string): WriteCounts {
+    let counts = tables.get(table)
+    if (counts === undefined) {
+      counts = { accepted: 0, applied: 0, rejected: 0 }
+      tables.set(table, counts)
+    }
+    return counts
+  }
+
+  function answered(): void {
+    lastAnswerAt = performance.now()
+  }
+
+  return {
+    query<Row>(...args: Parameters<TraceDb['query']>): AsyncIterable<Row> {
+      return { [Symbol.asyncIterator]: () => noticing(inner.query<Row>(...args), answered) }
+    },
+
+    rowBinary: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.rowBinary(...args), answered) }),
+
+    async insert(table, rows) {
+      const counts = countsOf(table)
+      counts.accepted += rows.length
+      try {
+        await inner.insert(table, rows)
+      } catch (error) {
+        counts.rejected += rows.length
+        throw error
+      }
+      counts.applied += rows.length
+      answered()
+    },
+
+    command: (query) => inner.command(query),
+    writes: () => tables,
+    lastAnswerAt: () => lastAnswerAt,
+    [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+  }
+}
+
+/** Tells of each row when the next one is asked for, which costs no step of its own. */
+function noticing<Row>(rows: AsyncIterable<Row>, answered: () => void): AsyncIterator<Row> {
+  const iterator = rows[Symbol.asyncIterator]()
+  let asked = false
+  return {
+    next() {
+      if (asked) answered()
+      asked = true
+      return iterator.next()
+    },
+    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+  }
+}

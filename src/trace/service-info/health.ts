@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import { ClientError } from '../../errors.ts'
+import type { RawReply } from '../../http/route.ts'
+import type { Blobs } from '../../stores/blobs/port.ts'
+import type { Compute } from '../../stores/compute/port.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { CountedTraceDb } from '../../stores/trace-db/counted.ts'
+import { firstOf } from '../../stores/trace-db/port.ts'
+import type { HealthRes } from './wire.ts'
+
+/** Longer than a healthy store takes under load, shorter than the patience of those who ask. */
+const ANSWER_MS_MAX = 2_000
+
+/** A store that answered this recently is not asked again: whoever asks for health often costs nothing. */
+const FRESH_MS = 5_000
+
+/** Writing the same bytes again is as much work for a disk as writing new ones. */
+const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
+
+export interface HealthDeps {
+  stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs }
+  compute: Pick<Compute, 'statuses'>
+}
+
+type Check = z.output<typeof HealthRes>['stores']['trace_db']
+
+/** Whether every store has answered of late; one that has not is asked, and gets a bounded time. */
+export function createHealth({ stores, compute }: HealthDeps) {
+  const { traces, control, blobs } = stores
+  const traceDb = createCheck(
+    () => firstOf(traces.query({ sql: 'SELECT 1', params: {} })),
+    traces.lastAnswerAt,
+  )
+  const controlDb = createCheck(() => sql`select 1`.execute(control))
+  const blobStore = createCheck(() => blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes))
+
+  return async (): Promise<RawReply> => {
+    const [trace_db, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
+    const checks = { trace_db, control_db, blobs: blob_store }
+    const failed = Object.entries(checks).filter(([, check]) => !check.ok)
+    const body: z.input<typeof HealthRes> = {
+      status: failed.length === 0 ? 'ok' : 'failing',
+      ...(failed.length > 0 && { reason: failed.map(([name, { error }]) => `${name}: ${error}`).join('; ') }),
+      stores: checks,
+      engine: compute.statuses().map(({ name, state }) => ({ name, state })),
+    }
+    return {
+      status: failed.length === 0 ? 200 : 503,
+      headers: { 'content-type': 'application/json', ...(failed.length > 0 && { 'retry-after': '5' }) },
+      body: JSON.stringify(body),
+    }
+  }
+}
+
+/** Asks unless there was an answer of late, and only once at a time, however many want to know. */
+function createCheck(
+  ask: () => Promise<unknown>,
+  answeredAt = () => Number.NEGATIVE_INFINITY,
+): () => Promise<Check> {
+  let ownAnswerAt = Number.NEGATIVE_INFINITY
+  let asking: Promise<unknown> | undefined
+
+  function isFresh(): boolean {
+    return performance.now() - Math.max(ownAnswerAt, answeredAt()) < FRESH_MS
+  }
+
+  return async () => {
+    if (isFresh()) return { ok: true, error: null }
+    asking ??= ask()
+      .then(() => {
+        ownAnswerAt = performance.now()
+      })
+      .finally(() => {
+        asking = undefined
+      })
+    try {
+      await withinTime(asking)
+      return { ok: true, error: null }
+    } catch (error) {
+      // One that is busy answering others is well.
+      if (isFresh()) return { ok: true, error: null }
+      // What else was thrown is not for everybody who may ask.
+      return { ok: false, error: error instanceof ClientError ? error.message : 'failed' }
+    }
+  }
+}
+
+async function withinTime(work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const message = `no answer within ${ANSWER_MS_MAX / 1000} s`
+  const timer = setTimeout(
+    () => late.reject(new ClientError(503, 'ServiceUnavailableError', message)),
+    ANSWER_MS_MAX,
+  )
+  try {
+    await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
