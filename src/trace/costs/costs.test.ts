@@ -66,10 +66,10 @@ describe('POST /cost/create', () => {
     expect(cost).toMatchObject({ ...said, effective_date: '2026-11-21T07:11:17.415041Z' })
   })
 
-  it('400 for a date that is none and a project that is none, 422 for a price that is none', async () => {
+  it('400 for a project that is none, 422 for a date or a price that is none', async () => {
     const project_id = server.newProject()
     const statusOf = async (body: Fields) => (await server.post('/cost/create', body)).status
-    expect(await statusOf({ project_id, costs: { m: { ...PRICE, effective_date: 'soon' } } })).toBe(400)
+    expect(await statusOf({ project_id, costs: { m: { ...PRICE, effective_date: 'soon' } } })).toBe(422)
     expect(await statusOf({ project_id: 'p', costs: { m: PRICE } })).toBe(400)
     expect(await statusOf({ project_id, costs: { m: { prompt_token_cost: 1 } } })).toBe(422)
     expect(await statusOf({ project_id, costs: { m: { ...PRICE, prompt_token_cost: '1' } } })).toBe(422)

@@ -3,8 +3,9 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { isoMicros, nowIso } from '../../time.ts'
+import { nowIso } from '../../time.ts'
 import { collectReply } from '../collect-reply.ts'
+import { dateTimeAt } from '../date-time.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import { defaultPrices } from './default-prices.ts'
 import { COST_FIELDS, costFields } from './fields.ts'
@@ -45,7 +46,10 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
         id: newId(),
         llm_id,
         provider_id: cost.provider_id ?? 'default',
-        effective_date: cost.effective_date == null ? at : dateTime(cost.effective_date),
+        effective_date:
+          cost.effective_date == null
+            ? at
+            : dateTimeAt(['costs', llm_id, 'effective_date'], cost.effective_date),
         prompt_token_cost_unit: cost.prompt_token_cost_unit ?? 'USD',
         completion_token_cost_unit: cost.completion_token_cost_unit ?? 'USD',
         created_at: at,
@@ -91,12 +95,6 @@ const NO_COST: wire.Cost = {
   cache_creation_input_token_cost: null,
   prompt_token_cost_unit: null,
   completion_token_cost_unit: null,
-}
-
-function dateTime(text: string): string {
-  const iso = isoMicros(text)
-  if (iso === undefined) throw invalidRequest(`Invalid effective_date: ${text.slice(0, 64)} is no date-time`)
-  return iso
 }
 
 /** Wire: only ids can be named: by `$eq`, an `$or` of them, or `$in`. @throws 400 for any other query. */

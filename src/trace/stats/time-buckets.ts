@@ -1,5 +1,6 @@
 import { ValidationFailure } from '../../http/validation-error.ts'
-import { isoMicros, isoOfMicros, microsOf, nowIso } from '../../time.ts'
+import { isoOfMicros, microsOf, nowIso } from '../../time.ts'
+import { dateTimeAt } from '../date-time.ts'
 
 /** Wire: longer ranges are refused. */
 const DAYS_MAX = 31
@@ -56,8 +57,8 @@ export function timeRange(range: { start: string; end?: string | null | undefine
   start: string
   end: string
 } {
-  const start = dateTime('start', range.start)
-  const end = range.end == null ? nowIso() : dateTime('end', range.end)
+  const start = dateTimeAt(['start'], range.start)
+  const end = range.end == null ? nowIso() : dateTimeAt(['end'], range.end)
   if (end < start) throw invalid('end', 'The end must be after the start', range.end)
   if (microsOf(end) - microsOf(start) > DAYS_MAX * DAY * MICROS)
     throw invalid('start', `The range must not be longer than ${DAYS_MAX} days`, range.start)
@@ -67,12 +68,6 @@ export function timeRange(range: { start: string; end?: string | null | undefine
 /** When each bucket begins. */
 export function timestamps({ first, granularity, count }: TimeBuckets): string[] {
   return Array.from({ length: count }, (_, index) => isoOfMicros((first + index * granularity) * MICROS))
-}
-
-function dateTime(field: string, text: string): string {
-  const iso = isoMicros(text)
-  if (iso === undefined) throw invalid(field, 'Input should be a valid datetime', text)
-  return iso
 }
 
 /** Seconds by which the clocks of a timezone are ahead of UTC. */

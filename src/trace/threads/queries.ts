@@ -1,4 +1,5 @@
 import type { Query } from '../../stores/trace-db/port.ts'
+import { LATENCY_MS, NEVER } from '../calls/fields.ts'
 import { VISIBLE } from '../calls/selection.ts'
 import { createParams } from '../query-language/params.ts'
 
@@ -23,7 +24,7 @@ export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Q
   const where = [
     `project_id = ${params.bind(selection.project_id, 'String')}`,
     VISIBLE,
-    `ifNull(thread_id, '') != ''`,
+    `thread_id != ''`,
     'turn_id = id',
   ]
   const { thread_ids, after, before } = selection
@@ -36,11 +37,9 @@ export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Q
   return {
     sql: `SELECT thread_id, count() AS turn_count, min(started_at) AS start_time, max(ended_at) AS last_updated,
         argMin(id, (started_at, id)) AS first_turn_id, argMax(id, (ended_at, id)) AS last_turn_id,
-        quantile(0.5)(${DURATION_MS}) AS p50_turn_duration_ms, quantile(0.99)(${DURATION_MS}) AS p99_turn_duration_ms
-      FROM calls FINAL WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING isNotNull(last_updated)
+        quantile(0.5)(${LATENCY_MS}) AS p50_turn_duration_ms, quantile(0.99)(${LATENCY_MS}) AS p99_turn_duration_ms
+      FROM calls FINAL WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING last_updated != ${NEVER}
       ORDER BY ${page.order.join(', ')} ${limit} ${offset}`,
     params: params.values,
   }
 }
-
-const DURATION_MS = `intDiv(dateDiff('microsecond', started_at, ended_at), 1000)`

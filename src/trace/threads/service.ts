@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { isoMicros } from '../../time.ts'
 import { collectReply } from '../collect-reply.ts'
+import { dateTimeAt } from '../date-time.ts'
 import * as queries from './queries.ts'
 import * as wire from './wire.ts'
 
@@ -26,8 +26,8 @@ export function createThreads({ traces }: { traces: TraceDb }) {
       const selection = {
         project_id: req.project_id,
         thread_ids: req.filter?.thread_ids ?? [],
-        after: dateTime(req.filter?.after_datetime),
-        before: dateTime(req.filter?.before_datetime),
+        after: dateTime('after_datetime', req),
+        before: dateTime('before_datetime', req),
       }
       const page = { order: orderOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
       return listed(traces, queries.selectThreads(selection, page), signal)
@@ -53,9 +53,10 @@ function orderOf({ sort_by }: wire.ThreadsQueryReq): string[] {
   return [...(asked.length === 0 ? ['last_updated desc'] : asked), 'thread_id asc']
 }
 
-function dateTime(text: string | null | undefined): string | undefined {
-  if (text == null) return undefined
-  const iso = isoMicros(text)
-  if (iso === undefined) throw invalidRequest(`Not an ISO 8601 date-time: ${text.slice(0, 64)}`)
-  return iso
+function dateTime(
+  name: 'after_datetime' | 'before_datetime',
+  { filter }: wire.ThreadsQueryReq,
+): string | undefined {
+  const text = filter?.[name]
+  return text == null ? undefined : dateTimeAt(['filter', name], text)
 }

@@ -114,9 +114,13 @@ describe('POST /threads/stream_query', () => {
     { sort_by: [{ field: '1; DROP TABLE calls', direction: 'asc' }] },
     { limit: -1 },
     { offset: -1 },
-    { filter: { after_datetime: 'yesterday' } },
   ])('400 for %j', async (fields) => {
     const body = { project_id: server.newProject(), ...fields }
     expect((await server.post('/threads/stream_query', body)).status).toBe(400)
+  })
+
+  it('422 for a time that is none', async () => {
+    const body = { project_id: server.newProject(), filter: { after_datetime: 'yesterday' } }
+    expect((await server.post('/threads/stream_query', body)).status).toBe(422)
   })
 })

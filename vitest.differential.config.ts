@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['tests/differential/**/*.test.ts'],
+    testTimeout: 300_000,
+    // Three servers start, and every request of every scenario is sent, before the first comparison.
+    hookTimeout: 300_000,
+  },
+})
