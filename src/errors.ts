@@ -88,16 +88,35 @@ export function unavailable(message: string, retryAfterSeconds = 5): ClientError
   return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
 }
 
-/** 503 for a write that found no room; undefined for any other error. */
-export function diskFull(error: unknown): ClientError | undefined {
+/** 503 for an error of the disk, from Node or from SQLite, which undoes the write that met it; undefined for any other. */
+export function diskFailed(error: unknown): ClientError | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown }
-  if (code !== 'ENOSPC' && code !== 'EDQUOT' && errcode !== SQLITE_FULL) return undefined
-  const message = 'The disk of the data folder is full, so nothing was stored: free some space and try again'
-  return new ClientError(503, 'ServiceUnavailableError', message, { cause: error, retryAfterSeconds: 30 })
+  const sqliteCode = typeof errcode === 'number' ? errcode & SQLITE_PRIMARY_CODE : undefined
+  if (FULL_CODES.has(code) || sqliteCode === SQLITE_FULL) {
+    return disk(
+      'The disk of the data folder is full, so nothing was stored: free some space and try again',
+      error,
+    )
+  }
+  if (BROKEN_CODES.has(code) || SQLITE_BROKEN.has(sqliteCode)) {
+    return disk('The disk of the data folder fails, so nothing was stored', error)
+  }
+  return undefined
 }
 
+function disk(message: string, cause: Error): ClientError {
+  return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 30 })
+}
+
+const FULL_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT'])
+const BROKEN_CODES = new Set<unknown>(['EIO', 'EROFS', 'EFBIG'])
+
+/** The low byte says what went wrong, the others where. */
+const SQLITE_PRIMARY_CODE = 0xff
 const SQLITE_FULL = 13
+/** READONLY, IOERR and CANTOPEN. */
+const SQLITE_BROKEN = new Set<number | undefined>([8, 10, 14])
 
 /** 502 or 503: a part Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
 export function dependencyFailed(message: string, cause: unknown): ClientError {

@@ -33,16 +33,16 @@ export interface WireServer extends AsyncDisposable {
 
 /**
  * Starts `src/main.ts` on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
- * only the server's own processes see and `/proc/PID/root` shows.
+ * only the server's own processes see and `/proc/PID/root` shows. A `launcher` is a program that becomes the server.
  */
 export async function startServer(
   env: Record<string, string> = {},
-  { diskMegabytes }: { diskMegabytes?: number } = {},
+  { diskMegabytes, launcher = [] }: { diskMegabytes?: number; launcher?: readonly string[] } = {},
 ): Promise<WireServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
   await mkdir(join(folder, 'data'))
   const onSmallDisk = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs "$HEDDLE_DATA" && exec "$@"`
-  const wrapper = diskMegabytes === undefined ? [] : ['unshare', '-Urm', 'sh', '-c', onSmallDisk, 'sh']
+  const wrapper = diskMegabytes === undefined ? launcher : ['unshare', '-Urm', 'sh', '-c', onSmallDisk, 'sh']
   const state = {
     child: undefined as ChildProcess | undefined,
     url: '',

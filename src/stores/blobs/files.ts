@@ -3,7 +3,7 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { diskFull } from '../../errors.ts'
+import { diskFailed } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Blobs } from './port.ts'
 
@@ -14,6 +14,7 @@ const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]
 export async function openFileBlobs(folder: string): Promise<Blobs> {
   const root = join(folder, 'blobs')
   const aside = join(root, '.aside')
+  const onDisk = new Set<string>()
   // What a crash left aside was never acknowledged.
   await rm(aside, { recursive: true, force: true })
   await mkdir(aside, { recursive: true })
@@ -23,19 +24,27 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
     return join(root, key)
   }
 
+  /** A new folder is on disk once those that it lies in are; what an earlier run left may have missed that. */
+  async function makeFolder(path: string): Promise<void> {
+    await mkdir(path, { recursive: true })
+    if (onDisk.has(path)) return
+    for (let made = path; made !== root; made = dirname(made)) await sync(dirname(made))
+    onDisk.add(path)
+  }
+
   async function publish(key: string, write: (path: string) => Promise<void>): Promise<void> {
     const target = pathOf(key)
     const temporary = join(aside, newId())
     try {
       await write(temporary)
       await sync(temporary)
-      await mkdir(dirname(target), { recursive: true })
+      await makeFolder(dirname(target))
       await rename(temporary, target)
+      await sync(dirname(target))
     } catch (error) {
       await rm(temporary, { force: true })
-      throw diskFull(error) ?? error
+      throw diskFailed(error) ?? error
     }
-    await sync(dirname(target))
   }
 
   return {

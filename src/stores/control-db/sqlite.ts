@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import { diskFull } from '../../errors.ts'
+import { diskFailed } from '../../errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /** How long a statement waits for another process's lock, such as a backup's. */
@@ -39,11 +39,11 @@ function adapt(database: DatabaseSync): SqliteDatabase {
       const statement = prepare(sql)
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => withRoom(() => statement.all(...(parameters as SQLInputValue[]))),
+        all: (parameters) => onDisk(() => statement.all(...(parameters as SQLInputValue[]))),
         run(parameters) {
-          // A full disk makes SQLite roll back by itself; Kysely's own rollback would then hide the reason.
+          // A disk that fails makes SQLite roll back by itself; Kysely's own rollback would then hide the reason.
           if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
-          return withRoom(() => statement.run(...(parameters as SQLInputValue[])))
+          return onDisk(() => statement.run(...(parameters as SQLInputValue[])))
         },
         // An iteration is under way while others run the same statement.
         iterate: (parameters) => database.prepare(sql).iterate(...(parameters as SQLInputValue[])),
@@ -52,10 +52,10 @@ function adapt(database: DatabaseSync): SqliteDatabase {
   }
 }
 
-function withRoom<Result>(work: () => Result): Result {
+function onDisk<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw diskFull(error) ?? error
+    throw diskFailed(error) ?? error
   }
 }

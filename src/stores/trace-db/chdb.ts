@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
 import { dependencyFailed } from '../../errors.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { createLostWrites } from './lost-writes.ts'
 import type { Query, TraceDb } from './port.ts'
 
 /** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
@@ -18,6 +19,9 @@ const CONNECTION_ARGS = [
   '--date_time_output_format=iso',
   '--output_format_json_quote_64bit_integers=0',
   '--output_format_json_escape_forward_slashes=0',
+  // Payloads are what a search reads: a few thousand calls are worth a second core, where the defaults wait for 160,000 rows.
+  '--merge_tree_min_rows_for_concurrent_read=1024',
+  '--merge_tree_min_bytes_for_concurrent_read=1048576',
   `--max_execution_time=${READ_SECONDS_MAX}`,
   `--max_memory_usage=${READ_BYTES_MAX}`,
 ]
@@ -28,33 +32,49 @@ export function openChdb(folder: string): TraceDb {
   const open = (): Session => new Session(path, { connectionArgs: CONNECTION_ARGS })
   const writer = open()
   const readers = createPool(READ_SESSIONS, open)
+  const watcher = open()
+  const lostWrites = createLostWrites(watcher, () => [writer, ...readers.idle()])
   const commits = new Map<string, ReturnType<typeof createGroupCommit>>()
 
   function commitsOf(table: string): ReturnType<typeof createGroupCommit> {
     let commit = commits.get(table)
     if (commit === undefined) {
       commit = createGroupCommit(async (lines) => {
-        await writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) })
+        try {
+          await lostWrites.guard(() =>
+            writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) }),
+          )
+        } catch (error) {
+          if (!isOfDisk(error)) throw error
+          throw dependencyFailed('The disk of the trace database fails, so nothing was stored', error)
+        }
       })
       commits.set(table, commit)
     }
     return commit
   }
 
+  async function* stream(query: Query, format: string, signal: AbortSignal | undefined) {
+    const session = await readers.take()
+    try {
+      yield* session.queryStreamBind(query.sql, query.params, { format, ...(signal && { signal }) })
+    } catch (error) {
+      signal?.throwIfAborted()
+      lostWrites.look()
+      throw dependencyFailed('The trace database could not answer', error)
+    } finally {
+      readers.give(session)
+    }
+  }
+
   return {
     async *query<Row>(query: Query, signal?: AbortSignal) {
-      const session = await readers.take()
-      try {
-        const options = { format: 'JSONEachRow', ...(signal && { signal }) }
-        for await (const chunk of session.queryStreamBind(query.sql, query.params, options)) {
-          for (const line of chunk.text().split('\n')) if (line !== '') yield JSON.parse(line) as Row
-        }
-      } catch (error) {
-        signal?.throwIfAborted()
-        throw dependencyFailed('The trace database could not answer', error)
-      } finally {
-        readers.give(session)
-      }
+      for await (const chunk of stream(query, 'JSONEachRow', signal))
+        for (const line of chunk.text().split('\n')) if (line !== '') yield JSON.parse(line) as Row
+    },
+
+    async *rowBinary(query, signal) {
+      for await (const chunk of stream(query, 'RowBinary', signal)) yield chunk.raw()
     },
 
     async insert(table, rows) {
@@ -65,21 +85,28 @@ export function openChdb(folder: string): TraceDb {
     },
 
     async command(query) {
-      await writer.queryBindAsync(query.sql, query.params, { format: 'Null' })
+      await lostWrites.guard(() => writer.queryBindAsync(query.sql, query.params, { format: 'Null' }))
     },
 
     async [Symbol.asyncDispose]() {
       await Promise.all([...commits.values()].map((commit) => commit.drained()))
-      for (const session of [writer, ...readers.all()]) session.close()
+      lostWrites.stop()
+      for (const session of [writer, watcher, ...readers.all()]) session.close()
       await drainPending()
     },
   }
+}
+
+/** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
+function isOfDisk(error: unknown): boolean {
+  return error instanceof Error && /Code: (204|243|75|1001|60)\b/.test(error.message)
 }
 
 interface Pool {
   take(): Promise<Session>
   give(session: Session): void
   all(): Session[]
+  idle(): Session[]
 }
 
 function createPool(size: number, open: () => Session): Pool {
@@ -103,5 +130,6 @@ function createPool(size: number, open: () => Session): Pool {
       else next(session)
     },
     all: () => opened,
+    idle: () => free,
   }
 }

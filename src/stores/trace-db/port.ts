@@ -11,6 +11,8 @@ export interface Query {
 export interface TraceDb extends AsyncDisposable {
   /** Streams rows. Ending the iteration early, or the signal, stops the query. @throws Error when the query fails. */
   query<Row>(query: Query, signal?: AbortSignal): AsyncIterable<Row>
+  /** Streams rows as `readRowBinary` reads them, in pieces of whole rows. Otherwise like `query`. */
+  rowBinary(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>
   /**
    * Inserts rows, durable and readable once this resolves. Calls that meet are committed together; a row the database
    * refuses fails only the call it came with.
