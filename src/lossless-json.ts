@@ -3,12 +3,13 @@
  * Payloads travel through the server as the client's own text ({@link JsonText}); only the envelope is parsed.
  */
 
-/** A JSON value kept as the text it arrived in. The text is valid JSON. */
+/** A JSON value kept as the text it arrived in. The text is valid JSON, and one line, as replies of a line each need it. */
 export class JsonText {
   readonly text: string
 
   constructor(text: string) {
-    this.text = text
+    // Outside of strings, where alone they may stand, line breaks mean no more than spaces.
+    this.text = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\n\r]/g, ' ') : text
   }
 
   /** The value as plain JavaScript, with the losses of `JSON.parse`. */
@@ -35,17 +36,23 @@ export function parseKeeping(text: string, keep: KeepShape | undefined): unknown
   return take(text, skipSpace(text, 0), keep).value
 }
 
-/** Writes a value as JSON; every {@link JsonText} in it appears as its own text. */
+/** Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. */
 export function stringify(value: unknown): string {
   if (value instanceof JsonText) return value.text
+  if (value instanceof JsonNumber) return value.source
   if (Array.isArray(value)) return `[${value.map((item) => stringify(item ?? null)).join(',')}]`
-  if (typeof value === 'object' && value !== null && !('toJSON' in value)) {
+  if (typeof value === 'object' && value !== null && !hasOwnForm(value)) {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`)
     return `{${members.join(',')}}`
   }
   return JSON.stringify(value) ?? 'null'
+}
+
+/** Dates, for instance; a client's value may have a member of that name that is no function. */
+function hasOwnForm(value: object): boolean {
+  return 'toJSON' in value && typeof value.toJSON === 'function'
 }
 
 /** A number as it was written, for canonical forms that tell `1` from `1.0`. */

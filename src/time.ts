@@ -26,8 +26,9 @@ export function isoMicros(text: string): string | undefined {
 
 /** The text of a time given in microseconds since 1970. */
 export function isoOfMicros(micros: number): string {
-  const rest = String(micros % 1000).padStart(3, '0')
-  return new Date(Math.floor(micros / 1000)).toISOString().replace('Z', `${rest}Z`)
+  const millis = Math.floor(micros / 1000)
+  const rest = String(micros - millis * 1000).padStart(3, '0')
+  return new Date(millis).toISOString().replace('Z', `${rest}Z`)
 }
 
 /** Microseconds since 1970 of a text as {@link isoMicros} writes it. */

@@ -1,36 +1,43 @@
 -- One row per part of a call; parts of the same (project_id, id) merge field by field, in any order, any number of
--- times: anyLast skips nulls, min and max agree on times, references add up.
+-- times: anyLast skips nulls, max skips what is absent ('', 0, the year 1900), references add up. What lists sort and
+-- filter by is not Nullable, since a Nullable column is read slower and gives no order. Payloads are large, so granules
+-- are bounded by bytes: reading one call decompresses one.
 CREATE TABLE IF NOT EXISTS calls
 (
-    project_id String,
+    project_id LowCardinality(String),
     id String,
-    trace_id SimpleAggregateFunction(anyLast, Nullable(String)),
-    parent_id SimpleAggregateFunction(anyLast, Nullable(String)),
-    thread_id SimpleAggregateFunction(anyLast, Nullable(String)),
-    turn_id SimpleAggregateFunction(anyLast, Nullable(String)),
-    op_name SimpleAggregateFunction(anyLast, Nullable(String)),
+    has_start SimpleAggregateFunction(max, UInt8),
+    trace_id SimpleAggregateFunction(max, String),
+    parent_id SimpleAggregateFunction(max, String),
+    thread_id SimpleAggregateFunction(max, String),
+    turn_id SimpleAggregateFunction(max, String),
+    op_name SimpleAggregateFunction(max, LowCardinality(String)),
     display_name SimpleAggregateFunction(anyLast, Nullable(String)),
-    started_at SimpleAggregateFunction(min, Nullable(DateTime64(6, 'UTC'))),
-    ended_at SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC'))),
+    started_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')) DEFAULT toDateTime64('1900-01-01 00:00:00', 6, 'UTC'),
+    ended_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')) DEFAULT toDateTime64('1900-01-01 00:00:00', 6, 'UTC'),
+    deleted_at SimpleAggregateFunction(max, DateTime64(6, 'UTC')) DEFAULT toDateTime64('1900-01-01 00:00:00', 6, 'UTC'),
     exception SimpleAggregateFunction(anyLast, Nullable(String)),
     error_count SimpleAggregateFunction(max, UInt64),
-    wb_user_id SimpleAggregateFunction(anyLast, Nullable(String)),
-    wb_run_id SimpleAggregateFunction(anyLast, Nullable(String)),
+    wb_user_id SimpleAggregateFunction(max, LowCardinality(String)),
+    wb_run_id SimpleAggregateFunction(max, LowCardinality(String)),
     wb_run_step SimpleAggregateFunction(anyLast, Nullable(UInt64)),
     wb_run_step_end SimpleAggregateFunction(anyLast, Nullable(UInt64)),
     attributes SimpleAggregateFunction(anyLast, Nullable(String)),
     inputs SimpleAggregateFunction(anyLast, Nullable(String)),
     output SimpleAggregateFunction(anyLast, Nullable(String)),
     summary SimpleAggregateFunction(anyLast, Nullable(String)),
+    start_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(attributes, '')) + length(ifNull(inputs, '')),
+    end_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(output, '')) + length(ifNull(summary, '')),
     input_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
     output_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
-    deleted_at SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC'))),
     INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_thread thread_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_start started_at TYPE minmax GRANULARITY 1
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity_bytes = 1048576, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- A version is live while it was last published after it was last deleted; its index follows its first publication.
 CREATE TABLE IF NOT EXISTS objects

@@ -24,11 +24,11 @@ export interface RawReply {
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
 
-/** How an endpoint answers: one JSON body, one JSON document a line, or bytes and streams of its own. */
+/** How an endpoint answers: one JSON body, one JSON document a line (bytes being lines already), or bytes and streams of its own. */
 export type ReplyKind = 'json' | 'jsonl' | 'raw'
 
 type Returned<Kind extends ReplyKind, Response> = Kind extends 'jsonl'
-  ? Promise<AsyncIterable<Response>>
+  ? Promise<AsyncIterable<Response | Uint8Array>>
   : Kind extends 'raw'
     ? Promise<RawReply>
     : Promise<Response> | Response

@@ -4,25 +4,49 @@ import { stringify } from '../lossless-json.ts'
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * A body with one JSON document a line. The first row is pulled before this returns, so a query that fails at once
- * still becomes an error reply; a later error ends the connection abnormally. A client that goes away closes `rows`.
+ * A body with one JSON document a line; bytes among the rows are whole lines already. The first row is pulled before this
+ * returns, so a query that fails at once still becomes an error reply; a later error ends the connection abnormally. A
+ * client that goes away closes `rows`.
  */
-export async function jsonLines(rows: AsyncIterable<unknown>): Promise<ReadableStream<Uint8Array>> {
-  const iterator = rows[Symbol.asyncIterator]()
-  let next: IteratorResult<unknown> = await iterator.next()
-  const encoder = new TextEncoder()
+export async function jsonLines(
+  rows: AsyncIterable<unknown>,
+): Promise<ReadableStream<Uint8Array> | Uint8Array> {
+  const chunks = inChunks(rows)
+  const first = await chunks.next()
+  if (first.done) return new Uint8Array()
+  let next = await chunks.next()
+  // Most lists are one chunk, and bytes are sent with less ado than a stream.
+  if (next.done) return first.value
+  let ready: Uint8Array | undefined = first.value
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      let chunk = ''
-      while (!next.done && chunk.length < CHUNK_CHARS) {
-        chunk += `${stringify(next.value)}\n`
-        next = await iterator.next()
+      if (ready !== undefined) {
+        controller.enqueue(ready)
+        ready = undefined
+      } else if (next.done) {
+        controller.close()
+      } else {
+        controller.enqueue(next.value)
+        next = await chunks.next()
       }
-      if (chunk !== '') controller.enqueue(encoder.encode(chunk))
-      if (next.done) controller.close()
     },
     async cancel() {
-      await iterator.return?.()
+      await chunks.return(undefined)
     },
   })
+}
+
+async function* inChunks(rows: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, undefined> {
+  let chunk = ''
+  for await (const row of rows) {
+    const isBytes = row instanceof Uint8Array
+    if (!isBytes) chunk += `${stringify(row)}\n`
+    if (chunk !== '' && (isBytes || chunk.length >= CHUNK_CHARS)) {
+      yield Buffer.from(chunk)
+      chunk = ''
+    }
+    if (isBytes) yield row
+  }
+  if (chunk !== '') yield Buffer.from(chunk)
+  return undefined
 }

@@ -1,4 +1,5 @@
 import type { Query } from '../../stores/trace-db/port.ts'
+import { LATENCY_MS } from '../calls/fields.ts'
 import { conditions, type Selection } from '../calls/selection.ts'
 import type { Params } from '../query-language/params.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
@@ -23,7 +24,7 @@ const TOKENS: Record<TokenMetric, string> = {
 }
 
 const CALLS: Record<CallMetric, string> = {
-  latency_ms: `intDiv(dateDiff('microsecond', started_at, ended_at), 1000)`,
+  latency_ms: LATENCY_MS,
   call_count: '1',
   error_count: `(ifNull(exception, '') != '')`,
 }
@@ -66,7 +67,7 @@ interface Work {
 
 function bucketColumn({ buckets, params }: Work): string {
   const first = params.bind(buckets.first, 'Int64')
-  return `intDiv(toUnixTimestamp(assumeNotNull(started_at)) - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
+  return `intDiv(toUnixTimestamp(started_at) - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
 }
 
 function where({ selection, buckets, params }: Work): string {

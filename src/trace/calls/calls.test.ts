@@ -76,9 +76,17 @@ describe('POST /call/start and /call/end', () => {
     expect(await response.json()).toEqual({ id: expect.any(String), trace_id: expect.any(String) })
   })
 
-  it('400 for ids and times that are none', async () => {
+  it('400 for ids that are none, 422 for times', async () => {
     const project = server.newProject()
-    for (const bad of [{ id: 'x' }, { trace_id: "'; DROP TABLE calls" }, { started_at: 'yesterday' }]) {
+    const late = await server.post('/call/start', { start: start(project, { started_at: 'yesterday' }) })
+    expect(late.status).toBe(422)
+    expect(await late.json()).toMatchObject({ detail: [{ loc: ['body', 'start', 'started_at'] }] })
+    for (const bad of [
+      { id: 'x' },
+      { trace_id: "'; DROP TABLE calls" },
+      { parent_id: 'x' },
+      { op_name: 'weave:///a/b/object/o:1' },
+    ]) {
       const response = await server.post('/call/start', { start: start(project, bad) })
       expect(response.status).toBe(400)
       expect(await response.json()).toEqual({ reason: expect.any(String) })

@@ -1,5 +1,5 @@
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
+import { JsonText, memberText, withMember } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { fieldsIn } from '../query-language/fields-in.ts'
 import { splitPath } from '../query-language/json-path.ts'
@@ -19,7 +19,9 @@ const REFS_MAX = 10_000
 /** Characters behind these refs, for one field. */
 const CHARS_MAX = 16 * 1024 * 1024
 
-type Payloads = Partial<Record<PayloadColumn, string | null>>
+type Payloads = Record<PayloadColumn, JsonText | null>
+
+export type Expanding = ReturnType<typeof createExpanding>
 
 /**
  * Refs inside calls that are looked behind, at the paths that a request says. What the refs of the selected calls lead
@@ -69,7 +71,7 @@ export function createExpanding({ traces, refs }: { traces: TraceDb; refs: Pick<
         const payload = PAYLOADS.find((candidate) => candidate === root)
         if (payload === undefined) continue
         const found = rows.flatMap((row) => {
-          const ref = refAt(row[payload], steps)
+          const ref = refAt(row[payload]?.text, steps)
           return ref === undefined ? [] : [{ row, ref }]
         })
         const values = await refs.resolve(
@@ -78,7 +80,8 @@ export function createExpanding({ traces, refs }: { traces: TraceDb; refs: Pick<
         )
         for (const { row, ref } of found) {
           const value = values.get(ref)
-          if (value !== undefined) row[payload] = replaced(row[payload] ?? '{}', steps, withRef(value, ref))
+          if (value !== undefined)
+            row[payload] = new JsonText(replaced(row[payload]?.text ?? '{}', steps, withRef(value, ref)))
         }
       }
     },
@@ -90,8 +93,8 @@ function shallowFirst(columns: readonly string[]): string[] {
   return [...new Set(ofPayloads)].sort((a, b) => a.split('.').length - b.split('.').length)
 }
 
-function refAt(payload: string | null | undefined, steps: readonly string[]): string | undefined {
-  let text = payload ?? undefined
+function refAt(payload: string | undefined, steps: readonly string[]): string | undefined {
+  let text = payload
   for (const step of steps) text = text === undefined ? undefined : memberText(text, step)
   if (!text?.startsWith('"')) return undefined
   const value: unknown = JSON.parse(text)

@@ -3,47 +3,60 @@ import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'
 
-const COLUMNS: Record<string, FieldKind> = {
-  id: 'text',
-  project_id: 'text',
-  trace_id: 'text',
-  parent_id: 'text',
-  thread_id: 'text',
-  turn_id: 'text',
-  op_name: 'text',
-  exception: 'text',
-  wb_user_id: 'text',
-  wb_run_id: 'text',
-  wb_run_step: 'number',
-  wb_run_step_end: 'number',
-  started_at: 'datetime',
-  ended_at: 'datetime',
-  deleted_at: 'datetime',
+/** What a time says in the table while it is not known. */
+export const NEVER = "'1900-01-01 00:00:00'"
+
+/** NULL while the call runs. */
+export const ENDED_AT = `nullIf(ended_at, ${NEVER})`
+
+/** Whole milliseconds, rounded down; NULL while the call runs. */
+export const LATENCY_MS = `toInt64(floor(dateDiff('microsecond', started_at, ${ENDED_AT}) / 1000))`
+
+/** NULL where a person gave none, or took it back. */
+export const DISPLAY_NAME = `nullIf(display_name, '')`
+
+/** The name a person reads of an op: the object name of an op ref, or the text itself. */
+export const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '/op/([^:/]+)'), op_name)`
+
+/** Wire: an empty exception is none. */
+export const STATUS = `multiIf(ifNull(exception, '') != '', 'error', ended_at = ${NEVER}, 'running', error_count > 0, 'descendant_error', 'success')`
+
+const optional = (column: string): FieldExpression => ({ sql: `nullIf(${column}, '')`, kind: 'text' })
+const column = (name: string, kind: FieldKind): FieldExpression => ({ sql: name, kind })
+
+const COLUMNS: Record<string, FieldExpression> = {
+  id: column('id', 'text'),
+  project_id: column('project_id', 'text'),
+  trace_id: column('trace_id', 'text'),
+  parent_id: optional('parent_id'),
+  thread_id: optional('thread_id'),
+  turn_id: optional('turn_id'),
+  op_name: column('op_name', 'text'),
+  display_name: { sql: DISPLAY_NAME, kind: 'text' },
+  exception: column('exception', 'text'),
+  wb_user_id: optional('wb_user_id'),
+  wb_run_id: optional('wb_run_id'),
+  wb_run_step: column('wb_run_step', 'number'),
+  wb_run_step_end: column('wb_run_step_end', 'number'),
+  started_at: column('started_at', 'datetime'),
+  ended_at: { sql: ENDED_AT, kind: 'datetime' },
+  deleted_at: { sql: `nullIf(deleted_at, ${NEVER})`, kind: 'datetime' },
 }
 
 export const PAYLOADS: readonly PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
 export type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary'
 
-const DISPLAY_NAME = `nullIf(display_name, '')`
-
-/** The name a person reads of an op: the object name of an op ref, or the text itself. */
-const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '/op/([^:/]+)'), op_name)`
-
-/** `summary.weave.*`: what the server derives of a call. Wire: an empty exception is none. */
+/** `summary.weave.*`: what the server derives of a call. */
 const DERIVED: Record<string, FieldExpression> = {
-  status: {
-    sql: `multiIf(ifNull(exception, '') != '', 'error', isNull(ended_at), 'running', error_count > 0, 'descendant_error', 'success')`,
-    kind: 'text',
-  },
-  latency_ms: { sql: `intDiv(dateDiff('microsecond', started_at, ended_at), 1000)`, kind: 'number' },
+  status: { sql: STATUS, kind: 'text' },
+  latency_ms: { sql: LATENCY_MS, kind: 'number' },
   trace_name: { sql: `ifNull(${DISPLAY_NAME}, ${OP_SHORT_NAME})`, kind: 'text' },
 }
 
 /** Finds a field of a call by its dotted path. @throws 403 for what is not a field. */
 export function callField(path: string, params: Params): FieldExpression {
-  const kind = Object.hasOwn(COLUMNS, path) ? COLUMNS[path] : undefined
-  if (kind !== undefined) return { sql: path, kind }
-  if (path === 'display_name') return { sql: DISPLAY_NAME, kind: 'text' }
+  const known = Object.hasOwn(COLUMNS, path) ? COLUMNS[path] : undefined
+  if (known !== undefined) return known
   const [root = '', ...steps] = splitPath(path)
   if (root === 'summary' && steps[0] === 'weave') {
     const name = steps.slice(1).join('.')
@@ -53,5 +66,5 @@ export function callField(path: string, params: Params): FieldExpression {
   }
   if (!PAYLOADS.some((payload) => payload === root))
     throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
-  return { sql: jsonLeaf(root, steps, params), kind: 'json' }
+  return { sql: jsonLeaf(root, steps, params), kind: 'json', document: root }
 }

@@ -1,7 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
-import { isoMicros } from '../../time.ts'
+import { dateTimeAt } from '../date-time.ts'
+import { isRef } from '../refs/ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
 import type { CallEnd, CallStart } from './wire.ts'
 
@@ -20,20 +21,26 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SPAN_ID = /^[0-9a-f]{16}$/
 const OTEL_TRACE_ID = /^[0-9a-f]{32}$/
 
-/** @throws 400 for ids, times, names or refs that are malformed. */
-export function startPart(start: CallStart, user: string): CallPart & { trace_id: string } {
+/** Where a message stands in its body. */
+export type BodyPath = readonly (string | number)[]
+
+/** @throws 400 for ids, names or refs that are malformed, 422 for times that are none. */
+export function startPart(start: CallStart, user: string, at: BodyPath): CallPart & { trace_id: string } {
   checkNames(start)
   return {
     project_id: start.project_id,
     id: callId(start.id ?? newId()),
+    has_start: 1,
     trace_id: traceId(start.trace_id ?? newId()),
-    parent_id: start.parent_id ?? undefined,
+    parent_id: start.parent_id ? callId(start.parent_id) : undefined,
     thread_id: start.thread_id ?? undefined,
     turn_id: start.turn_id ?? undefined,
     op_name: start.op_name,
     display_name: start.display_name ?? undefined,
-    started_at: dateTime('started_at', start.started_at),
-    attributes: start.attributes.text,
+    started_at: dateTimeAt([...at, 'started_at'], start.started_at),
+    attributes: start.otel_dump
+      ? withMember(start.attributes.text, 'otel_span', start.otel_dump.text)
+      : start.attributes.text,
     inputs: start.inputs.text,
     input_refs: refsIn(start.inputs),
     wb_user_id: user,
@@ -42,20 +49,17 @@ export function startPart(start: CallStart, user: string): CallPart & { trace_id
   }
 }
 
-/** @throws 400 for ids, times or refs that are malformed. */
-export function endPart(end: CallEnd): CallPart {
+/** Wire: newer clients repeat the start time and the trace in an end; the start says them. @throws 400 for ids or refs that are malformed, 422 for times that are none. */
+export function endPart(end: CallEnd, at: BodyPath): CallPart {
   return {
     project_id: end.project_id,
     id: callId(end.id),
-    trace_id: end.trace_id == null ? undefined : traceId(end.trace_id),
-    started_at: end.started_at == null ? undefined : dateTime('started_at', end.started_at),
-    ended_at: dateTime('ended_at', end.ended_at),
+    ended_at: dateTimeAt([...at, 'ended_at'], end.ended_at),
     exception: end.exception ?? undefined,
     error_count: errorCount(end.summary),
     output: end.output?.text,
     output_refs: end.output == null ? [] : refsIn(end.output),
-    // The server's own `weave` member is computed on every read; a client's copy of an old one must not win.
-    summary: withMember(end.summary.text, 'weave', undefined),
+    summary: end.summary.text,
     wb_run_step_end: end.wb_run_step_end ?? undefined,
   }
 }
@@ -87,17 +91,12 @@ function traceId(id: string): string {
   return id
 }
 
-function dateTime(field: string, text: string): string {
-  const iso = isoMicros(text)
-  if (iso === undefined)
-    throw invalidRequest(`Invalid ${field}: ${text.slice(0, 64)} is not an ISO 8601 date-time`)
-  return iso
-}
-
 function checkNames(start: CallStart): void {
   if (!start.op_name.startsWith('weave:///') && start.op_name.length > OP_NAME_CHARS_MAX) {
     throw invalidRequest(`op_name is longer than ${OP_NAME_CHARS_MAX} characters`)
   }
+  if (isRef(start.op_name) && !start.op_name.includes('/op/'))
+    throw invalidRequest('op_name is a ref, but not one of an op')
   checkDisplayName(start.display_name)
 }
 

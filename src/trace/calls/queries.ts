@@ -2,8 +2,10 @@ import type { Query as Sql } from '../../stores/trace-db/port.ts'
 import { compileSort } from '../query-language/compile.ts'
 import { createParams } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
-import { callField, type PayloadColumn } from './fields.ts'
+import { callColumns, type ShownColumns } from './call-text.ts'
+import { callField } from './fields.ts'
 import { conditions, type Selection, selectionSql, VISIBLE } from './selection.ts'
+import { type TimeWindow, windowSql } from './time-window.ts'
 
 export interface Page {
   sort_by: readonly SortBy[]
@@ -11,64 +13,33 @@ export interface Page {
   offset: number
 }
 
-/** Columns of the `calls` table as a list reads them; payloads are JSON texts. */
-export interface CallRow {
+/** A call of a list: how many bytes its payloads have, and whether all calls were looked at to find it. */
+export interface FoundCall {
   id: string
-  project_id: string
-  trace_id: string
-  op_name: string
-  started_at: string
-  display_name: string | null
-  parent_id: string | null
-  thread_id: string | null
-  turn_id: string | null
-  ended_at: string | null
-  exception: string | null
-  error_count: number
-  wb_user_id: string | null
-  wb_run_id: string | null
-  wb_run_step: number | null
-  wb_run_step_end: number | null
-  deleted_at: string | null
-  attributes?: string | null
-  inputs?: string | null
-  output?: string | null
-  summary?: string | null
-  storage_size_bytes?: number
+  bytes: number
+  of_all: 0 | 1
 }
 
-/** Small columns: reading all of them costs less than working out which are needed. */
-const SMALL_COLUMNS = [
-  'id',
-  'project_id',
-  'trace_id',
-  'op_name',
-  'started_at',
-  'display_name',
-  'parent_id',
-  'thread_id',
-  'turn_id',
-  'ended_at',
-  'exception',
-  'error_count',
-  'wb_user_id',
-  'wb_run_id',
-  'wb_run_step',
-  'wb_run_step_end',
-  'deleted_at',
-]
+/** How a list shows its calls. */
+export interface ShownCalls extends Omit<ShownColumns, 'totalStorageSize'> {
+  order: readonly SortBy[]
+  totalStorageSize: 'with' | 'without'
+}
 
-const STORAGE_SIZE = `length(ifNull(attributes, '')) + length(ifNull(inputs, '')) + length(ifNull(output, '')) + length(ifNull(summary, ''))`
+const STORAGE_SIZE = 'start_bytes + end_bytes'
 
-/** The ids of the selected calls, in order; no payload is read unless the condition or the order asks for one. */
-export function selectIds(selection: Selection, page: Page): Sql {
+/** The selected calls, in order; no payload is read unless the condition or the order asks for one. */
+export function selectIds(selection: Selection, page: Page, window: TimeWindow | undefined): Sql {
   const params = createParams()
   const { where, field, from } = selectionSql(selection, params)
+  const bound = window && windowSql(window, selection, params)
   const order = compileSort(page.sort_by, field, params)
   const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
   const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return {
-    sql: `SELECT calls.id AS id FROM ${from()} WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    sql: `${bound ? `WITH ${bound.scalar}` : ''}
+      SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes, ${bound ? 'isNull(bound)' : '1'} AS of_all
+      FROM ${from()} WHERE ${bound ? `${bound.condition} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`,
     params: params.values,
   }
 }
@@ -84,31 +55,25 @@ export function selectRefs(selection: Selection, path: string, limit: number): S
   }
 }
 
-/** The rows of known ids, in no order. */
-export function selectRows(
-  projectId: string,
-  ids: readonly string[],
-  columns: { payloads: readonly PayloadColumn[]; storageSize: 'with' | 'without' },
-): Sql {
+/** The rows of calls whose ids are known, for `callTexts`, in the order of the list that they are of. */
+export function selectRows(selection: Selection, ids: readonly string[], shown: ShownCalls): Sql {
   const params = createParams()
-  const size = columns.storageSize === 'with' ? [`${STORAGE_SIZE} AS storage_size_bytes`] : []
-  const selected = [...SMALL_COLUMNS, ...columns.payloads, ...size].join(', ')
-  const project = params.bind(projectId, 'String')
+  const { field, from } = selectionSql({ ...selection, query: null, filter: null }, params)
+  const order = compileSort(shown.order, field, params)
+  const project = params.bind(selection.project_id, 'String')
   const list = params.bind(ids, 'Array(String)')
+  const sizes = `(SELECT trace_id AS sized_trace, sum(${STORAGE_SIZE}) AS trace_bytes FROM calls FINAL
+    WHERE project_id = ${project} AND ${VISIBLE} AND id IN (SELECT id FROM calls WHERE project_id = ${project}
+      AND trace_id IN (SELECT trace_id FROM calls WHERE project_id = ${project} AND id IN ${list} AND trace_id != ''))
+    GROUP BY trace_id) AS sizes`
+  const isSized = shown.totalStorageSize === 'with'
+  const columns = callColumns({
+    ...shown,
+    totalStorageSize: isSized ? `if(parent_id = '', trace_bytes, NULL)` : undefined,
+  })
   return {
-    sql: `SELECT ${selected} FROM calls FINAL WHERE project_id = ${project} AND id IN ${list} AND ${VISIBLE}`,
-    params: params.values,
-  }
-}
-
-/** Total payload bytes of each given trace. */
-export function selectTraceSizes(projectId: string, traceIds: readonly string[]): Sql {
-  const params = createParams()
-  const project = params.bind(projectId, 'String')
-  const list = params.bind(traceIds, 'Array(String)')
-  return {
-    sql: `SELECT trace_id, sum(${STORAGE_SIZE}) AS bytes FROM calls FINAL
-      WHERE project_id = ${project} AND trace_id IN ${list} AND ${VISIBLE} GROUP BY trace_id`,
+    sql: `SELECT ${columns} FROM ${from()} ${isSized ? `LEFT JOIN ${sizes} ON sized_trace = calls.trace_id` : ''}
+      WHERE project_id = ${project} AND id IN ${list} AND ${VISIBLE} ORDER BY ${order}`,
     params: params.values,
   }
 }
@@ -134,9 +99,18 @@ export function selectFamilies(projectId: string, ids: readonly string[], limit:
   const project = params.bind(projectId, 'String')
   const list = params.bind(ids, 'Array(String)')
   return {
-    sql: `SELECT id, parent_id FROM calls FINAL WHERE project_id = ${project} AND ${VISIBLE} AND trace_id IN
-      (SELECT trace_id FROM calls FINAL WHERE project_id = ${project} AND id IN ${list})
+    sql: `SELECT id, nullIf(parent_id, '') AS parent_id FROM calls FINAL WHERE project_id = ${project} AND ${VISIBLE} AND id IN
+      (SELECT id FROM calls WHERE project_id = ${project} AND trace_id IN
+        (SELECT trace_id FROM calls FINAL WHERE project_id = ${project} AND id IN ${list} AND trace_id != ''))
       ORDER BY started_at LIMIT ${params.bind(limit, 'UInt64')}`,
     params: params.values,
+  }
+}
+
+/** How many rows there are of all calls of all projects. */
+export function selectTableSize(): Sql {
+  return {
+    sql: `SELECT total_rows FROM system.tables WHERE database = currentDatabase() AND name = 'calls'`,
+    params: {},
   }
 }

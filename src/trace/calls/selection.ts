@@ -3,7 +3,8 @@ import type { Params } from '../query-language/params.ts'
 import type { Query } from '../query-language/wire.ts'
 import { type ExpandedField, expandedField } from './expanded-fields.ts'
 import { createFeedbackFields } from './feedback-fields.ts'
-import { callField } from './fields.ts'
+import { callField, NEVER } from './fields.ts'
+import { createQueueField, QUEUE_FIELD } from './queue-field.ts'
 import type { CallsFilter } from './wire.ts'
 
 /** Which calls of a project are meant. */
@@ -16,20 +17,21 @@ export interface Selection {
 }
 
 /** Deleted calls vanish; an end without a start is not shown until the start arrives. */
-export const VISIBLE =
-  'isNull(deleted_at) AND isNotNull(op_name) AND isNotNull(started_at) AND isNotNull(trace_id)'
+export const VISIBLE = `has_start = 1 AND deleted_at = ${NEVER}`
 
 /** A query for the selected calls: its WHERE, the fields it may use, and, once all are in use, its FROM. */
 export function selectionSql(selection: Selection, params: Params) {
   const feedback = createFeedbackFields(selection.project_id, params)
+  const queue = createQueueField(selection.project_id, params)
   const field: FieldResolver = (path) => {
     if (path.startsWith('feedback.')) return feedback.field(path)
+    if (path === QUEUE_FIELD) return queue.field()
     const expanded = selection.expanded?.get(path)
     return expanded === undefined ? callField(path, params) : expandedField(path, expanded, params)
   }
   const where = [conditions(selection, params)]
   if (selection.query != null) where.push(compileQuery(selection.query, field, params))
-  return { where: where.join(' AND '), field, from: () => `calls FINAL ${feedback.joins()}` }
+  return { where: where.join(' AND '), field, from: () => `calls FINAL ${feedback.joins()} ${queue.join()}` }
 }
 
 /** SQL that is true for the calls of a project that a filter selects. */
@@ -37,14 +39,48 @@ export function conditions(
   { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
   params: Params,
 ): string {
+  const project = params.bind(project_id, 'String')
   return [
-    `project_id = ${params.bind(project_id, 'String')}`,
+    `project_id = ${project}`,
     VISIBLE,
-    ...filterConditions(filter, params),
+    ...familyConditions(project, filter, params),
+    ...startFilter(filter, params),
+    ...endFilter(filter, params),
   ].join(' AND ')
 }
 
-function filterConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
+/** SQL that is true for the rows that started the calls of {@link conditions}, before the parts of calls are merged. */
+export function startConditions(
+  { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
+  params: Params,
+): string {
+  const project = `project_id = ${params.bind(project_id, 'String')}`
+  return [project, 'has_start = 1', ...startFilter(filter, params)].join(' AND ')
+}
+
+/** Columns that tell the few calls that belong together. */
+const FAMILY_COLUMNS = [
+  ['trace_id', 'trace_ids'],
+  ['parent_id', 'parent_ids'],
+  ['thread_id', 'thread_ids'],
+] as const
+
+/**
+ * Few calls of many are found by an index of rows, before their parts are merged: merging needs whole granules, and would
+ * read all that lie beside them.
+ */
+function familyConditions(project: string, filter: CallsFilter | null | undefined, params: Params): string[] {
+  for (const [column, name] of FAMILY_COLUMNS) {
+    const values = filter?.[name]
+    if (values?.length)
+      return [
+        `id IN (SELECT id FROM calls WHERE project_id = ${project} AND ${column} IN ${params.bind(values, 'Array(String)')})`,
+      ]
+  }
+  return []
+}
+
+function startFilter(filter: CallsFilter | null | undefined, params: Params): string[] {
   if (filter == null) return []
   const found: string[] = []
   const isIn = (column: string, values: readonly string[] | null | undefined): void => {
@@ -52,21 +88,21 @@ function filterConditions(filter: CallsFilter | null | undefined, params: Params
   }
   if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
   if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))
-  if (filter.output_refs?.length) found.push(anyRefOf('output_refs', filter.output_refs, params))
   isIn('parent_id', filter.parent_ids)
   isIn('trace_id', filter.trace_ids)
   isIn('id', filter.call_ids)
   isIn('wb_user_id', filter.wb_user_ids)
   isIn('wb_run_id', filter.wb_run_ids)
-  // Wire: an empty list is no condition, except for threads and turns, where it matches nothing.
-  for (const [column, values] of [
-    ['thread_id', filter.thread_ids],
-    ['turn_id', filter.turn_ids],
-  ] as const) {
-    if (values != null) found.push(`ifNull(${column} IN ${params.bind(values, 'Array(String)')}, 0)`)
-  }
-  if (filter.trace_roots_only) found.push('isNull(parent_id)')
+  isIn('turn_id', filter.turn_ids)
+  // Wire: an empty list is no condition, except for threads, where it matches nothing.
+  if (filter.thread_ids != null)
+    found.push(`(thread_id != '' AND thread_id IN ${params.bind(filter.thread_ids, 'Array(String)')})`)
+  if (filter.trace_roots_only) found.push(`parent_id = ''`)
   return found
+}
+
+function endFilter(filter: CallsFilter | null | undefined, params: Params): string[] {
+  return filter?.output_refs?.length ? [anyRefOf('output_refs', filter.output_refs, params)] : []
 }
 
 const ANY_VERSION = ':*'

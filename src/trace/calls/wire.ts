@@ -20,6 +20,7 @@ export const CallStart = z
     started_at: DateTime,
     attributes: JsonObject,
     inputs: JsonObject,
+    otel_dump: JsonObject.nullish(),
     wb_run_id: NullishString,
     wb_run_step: Step,
   })

@@ -27,7 +27,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     call: wire.CallStart,
     context: CallContext,
   ): Promise<{ id: string; trace_id: string }> {
-    const part = startPart(call, context.caller.user)
+    const part = startPart(call, context.caller.user, ['start'])
     await write([part])
     return { id: part.id, trace_id: part.trace_id }
   }
@@ -39,7 +39,10 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     user: string,
   ): Promise<void> {
     return write(
-      calls.flatMap((call) => [startPart({ ...call, project_id }, user), endPart({ ...call, project_id })]),
+      calls.flatMap((call, index) => [
+        startPart({ ...call, project_id }, user, ['batch', index]),
+        endPart({ ...call, project_id }, ['batch', index]),
+      ]),
     )
   }
 
@@ -50,19 +53,20 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
       start({ ...req.start, project_id: projectOf(req) }, context),
 
     async end(req: wire.CallEndReq) {
-      await write([endPart(req.end)])
+      await write([endPart(req.end, ['end'])])
       return {}
     },
 
     async endV2(req: wire.CallEndV2Req & wire.ProjectPath) {
-      await write([endPart({ ...req.end, project_id: projectOf(req) })])
+      await write([endPart({ ...req.end, project_id: projectOf(req) }, ['end'])])
       return {}
     },
 
     async upsertBatch(req: wire.CallUpsertBatchReq, { caller }: CallContext) {
-      const parts = req.batch.map((item) =>
-        item.mode === 'start' ? startPart(item.req.start, caller.user) : endPart(item.req.end),
-      )
+      const parts = req.batch.map((item, index) => {
+        const at = ['batch', index, 'req', item.mode]
+        return item.mode === 'start' ? startPart(item.req.start, caller.user, at) : endPart(item.req.end, at)
+      })
       await write(parts)
       return {
         res: req.batch.map((item, index) => {

@@ -9,6 +9,8 @@ export type FieldKind = 'text' | 'number' | 'datetime' | 'json'
 export interface FieldExpression {
   sql: string
   kind: FieldKind
+  /** The column whose JSON text the leaf is taken from: what that text does not contain, the leaf is not. */
+  document?: string
   /** `sql` is an array of such values: a condition holds when it does for any of them. */
   many?: true
 }
@@ -127,7 +129,7 @@ function any(value: Compiled, name: string, test: (one: Compiled) => string): st
   return `arrayExists(${name} -> ${test({ sql: name, kind: value.kind })}, ${value.sql})`
 }
 
-/** Both sides become comparable; a comparison with a missing value is false. */
+/** Both sides become comparable; a comparison with a missing value is false. Wire: but the text of a missing JSON leaf is empty. */
 function compare(left: Compiled, operator: string, right: Compiled, params: Params): string {
   if (isNullLiteral(left) || isNullLiteral(right)) {
     const other = isNullLiteral(left) ? right : left
@@ -136,10 +138,13 @@ function compare(left: Compiled, operator: string, right: Compiled, params: Para
     return 'many' in other ? `empty(${other.sql})` : `isNull(${other.sql})`
   }
   const kinds = [kindOf(left), kindOf(right)]
-  const as = kinds.includes('datetime') ? asDatetime : kinds.includes('number') ? asNumber : asText
-  return any(left, 'one', (one) =>
+  const as = kinds.includes('datetime') ? asDatetime : kinds.includes('number') ? asNumber : asComparedText
+  const [field, literal] = 'literal' in left ? [right, left] : [left, right]
+  const mayHold =
+    operator === '=' && as === asComparedText ? `${mayContain(field, [literal], params)} AND ` : ''
+  return `(${mayHold}${any(left, 'one', (one) =>
     any(right, 'other', (other) => `ifNull(${as(one, params)} ${operator} ${as(other, params)}, 0)`),
-  )
+  )})`
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
@@ -149,7 +154,8 @@ function membership(needle: Operand, options: readonly Operand[], scope: Scope):
   if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
     const list = strings.map((option) => ('literal' in option ? option.literal : null))
     const bound = scope.params.bind(list, 'Array(String)')
-    return any(value, 'one', (one) => `ifNull(${asText(one, scope.params)} IN ${bound}, 0)`)
+    const isIn = any(value, 'one', (one) => `ifNull(${asComparedText(one, scope.params)} IN ${bound}, 0)`)
+    return `(${mayContain(value, compiled, scope.params)} AND ${isIn})`
   }
   return `(${compiled.map((option) => compare(value, '=', option, scope.params)).join(' OR ')})`
 }
@@ -159,9 +165,42 @@ function containment(
   scope: Scope,
 ): string {
   const input = compileOperand(spec.input, scope)
-  const substr = asText(compileOperand(spec.substr, scope), scope.params)
-  const find = spec.case_insensitive ? 'positionCaseInsensitiveUTF8' : 'position'
-  return any(input, 'one', (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, 0)`)
+  const searched = compileOperand(spec.substr, scope)
+  const substr = asText(searched, scope.params)
+  const isAscii = 'literal' in searched && !/[^\x20-\x7e]/.test(String(searched.literal))
+  const insensitive = isAscii ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
+  const find = spec.case_insensitive ? insensitive : 'position'
+  const contains = any(
+    input,
+    'one',
+    (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, 0)`,
+  )
+  return `(${mayContain(input, [searched], scope.params, find)} AND ${contains})`
+}
+
+/** Nothing that JSON could write in several ways, and something that only a string or a word can hold. */
+const PLAIN = /^(?=.*[a-df-z_ ])[\w .+-]+$/i
+
+/** More literals are not looked for one by one. */
+const LITERALS_MAX = 10
+
+/**
+ * SQL that is false only where a JSON leaf surely holds none of the texts, because its document does not. A search is
+ * many times as fast as taking the leaf out, which the database then does for fewer documents. A document with escaped
+ * characters may hold a text without showing it.
+ */
+function mayContain(
+  value: Compiled,
+  literals: readonly Compiled[],
+  params: Params,
+  find = 'position',
+): string {
+  const texts = literals.map((literal) => ('literal' in literal ? literal.literal : undefined))
+  const document = 'document' in value ? value.document : undefined
+  const isPlain = texts.every((text) => typeof text === 'string' && PLAIN.test(text))
+  if (document === undefined || !isPlain || texts.length === 0 || texts.length > LITERALS_MAX) return '1'
+  const found = texts.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
+  return `(${[...found, `position(assumeNotNull(${document}), '\\\\u00') > 0`].join(' OR ')})`
 }
 
 function isNullLiteral(value: Compiled): boolean {
@@ -177,6 +216,11 @@ function asText(value: Compiled, params: Params): string {
   if ('literal' in value)
     return value.literal === null ? 'NULL' : params.bind(String(value.literal), 'String')
   return value.kind === 'number' || value.kind === 'datetime' ? `toString(${value.sql})` : value.sql
+}
+
+function asComparedText(value: Compiled, params: Params): string {
+  const text = asText(value, params)
+  return kindOf(value) === 'json' ? `ifNull(${text}, '')` : text
 }
 
 function asNumber(value: Compiled, params: Params): string {

@@ -17,7 +17,8 @@ export function splitPath(path: string): string[] {
  * NULL for a missing leaf or JSON null. A step of digits is an index where an array stands.
  */
 export function jsonLeaf(column: string, steps: readonly string[], params: Params): string {
-  let container = `ifNull(${column}, 'null')`
+  // An absent document reads as an empty one, which has no leaves; ifNull would copy every document.
+  let container = `assumeNotNull(${column})`
   let keys: string[] = []
   const descend = (): string =>
     keys.length === 0 ? container : `JSONExtractRaw(${[container, ...keys].join(', ')})`
@@ -32,7 +33,5 @@ export function jsonLeaf(column: string, steps: readonly string[], params: Param
     container = `if(JSONType(${parent}) = 'Array', JSONExtractRaw(${parent}, ${index}), JSONExtractRaw(${parent}, ${key}))`
     keys = []
   }
-  const path = [container, ...keys].join(', ')
-  const text = `if(JSONType(${path}) = 'String', JSONExtractString(${path}), ${descend()})`
-  return `if(JSONType(${path}) = 'Null', NULL, ${text})`
+  return `JSONExtract(${[container, ...keys].join(', ')}, 'Nullable(String)')`
 }

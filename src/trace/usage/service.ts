@@ -11,12 +11,12 @@ export type TraceUsage = ReturnType<typeof createTraceUsage>
 type Selection = Omit<wire.TraceUsageReq, 'limit'> & { limit?: number }
 
 /** What calls used of models, together with everything that was called by them. */
-export function createTraceUsage({ calls }: { calls: Pick<Calls, 'streamQuery'> }) {
+export function createTraceUsage({ calls }: { calls: Pick<Calls, 'list'> }) {
   /** The selected calls' usage with that of their descendants among them. */
   async function usageOf(selection: Selection, context: CallContext) {
     const found: UsedCall[] = []
     const unfinished: string[] = []
-    for await (const call of await calls.streamQuery({ ...selection, columns: ['summary'] }, context)) {
+    for await (const call of await calls.list({ ...selection, columns: ['summary'] }, context)) {
       const { id, parent_id, summary } = call
       found.push({ id, parent_id, usage: usageByModel(summary.text, selection.include_costs === true) })
       if (call.ended_at === null) unfinished.push(id)
@@ -32,7 +32,7 @@ export function createTraceUsage({ calls }: { calls: Pick<Calls, 'streamQuery'> 
   ): Promise<string[]> {
     const req = { project_id: projectId, filter: { call_ids: [...ids] }, columns: ['trace_id'] }
     const traceIds = new Set<string>()
-    for await (const call of await calls.streamQuery(req, context)) traceIds.add(call.trace_id)
+    for await (const call of await calls.list(req, context)) traceIds.add(call.trace_id)
     return [...traceIds]
   }
 

@@ -1,0 +1,21 @@
+import type { FieldExpression } from '../query-language/compile.ts'
+import type { Params } from '../query-language/params.ts'
+
+/** The field of a call that says in which annotation queues it is. */
+export const QUEUE_FIELD = 'annotation_queue_items.queue_id'
+
+/** The queues of calls, joined to them as a table of its own once the field is in use. */
+export function createQueueField(projectId: string, params: Params) {
+  let join = ''
+  return {
+    field(): FieldExpression {
+      join = `LEFT JOIN (
+          SELECT call_id AS queued_call, groupUniqArray(queue_id) AS queues_of_call
+          FROM annotation_queue_calls WHERE project_id = ${params.bind(projectId, 'String')} GROUP BY queued_call
+        ) AS queued_calls ON queued_call = calls.id`
+      return { sql: 'queues_of_call', kind: 'text', many: true }
+    },
+    /** What has to follow the table of calls for the field to be there. */
+    join: (): string => join,
+  }
+}

@@ -1,0 +1,64 @@
+import type { Params } from '../query-language/params.ts'
+import type { SortBy } from '../query-language/wire.ts'
+import { type Selection, startConditions } from './selection.ts'
+
+/**
+ * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. Ids mostly rise with
+ * time, so a row some way from the end tells from when on to look. It is a guess: where it leaves too few calls, a wider
+ * one follows, and what a window leaves out surely comes after all that it holds.
+ */
+export interface TimeWindow {
+  direction: 'asc' | 'desc'
+  /** About so many of the calls that may match are looked at. */
+  calls: number
+}
+
+/** The row that tells the bound lies further away than there are calls to find, since ids rise not strictly with time. */
+const SPARE_SHARE = 0.25
+const SPARE_ROWS = 50
+
+/** A list that goes deeper looks at everything at once. */
+const CALLS_MAX = 100_000
+
+/** A query finds few of the calls it looks at, so looking at fewer does not pay. */
+const QUERIED_CALLS_MIN = 20_000
+
+/** Each window that held too few matches is followed by a larger one; then everything is looked at. */
+const GROWTH = 16
+
+/** The windows to try one after another until the page is full; `undefined`, the last, looks at everything. */
+export function timeWindows(
+  selection: Selection,
+  page: { sort_by: readonly SortBy[]; limit: number | undefined; offset: number },
+): (TimeWindow | undefined)[] {
+  const [first] = page.sort_by
+  const isSelective = [
+    selection.filter?.trace_ids,
+    selection.filter?.call_ids,
+    selection.filter?.parent_ids,
+  ].some((ids) => ids?.length)
+  if (page.limit === undefined || first?.field !== 'started_at' || isSelective) return [undefined]
+  const windows: (TimeWindow | undefined)[] = []
+  const needed = page.limit + page.offset
+  let calls = selection.query == null ? needed : Math.max(needed, QUERIED_CALLS_MIN)
+  for (; calls <= CALLS_MAX; calls *= GROWTH) windows.push({ direction: first.direction, calls })
+  return [...windows, undefined]
+}
+
+/** The bound as a scalar, NULL where the window holds everything, and the condition that it makes. */
+export function windowSql(
+  { direction, calls }: TimeWindow,
+  selection: Selection,
+  params: Params,
+): { scalar: string; condition: string } {
+  const row = params.bind(Math.ceil(calls * (1 + SPARE_SHARE)) + SPARE_ROWS, 'UInt64')
+  return {
+    scalar: `(SELECT started_at FROM calls WHERE ${startConditions(selection, params)}
+      ORDER BY project_id ${direction}, id ${direction} LIMIT 1 OFFSET ${row}) AS bound`,
+    condition: `started_at ${direction === 'desc' ? '>=' : '<='} ifNull(bound, ${direction === 'desc' ? FIRST : LAST})`,
+  }
+}
+
+/** The ends of time, as the database knows it. */
+const FIRST = `toDateTime64('1900-01-01 00:00:00', 6, 'UTC')`
+const LAST = `toDateTime64('2299-12-31 23:59:59', 6, 'UTC')`
