@@ -4,7 +4,7 @@ import { pythonOf } from '../../scripts/python-env.mjs'
 import { environmentFolder } from '../../scripts/setup.mjs'
 
 /** The interpreter of one of the environments that set-up makes. @throws Error that says how to make it. */
-export function pythonIn(name: 'engine' | 'clients'): string {
+export function pythonIn(name: 'engine' | 'clients' | 'reference'): string {
   const python = pythonOf(environmentFolder(name))
   if (python === undefined || !existsSync(python)) throw new Error(`Run: npm run setup ${name}`)
   return python

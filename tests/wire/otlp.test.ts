@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientProgram, pythonIn } from './environments.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
 
 const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
 
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -75,6 +76,73 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
         parent_id: root_id,
         exception: 'no weather',
         summary: { weave: { status: 'error', trace_name: 'tool' } },
+      },
+    ])
+  })
+})
+
+describe("OpenInference's instrumentation of the OpenAI client", () => {
+  it('traces as calls what was asked and answered, streamed or not, with usage, tools and errors', async () => {
+    const task = { question: 'What is 2 + 3?', tool_question: WEATHER_QUESTION, tool: WEATHER_TOOL }
+    server.takeRequests()
+    const { trace_id, root_id, ...seen } = await runClient(
+      [pythonIn('clients'), clientProgram('openinference_openai.py')],
+      {
+        BASE_URL: server.url,
+        API_KEY: KEY,
+        TASK: JSON.stringify(task),
+        OTEL_EXPORTER_OTLP_ENDPOINT: server.url,
+        OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=team%2Fopeninference`,
+      },
+    )
+    expect(seen).toMatchObject({ text: 'The answer is 5.', streamed: 'The answer is 5.' })
+    const statuses = server.takeRequests().map(({ path, status }) => `${path} ${status}`)
+    expect(new Set(statuses)).toEqual(
+      // The client asks for a model that is not there.
+      new Set(['/v1/chat/completions 200', '/v1/chat/completions 404', '/v1/traces 200']),
+    )
+    const asked = [{ role: 'user', content: task.question }]
+    const usage = {
+      'heddle/loom-tiny': { prompt_tokens: 22, completion_tokens: 7, total_tokens: 29 },
+    }
+    const answered = {
+      trace_id,
+      parent_id: root_id,
+      inputs: {
+        'input.value': { messages: asked, model: 'heddle/loom-tiny', max_tokens: 60, temperature: 0 },
+      },
+      output: {
+        'output.value': {
+          choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: 'The answer is 5.' } }],
+        },
+      },
+      attributes: { kind: 'LLM', system: 'openai', model: 'heddle/loom-tiny' },
+      summary: { usage, weave: { status: 'success', trace_name: 'chatcompletion' } },
+    }
+    const calls = (await callsOf('team/openinference')) as { started_at: string }[]
+    expect(calls.sort((a, b) => a.started_at.localeCompare(b.started_at))).toMatchObject([
+      { id: root_id, trace_id, parent_id: null },
+      answered,
+      { ...answered, inputs: { 'input.value': { stream: true } } },
+      {
+        inputs: { 'input.value': { tools: [WEATHER_TOOL] } },
+        output: {
+          'output.value': {
+            choices: [
+              {
+                message: {
+                  tool_calls: [{ function: { name: 'get_weather', arguments: '{"city": "Paris"}' } }],
+                },
+              },
+            ],
+          },
+        },
+        summary: { usage: { 'heddle/loom-tiny': { total_tokens: expect.any(Number) } } },
+      },
+      {
+        parent_id: root_id,
+        exception: expect.stringContaining('model local/clients/nobody not found'),
+        summary: { weave: { status: 'error' } },
       },
     ])
   })

@@ -55,7 +55,7 @@ describe('POST /feedback/create', () => {
         ...expected,
         project_id: project,
         weave_ref: sent['weave_ref'],
-        creator: 'local',
+        creator: 'someone else',
         feedback_type: 'wandb.note.1',
         annotation_ref: null,
         runnable_ref: null,

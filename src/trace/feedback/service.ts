@@ -5,6 +5,7 @@ import { newId } from '../../ids.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
@@ -29,17 +30,31 @@ const OLDEST_FIRST = [
 export type Feedback = ReturnType<typeof createFeedback>
 
 /** What people and scorers say about calls and objects. */
-export function createFeedback(deps: { traces: TraceDb; projects: Projects; objects: Objects }) {
-  const { traces, projects, objects } = deps
+export function createFeedback(deps: {
+  traces: TraceDb
+  projects: Projects
+  objects: Objects
+  annotationQueues: Pick<AnnotationQueues, 'isLive'>
+}) {
+  const { traces, projects, objects, annotationQueues } = deps
 
   /** All are checked before any is written. */
   async function write(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]> {
     const rows: StoredRow[] = []
-    for (const feedback of batch) rows.push(await rowOf(feedback, { user, readObject }))
+    for (const feedback of batch) {
+      await checkQueue(feedback)
+      rows.push(await rowOf(feedback, { user, readObject }))
+    }
     for (const projectId of new Set(batch.map((feedback) => feedback.project_id)))
       await projects.ensureById(projectId)
     await traces.insert('feedback', rows)
     return rows
+  }
+
+  /** @throws 400 for feedback from a queue that the project does not have, or no longer. */
+  async function checkQueue({ project_id, queue_id }: wire.FeedbackCreateReq): Promise<void> {
+    if (queue_id != null && !(await annotationQueues.isLive({ project_id, queue_id })))
+      throw invalidRequest(`Annotation queue ${queue_id.slice(0, ID_CHARS_MAX)} not found`)
   }
 
   async function readObject(project_id: string, object_id: string, digest: string): Promise<JsonText | null> {
@@ -118,12 +133,12 @@ async function rowOf(
   if (id === '' || id.length > ID_CHARS_MAX) throw invalidRequest(`Invalid feedback id: ${id.slice(0, 64)}`)
   checkRef(feedback.weave_ref)
   refsIn(feedback.payload)
-  if (feedback.queue_id != null) throw invalidRequest(`Annotation queue ${feedback.queue_id} not found`)
   return {
     ...feedback,
     id,
     payload: await checkedPayload(feedback, readObject),
-    creator: user,
+    // The name to show, which the client chooses; who it really was is the user.
+    creator: feedback.creator ?? null,
     wb_user_id: user,
     created_at: nowIso(),
   }

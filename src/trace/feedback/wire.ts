@@ -27,6 +27,7 @@ export const FeedbackCreateReq = z
     id: NullishString,
     project_id: z.string(),
     weave_ref: z.string(),
+    creator: NullishString,
     feedback_type: z.string(),
     payload: JsonObject,
     annotation_ref: NullishString,

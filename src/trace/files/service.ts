@@ -12,29 +12,44 @@ export type Files = ReturnType<typeof createFiles>
 /** Files: the bytes are a blob shared by all who have them, the row says which projects do. */
 export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }) {
   const { traces, blobs, projects } = deps
+  const arriving = new Map<string, Promise<void>>()
+
+  async function keep({ project_id, file }: wire.FileCreateReq, digest: string): Promise<void> {
+    await projects.ensureById(project_id)
+    const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
+    if (known !== undefined) return
+    await blobs.put(blobKey(digest), file.bytes)
+    const row = { project_id, digest, name: file.name, size_bytes: file.bytes.byteLength }
+    await traces.insert('files', [row])
+  }
+
+  /** Undefined for a file that the project does not have. */
+  async function read({ project_id, digest }: wire.FileContentReq): Promise<Uint8Array | undefined> {
+    // Wire: the Python client publishes an object, and may read it, while its files are still on their way.
+    await arriving.get(`${project_id}/${digest}`)?.catch(() => undefined)
+    const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
+    return known === undefined ? undefined : await blobs.get(blobKey(digest))
+  }
 
   return {
+    read,
+
     async create(req: wire.FileCreateReq) {
       const digest = bytesDigest(req.file.bytes)
       checkExpectedDigest(req.expected_digest, digest)
-      await projects.ensureById(req.project_id)
-      const known = await firstOf(traces.query(queries.selectFile(req.project_id, digest)))
-      if (known === undefined) {
-        await blobs.put(blobKey(digest), req.file.bytes)
-        const row = {
-          project_id: req.project_id,
-          digest,
-          name: req.file.name,
-          size_bytes: req.file.bytes.byteLength,
-        }
-        await traces.insert('files', [row])
+      const key = `${req.project_id}/${digest}`
+      const kept = keep(req, digest)
+      arriving.set(key, kept)
+      try {
+        await kept
+      } finally {
+        if (arriving.get(key) === kept) arriving.delete(key)
       }
       return { digest }
     },
 
     async content(req: wire.FileContentReq): Promise<RawReply> {
-      const known = await firstOf(traces.query(queries.selectFile(req.project_id, req.digest)))
-      const bytes = known === undefined ? undefined : await blobs.get(blobKey(req.digest))
+      const bytes = await read(req)
       if (bytes === undefined) throw notFound('File', req.digest)
       return { headers: { 'content-type': 'application/octet-stream' }, body: bytes }
     },

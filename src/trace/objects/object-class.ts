@@ -1,5 +1,6 @@
-import { invalidRequest, notImplemented } from '../../errors.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import { invalidRequest } from '../../errors.ts'
+import { type JsonText, type LosslessJson, parseLossless, stringify } from '../../lossless-json.ts'
+import { BUILTIN_CLASSES } from './builtin-classes.ts'
 
 export interface ObjectClasses {
   kind: 'op' | 'object'
@@ -7,41 +8,45 @@ export interface ObjectClasses {
   leaf_object_class: string | null
 }
 
-/** Classes the service itself defines; values sent under their names without being of them are checked against them. */
-const BUILTIN_CLASSES = new Set([
-  'ActionSpec',
-  'AgentDashboard',
-  'AlertSpec',
-  'AnnotationSpec',
-  'ChartConfig',
-  'ComparisonView',
-  'LLMStructuredCompletionModel',
-  'Leaderboard',
-  'Provider',
-  'ProviderModel',
-  'SavedView',
-])
-
 /**
- * Reads kind and classes off a value. Wire: a class instance lists its bases in `_bases`, which end with Object (or
- * BaseObject) and BaseModel; the one before those is the base class.
- * @throws 400 when `claimed` contradicts the value; 501 when it would have to be checked against a builtin class.
+ * A value as it is stored, with its kind and classes. Wire: an instance lists its bases in `_bases`, which end with
+ * Object (or BaseObject) and BaseModel; the one before those is the base class. A value that says nothing of the kind
+ * but is `claimed` to be of a builtin class is checked against it, filled with its defaults, and becomes an instance.
+ * @throws 400 when `claimed` is unknown or contradicts the value.
  */
-export function classesOf(val: JsonText | null, claimed: string | null | undefined): ObjectClasses {
+export function classified(
+  val: JsonText | null,
+  claimed: string | null | undefined,
+): ObjectClasses & { val: string } {
   const value = val?.value()
   const fields = isObject(value) ? value : {}
   const kind = isObject(fields['weave_type']) && fields['weave_type']['type'] === 'Op' ? 'op' : 'object'
   const own = classesOfInstance(fields)
-  if (claimed == null) return { kind, ...own }
+  const text = val?.text ?? 'null'
+  if (claimed == null) return { val: text, kind, ...own }
   if (!BUILTIN_CLASSES.has(claimed))
     throw invalidRequest(`Unknown builtin object class ${claimed.slice(0, 100)}`)
   if (!isObject(value)) throw invalidRequest(`A value of class ${claimed} must be an object`)
-  if (own.leaf_object_class === null)
-    throw notImplemented(`Values without _bases for class ${claimed} are not supported`)
+  if (own.leaf_object_class === null) return { kind, ...instanceOf(claimed, text) }
   if (own.leaf_object_class !== claimed) {
     throw invalidRequest(`The value is of class ${own.leaf_object_class}, not ${claimed}`)
   }
-  return { kind, ...own }
+  return { val: text, kind, ...own }
+}
+
+function instanceOf(claimed: string, text: string) {
+  const parsed = BUILTIN_CLASSES.get(claimed)?.safeParse(parseLossless(text))
+  if (!parsed?.success) {
+    const issue = parsed?.error.issues[0]
+    const where = issue?.path.length ? `${issue.path.join('.')}: ` : ''
+    throw invalidRequest(`The value is not of class ${claimed}: ${where}${issue?.message}`)
+  }
+  const instance = parsed.data as Record<string, LosslessJson> // every builtin class is an object
+  const classes = classesOfInstance(instance)
+  if (classes.leaf_object_class === null) {
+    throw invalidRequest(`${claimed} is a part of other classes, not one of an object`)
+  }
+  return { val: stringify(instance), ...classes }
 }
 
 function classesOfInstance(fields: Record<string, unknown>): Omit<ObjectClasses, 'kind'> {

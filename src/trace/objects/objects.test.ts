@@ -118,7 +118,6 @@ describe('POST /obj/create', () => {
       'a builtin class the value is not of',
       { val: { _class_name: 'A', _bases: ['Object', 'BaseModel'] }, builtin_object_class: 'Leaderboard' },
     ],
-    [501, 'a builtin class that would have to be checked', { val: {}, builtin_object_class: 'Leaderboard' }],
     [400, 'a malformed ref', { val: { a: ['weave:///x'] } }],
     [400, 'an internal ref', { val: 'weave-trace-internal:///x/object/y:z' }],
     [400, 'a long name', { object_id: 'x'.repeat(129) }],

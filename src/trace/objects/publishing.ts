@@ -5,7 +5,7 @@ import type { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { checkExpectedDigest, jsonDigest } from '../digest.ts'
-import { classesOf, type ObjectClasses } from './object-class.ts'
+import { classified, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
 import { isLive, keyOf } from './versions.ts'
 import type * as wire from './wire.ts'
@@ -36,12 +36,11 @@ export function createPublishing(deps: {
   return {
     async create({ obj }: wire.ObjCreateReq, { caller }: CallContext) {
       checkObjectId(obj.object_id)
-      const val = obj.val?.text ?? 'null'
-      const digest = jsonDigest(val)
-      const classes = classesOf(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+      const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+      const digest = jsonDigest(object.val)
       checkExpectedDigest(obj.expected_digest, digest)
       const { project_id, object_id } = obj
-      await publish({ project_id, digest, val, ...classes, wb_user_id: caller.user }, [object_id])
+      await publish({ project_id, digest, ...object, wb_user_id: caller.user }, [object_id])
       return { digest, object_id }
     },
 
@@ -52,8 +51,7 @@ export function createPublishing(deps: {
     ): Promise<void> {
       for (const name of names) checkObjectId(name)
       const digest = jsonDigest(val.text)
-      const classes = classesOf(val, undefined)
-      await publish({ project_id, digest, val: val.text, ...classes, wb_user_id: user }, names)
+      await publish({ project_id, digest, ...classified(val, undefined), wb_user_id: user }, names)
     },
   }
 }
@@ -67,7 +65,8 @@ interface Content extends ObjectClasses {
   wb_user_id: string
 }
 
-function checkObjectId(objectId: string): void {
+/** @throws 400 or 403 for a name that no object can have. */
+export function checkObjectId(objectId: string): void {
   if (objectId.length > OBJECT_ID_CHARS_MAX) {
     throw invalidRequest(`object_id is longer than ${OBJECT_ID_CHARS_MAX} characters`)
   }

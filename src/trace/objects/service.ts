@@ -12,6 +12,9 @@ import type * as wire from './wire.ts'
 /** Wire: versions named in one deletion. */
 const DELETE_MAX = 100
 
+/** Chooses versions by their kind and classes. */
+type IsWanted = (version: Pick<VersionRow, 'kind' | 'base_object_class'>) => boolean
+
 export type Objects = ReturnType<typeof createObjects>
 
 /** Objects: named values with versions, told apart by the digest of their content. */
@@ -19,18 +22,41 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
+  /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
+  async function readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<{ obj: wire.Obj }> {
+    const [version] = await findVersions(req.project_id, [req], isWanted)
+    if (version === undefined) throw unknownVersion(req)
+    if (!isLive(version)) throw goneError(version)
+    const values = req.metadata_only ? undefined : await valuesOf(req.project_id, [version])
+    const labels = req.include_tags_and_aliases ? await labelsOf(req.project_id, [req.object_id]) : undefined
+    return { obj: objOf(req.project_id, version, { values, labels }) }
+  }
+
+  /** Wire: without digests, every live version; all must be found, or none is deleted. */
+  async function deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted) {
+    if ((req.digests?.length ?? 0) > DELETE_MAX) throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
+    const versions = (await versionsOf(req.project_id, [req.object_id])).filter(isWanted)
+    const named = req.digests?.map((digest) => pick(versions, { object_id: req.object_id, digest }))
+    const doomed = [...new Set(named ?? versions.filter(isLive))]
+    const gone = doomed.find((version) => !isLive(version))
+    if (gone !== undefined) throw goneError(gone)
+    if (doomed.length === 0) throw notFound('Obj', req.object_id)
+    const deleted_at = nowIso()
+    const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
+    await traces.insert('objects', rows)
+    await removeLabels(
+      req.project_id,
+      req.object_id,
+      doomed.map((version) => version.digest),
+    )
+    return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
+  }
+
   return {
-    /** @throws 404, with `deleted_at` when the version was deleted. */
-    async read(req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> {
-      const [version] = await findVersions(req.project_id, [req])
-      if (version === undefined) throw unknownVersion(req)
-      if (!isLive(version)) throw goneError(version)
-      const values = req.metadata_only ? undefined : await valuesOf(req.project_id, [version])
-      const labels = req.include_tags_and_aliases
-        ? await labelsOf(req.project_id, [req.object_id])
-        : undefined
-      return { obj: objOf(req.project_id, version, { values, labels }) }
-    },
+    read: (req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> => readOf(req, () => true),
+    readOf,
+    delete: (req: wire.ObjDeleteReq) => deleteOf(req, () => true),
+    deleteOf,
 
     /** The values of versions of one project by their names; null for deleted ones, undefined for what never was. */
     async readValues(
@@ -55,27 +81,6 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
           : undefined,
       }
       return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
-    },
-
-    /** Wire: without digests, every live version; all must be found, or none is deleted. */
-    async delete(req: wire.ObjDeleteReq) {
-      if ((req.digests?.length ?? 0) > DELETE_MAX)
-        throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
-      const versions = await versionsOf(req.project_id, [req.object_id])
-      const named = req.digests?.map((digest) => pick(versions, { object_id: req.object_id, digest }))
-      const doomed = [...new Set(named ?? versions.filter(isLive))]
-      const gone = doomed.find((version) => !isLive(version))
-      if (gone !== undefined) throw goneError(gone)
-      if (doomed.length === 0) throw notFound('Obj', req.object_id)
-      const deleted_at = nowIso()
-      const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
-      await traces.insert('objects', rows)
-      await removeLabels(
-        req.project_id,
-        req.object_id,
-        doomed.map((version) => version.digest),
-      )
-      return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
     },
 
     ...createPublishing({ traces, projects, versionsOf }),

@@ -30,12 +30,14 @@ export function createVersionReading(traces: TraceDb) {
     /** All versions of the named objects, deleted ones too, oldest first. */
     versionsOf,
 
-    /** One version for each name, deleted ones too; undefined for what never was. */
+    /** One version for each name, deleted ones too; undefined for what never was, or is none that is wanted. */
     async findVersions(
       projectId: string,
       names: readonly VersionName[],
+      isWanted: (version: VersionRow) => boolean = () => true,
     ): Promise<(VersionRow | undefined)[]> {
-      const known = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
+      const all = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
+      const known = all.filter(isWanted)
       const byObject = Map.groupBy(known, (version) => version.object_id)
       const find = ({ object_id, digest }: VersionName): VersionRow | undefined =>
         findIn(byObject.get(object_id) ?? [], digest)
@@ -90,9 +92,11 @@ function findIn(versions: readonly VersionRow[], digest: string): VersionRow | u
   )
 }
 
-/** Where every version was deleted, the newest says when. */
+/** The latest may be of a class that was not asked for; where every version was deleted, the newest says when. */
 function latestOf(versions: readonly VersionRow[]): VersionRow | undefined {
-  return versions.findLast((version) => version.is_latest === 1) ?? versions.at(-1)
+  return (
+    versions.findLast((version) => version.is_latest === 1) ?? versions.findLast(isLive) ?? versions.at(-1)
+  )
 }
 
 export function isLive(version: VersionRow): boolean {

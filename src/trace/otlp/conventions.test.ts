@@ -100,6 +100,17 @@ const CONVENTIONS: {
     },
   },
   {
+    name: 'OpenTelemetry, a tool',
+    sent: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.call.arguments': '{"city": "Paris"}',
+      'gen_ai.tool.call.result': '{"sun": true}',
+    },
+    inputs: { 'gen_ai.tool.call.arguments': { city: 'Paris' } },
+    output: { 'gen_ai.tool.call.result': { sun: true } },
+    attributes: { operation_name: 'execute_tool' },
+  },
+  {
     name: 'OpenInference',
     sent: {
       'openinference.span.kind': 'LLM',

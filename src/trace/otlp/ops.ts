@@ -1,6 +1,7 @@
-import { JsonText, stringify } from '../../lossless-json.ts'
 import { bytesDigest, jsonDigest } from '../digest.ts'
 import type { Files } from '../files/service.ts'
+import { OP_SOURCE_FILE, opValue } from '../objects/op-value.ts'
+import { safeName } from '../objects/safe-name.ts'
 import type { Objects } from '../objects/service.ts'
 
 /** Of spans only the names of their functions are known; the op that clients load says so when it is read. */
@@ -8,13 +9,7 @@ const SOURCE = Buffer.from(
   'def op(*args, **kwargs):\n    ...  # traced with OpenTelemetry, which captures no code\n',
 )
 
-const OP = new JsonText(
-  stringify({
-    _type: 'CustomWeaveType',
-    weave_type: { type: 'Op' },
-    files: { 'obj.py': bytesDigest(SOURCE) },
-  }),
-)
+const OP = opValue(bytesDigest(SOURCE))
 const OP_DIGEST = jsonDigest(OP.text)
 
 /** Wire: the name of an object is at most this long. */
@@ -38,7 +33,7 @@ export function createSpanOps({ objects, files }: { objects: Objects; files: Fil
       if (names.length === 0) return
       await files.create({
         project_id: projectId,
-        file: { name: 'obj.py', type: 'text/x-python', bytes: SOURCE },
+        file: { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: SOURCE },
       })
       await objects.createAll(projectId, { names, val: OP, user })
       if (seen.size + names.length > SEEN_MAX) seen.clear()
@@ -47,8 +42,6 @@ export function createSpanOps({ objects, files }: { objects: Objects; files: Fil
   }
 }
 
-/** Wire: spaces and slashes become underscores, what else no name may have is left out, the rest is lower case. */
 function objectNameOf(spanName: string): string {
-  const safe = spanName.replaceAll(/[ /]/g, '_').replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
-  return safe.toLowerCase().slice(0, NAME_CHARS_MAX) || 'unknown'
+  return safeName(spanName).slice(0, NAME_CHARS_MAX) || 'unknown'
 }

@@ -32,7 +32,11 @@ export function createOtlp(deps: { calls: Pick<Calls, 'writeParts'>; objects: Ob
     if (projectId === undefined) throw invalidRequest(NO_PROJECT)
     const call = callOfSpan(checked(wire.Span, span, 'a Span'), { project_id: projectId, resource })
     const op_name = ops.refOf(projectId, call.op_name)
-    return { projectId, opName: call.op_name, parts: [startPart({ ...call, op_name }, user), endPart(call)] }
+    return {
+      projectId,
+      opName: call.op_name,
+      parts: [startPart({ ...call, op_name }, user, []), endPart(call, [])],
+    }
   }
 
   /** Resolves with why spans were rejected. */
