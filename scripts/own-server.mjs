@@ -17,7 +17,7 @@ const ENGINE_WAIT_MS = 300_000
 const LOG_LINES = 15
 
 /** The runtime that the packages bring along. */
-const NODE = join(ROOT, 'node_modules/.bin/node')
+export const NODE = join(ROOT, 'node_modules/.bin/node')
 
 /** Starts the server on a port with a data folder; its log is kept there. */
 export function startServer({ port, data, env = {} }) {

@@ -1,1 +1,3 @@
-export function environmentFolder(name: 'engine' | 'clients' | 'tools' | 'bench'): string
+export function environmentFolder(
+  name: 'engine' | 'clients' | 'reference' | 'tools' | 'bench' | 'peers',
+): string

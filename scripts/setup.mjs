@@ -2,7 +2,9 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [tools] [bench]     (all of them when none is named)
+ *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers]
+ *
+ * All of them when none is named.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -38,8 +40,10 @@ export function cacheFolder() {
 function environments() {
   const engineFiles = engineRequirementFiles(ROOT, process.env.PATH ?? '')
   const clientFiles = [join(ROOT, 'demo/requirements.txt')]
+  const referenceFiles = [join(ROOT, 'tests/differential/requirements.txt')]
   const toolFiles = [join(ROOT, 'engine/requirements-dev.txt')]
   const benchFiles = [join(ROOT, 'bench/requirements.txt')]
+  const peerFiles = [join(ROOT, 'bench/requirements-peers.txt')]
   const onCpu = acceleratorOf(process.env.PATH ?? '') === 'cpu'
   return {
     engine: {
@@ -52,6 +56,11 @@ function environments() {
       files: clientFiles,
       installs: [['--no-deps', '-r', clientFiles[0]]],
     },
+    reference: {
+      what: 'what the trace API is compared with (the server code in weave)',
+      files: referenceFiles,
+      installs: [['--no-deps', '-r', referenceFiles[0]]],
+    },
     tools: {
       what: 'Python checkers (ruff, pytest)',
       files: toolFiles,
@@ -61,6 +70,11 @@ function environments() {
       what: 'what the benchmarks compare with (TRL)',
       files: benchFiles,
       installs: [['--no-deps', '-r', benchFiles[0]]],
+    },
+    peers: {
+      what: 'trace servers that the benchmarks compare with (Phoenix, MLflow)',
+      files: peerFiles,
+      installs: [['--no-deps', '-r', peerFiles[0]]],
     },
   }
 }
@@ -228,8 +242,10 @@ const PARTS = {
   packages: ensurePackages,
   engine: () => ensurePython('engine'),
   clients: () => ensurePython('clients'),
+  reference: () => ensurePython('reference'),
   tools: () => ensurePython('tools'),
   bench: () => ensurePython('bench'),
+  peers: () => ensurePython('peers'),
 }
 
 /** Brings the named parts, in the order given. */
@@ -243,8 +259,10 @@ Installs what a fresh clone lacks; without a PART, all of them:
   packages   npm packages, Node 24 among them
   engine     Python environment of the inference and training engine
   clients    Python environment with the clients that the demo and the tests run
+  reference  Python environment with the implementation that the trace API is compared with
   tools      Python environment with the checkers
   bench      Python packages that the benchmarks add to the engine's
+  peers      Python environment with other trace servers, for the benchmarks
 
 Python environments live in ${cacheFolder()} (HEDDLE_CACHE moves it).
 `

@@ -1,7 +1,7 @@
 /**
  * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
  *
- *   node scripts/test.mjs [fast | check | unit | wire | engine]     (all layers when none is named)
+ *   node scripts/test.mjs [fast | check | unit | wire | differential | engine]     (all layers when none is named)
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,16 +25,22 @@ const TYPESCRIPT_CHECKS = {
 }
 
 const LAYERS = {
-  check: { needs: ['packages', 'engine', 'clients', 'tools'], run: runChecks },
+  check: { needs: ['packages', 'engine', 'clients', 'reference', 'tools'], run: runChecks },
   unit: { needs: ['packages'], run: () => runVitest('unit', 'vitest.config.ts') },
   wire: { needs: ['packages', 'engine', 'clients'], run: () => runVitest('wire', 'vitest.wire.config.ts') },
+  differential: {
+    needs: ['packages', 'reference'],
+    run: () => runVitest('differential', 'vitest.differential.config.ts'),
+  },
   engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest(['-m', 'not gpu']) },
 }
 
 async function main() {
   const [name] = process.argv.slice(2)
   if (name !== undefined && name !== 'fast' && !Object.hasOwn(LAYERS, name)) {
-    process.stdout.write(`Usage: npm test, or npm run test:fast | test:wire | test:engine | check\n`)
+    process.stdout.write(
+      `Usage: npm test, or npm run test:fast | test:wire | test:differential | test:engine | check\n`,
+    )
     process.exitCode = name === '--help' ? 0 : 2
     return
   }
@@ -61,6 +67,13 @@ async function runChecks() {
     'ruff format': [join(tools, 'ruff'), 'format', '--check', ...PYTHON_FOLDERS],
     'pyright engine': ['pyright', '-p', 'engine', '--pythonpath', pythonOf(environmentFolder('engine'))],
     'pyright demo': ['pyright', '-p', 'demo', '--pythonpath', pythonOf(environmentFolder('clients'))],
+    'pyright reference': [
+      'pyright',
+      '-p',
+      'tests/differential',
+      '--pythonpath',
+      pythonOf(environmentFolder('reference')),
+    ],
     'pyright bench': ['pyright', '-p', 'bench', '--pythonpath', pythonOf(environmentFolder('clients'))],
   })
   // pyright asks the interpreter where to look, which finds pytest beside the engine's packages this way.

@@ -7,6 +7,8 @@ import { completionsRoutes } from './inference/completions/routes.ts'
 import type { Completions } from './inference/completions/service.ts'
 import { embeddingsRoutes } from './inference/embeddings/routes.ts'
 import type { Embeddings } from './inference/embeddings/service.ts'
+import { inferenceInformationRoutes } from './inference/information/routes.ts'
+import type { InferenceInformation } from './inference/information/service.ts'
 import { servedModelsRoutes } from './inference/models/routes.ts'
 import type { ServedModels } from './inference/models/served-models.ts'
 import { playgroundRoutes } from './inference/playground/routes.ts'
@@ -15,6 +17,10 @@ import { tokensRoutes } from './inference/tokens/routes.ts'
 import type { Tokens } from './inference/tokens/service.ts'
 import { usageRoutes } from './inference/usage/routes.ts'
 import type { Usage } from './inference/usage/service.ts'
+import { metricsRoutes } from './metrics/routes.ts'
+import type { Metrics } from './metrics/service.ts'
+import { annotationQueuesRoutes } from './trace/annotation-queues/routes.ts'
+import type { AnnotationQueues } from './trace/annotation-queues/service.ts'
 import { callStatsRoutes } from './trace/call-stats/routes.ts'
 import type { CallStats } from './trace/call-stats/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
@@ -41,6 +47,8 @@ import { tablesRoutes } from './trace/tables/routes.ts'
 import type { Tables } from './trace/tables/service.ts'
 import { threadsRoutes } from './trace/threads/routes.ts'
 import type { Threads } from './trace/threads/service.ts'
+import { typedObjectsRoutes } from './trace/typed-objects/routes.ts'
+import type { TypedObjects } from './trace/typed-objects/service.ts'
 import { unsupportedRoutes } from './trace/unsupported/routes.ts'
 import { traceUsageRoutes } from './trace/usage/routes.ts'
 import type { TraceUsage } from './trace/usage/service.ts'
@@ -76,11 +84,14 @@ export interface Services {
   tables: Tables
   refs: Refs
   objects: Objects
+  typedObjects: TypedObjects
+  annotationQueues: AnnotationQueues
   feedback: Feedback
   feedbackStats: FeedbackStats
   costs: Costs
   graphql: Graphql
   serviceInfo: ServiceInfo
+  metrics: Metrics
   project: Project
   runs: Runs
   artifacts: Artifacts
@@ -99,6 +110,7 @@ export interface Services {
   tokens: Tokens
   servedModels: ServedModels
   usage: Usage
+  inferenceInformation: InferenceInformation
   playground: Playground
 }
 
@@ -114,11 +126,14 @@ export function routesOf(services: Services): Route[] {
     ...tablesRoutes(services.tables),
     ...refsRoutes(services.refs),
     ...objectsRoutes(services.objects),
+    ...typedObjectsRoutes(services.typedObjects),
+    ...annotationQueuesRoutes(services.annotationQueues),
     ...feedbackRoutes(services.feedback),
     ...feedbackStatsRoutes(services.feedbackStats),
     ...costsRoutes(services.costs),
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
+    ...metricsRoutes(services.metrics),
     ...projectRoutes(services.project),
     ...unsupportedRoutes(),
     ...runsRoutes(services.runs),
@@ -136,6 +151,7 @@ export function routesOf(services: Services): Route[] {
     ...tokensRoutes(services.tokens),
     ...servedModelsRoutes(services.servedModels),
     ...usageRoutes(services.usage),
+    ...inferenceInformationRoutes(services.inferenceInformation),
     ...playgroundRoutes(services.playground),
   ]
 }

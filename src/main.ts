@@ -32,7 +32,12 @@ async function main(): Promise<void> {
   await services.artifacts.cleanUp()
   await using _training = await services.startTraining()
   await using _inference = services.startInference()
-  const app = buildApp(routesOf(services), { authenticate: authenticateLocally, log, version: VERSION })
+  const app = buildApp(routesOf(services), {
+    authenticate: authenticateLocally,
+    log,
+    version: VERSION,
+    observe: services.metrics.observe,
+  })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
 

@@ -1,12 +1,15 @@
 import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
-import { createProjects } from './accounts/projects.ts'
+import { createProjects, type Projects } from './accounts/projects.ts'
 import { createContents } from './contents.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
 import type { Log } from './log.ts'
+import { createMetrics } from './metrics/service.ts'
 import type { Providers } from './providers.ts'
 import type { Stores } from './stores/open-stores.ts'
+import { countWrites } from './stores/trace-db/counted.ts'
+import { createAnnotationQueues } from './trace/annotation-queues/service.ts'
 import { createCallStats } from './trace/call-stats/service.ts'
 import { createCalls } from './trace/calls/service.ts'
 import { createCosts } from './trace/costs/service.ts'
@@ -20,6 +23,7 @@ import { createRefs } from './trace/refs/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
 import { createTables } from './trace/tables/service.ts'
 import { createThreads } from './trace/threads/service.ts'
+import { createTypedObjects } from './trace/typed-objects/service.ts'
 import { createTraceUsage } from './trace/usage/service.ts'
 import { artifactsPart } from './tracking/artifacts/artifacts-part.ts'
 import { createArtifacts } from './tracking/artifacts/service.ts'
@@ -30,28 +34,25 @@ import { createSdk } from './tracking/sdk/service.ts'
 import { createSignedUrls } from './tracking/signed-urls.ts'
 import { createTraining, type EngineOptions } from './training/create.ts'
 
+interface ServicesOptions {
+  version: string
+  log: Log
+  engine: EngineOptions
+  inference: InferenceOptions
+  providers: Providers
+  dataFolder: string
+}
+
 /** Wires every service to the stores; `main.ts` and tests share it. */
-export function createServices(
-  stores: Stores,
-  options: {
-    version: string
-    log: Log
-    engine: EngineOptions
-    inference: InferenceOptions
-    providers: Providers
-    dataFolder: string
-  },
-) {
-  const { blobs, control, traces } = stores
+export function createServices(opened: Stores, options: ServicesOptions) {
+  const traces = countWrites(opened.traces)
+  const stores = { ...opened, traces }
+  const { blobs, control } = stores
   const { log, engine, dataFolder, version } = options
   const projects = createProjects({ control })
   const contents = createContents({ control, blobs })
-  const objects = createObjects({ traces, projects })
-  const tables = createTables({ traces, projects })
-  const feedback = createFeedback({ traces, projects, objects })
-  const costs = createCosts({ traces, projects })
-  const refs = createRefs({ objects, tables })
-  const calls = createCalls({ traces, projects, feedback, costs, refs })
+  const trace = createTrace(stores, projects)
+  const { calls, costs, feedback, files, objects } = trace
   const signedUrls = createSignedUrls({ control })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
@@ -68,6 +69,7 @@ export function createServices(
     dataFolder,
   })
   const inference = createInference({
+    version,
     training,
     engine,
     traces,
@@ -76,27 +78,16 @@ export function createServices(
     log,
     options: options.inference,
   })
-  const files = createFiles({ traces, blobs, projects })
   return {
-    calls,
-    otlp: createOtlp({ calls, objects, files }),
-    traceUsage: createTraceUsage({ calls }),
-    callStats: createCallStats({ traces, costs }),
-    threads: createThreads({ traces }),
-    files,
-    feedback,
-    feedbackStats: createFeedbackStats({ traces }),
-    costs,
-    objects,
-    refs,
-    tables,
+    ...trace,
     graphql: createGraphql([
       accountsPart(projects),
       filesPart,
       runsPart(runs),
       artifactsPart(artifacts, runs),
     ]),
-    serviceInfo: createServiceInfo({ projects, version }),
+    serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute }),
+    metrics: createMetrics({ traces, jobs: training.jobs }),
     project: createProject({ traces, files }),
     runs,
     artifacts,
@@ -111,5 +102,33 @@ export function createServices(
       objects,
       files,
     }),
+  }
+}
+
+/** The services of traces, which need nothing of the others. */
+function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
+  const objects = createObjects({ traces, projects })
+  const tables = createTables({ traces, projects })
+  const annotationQueues = createAnnotationQueues({ control, traces, projects })
+  const feedback = createFeedback({ traces, projects, objects, annotationQueues })
+  const costs = createCosts({ traces, projects })
+  const refs = createRefs({ objects, tables })
+  const calls = createCalls({ traces, projects, feedback, costs, refs })
+  const files = createFiles({ traces, blobs, projects })
+  return {
+    calls,
+    otlp: createOtlp({ calls, objects, files }),
+    traceUsage: createTraceUsage({ calls }),
+    callStats: createCallStats({ traces, costs }),
+    threads: createThreads({ traces }),
+    files,
+    annotationQueues,
+    feedback,
+    feedbackStats: createFeedbackStats({ traces }),
+    costs,
+    objects,
+    typedObjects: createTypedObjects({ objects, tables, files }),
+    refs,
+    tables,
   }
 }

@@ -78,7 +78,12 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     state.routes = routesOf(services)
     background.use(await services.startTraining())
     background.use(services.startInference())
-    state.app = buildApp(state.routes, { authenticate: authenticateLocally, log, version: VERSION })
+    state.app = buildApp(state.routes, {
+      authenticate: authenticateLocally,
+      log,
+      version: VERSION,
+      observe: services.metrics.observe,
+    })
   })
 
   afterAll(async () => {

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import { keepShapeOf } from '../json-text-wire.ts'
 import type { Log } from '../log.ts'
 import { type KeepShape, stringify } from '../lossless-json.ts'
+import { addApiDocs } from './api-docs.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
 import { errorReply } from './error-reply.ts'
@@ -18,6 +19,8 @@ export interface AppOptions {
   authenticate: Authenticate
   version: string
   log: Log
+  /** Hears of every answered request, when its status is known; the rest of a stream may still be on its way. */
+  observe: (operationId: string, status: number, seconds: number) => void
 }
 
 /** The whole HTTP surface as one fetch handler; `app.request('/path')` needs no server. */
@@ -32,6 +35,7 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   }
   const description = openApiDocument(routes, options.version)
   app.get('/openapi.json', (c) => c.json(description))
+  addApiDocs(app)
   app.notFound((c) => c.json({ detail: 'Not Found' }, 404))
   return app
 }
@@ -49,7 +53,11 @@ function patternOf(path: string): string {
 
 type Handler = (request: Request, pathParams: Record<string, string>) => Promise<Response>
 
-function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }: AppOptions): Handler {
+function handlerOf(
+  declaration: Route,
+  bodies: HeldBodies,
+  { authenticate, log, observe }: AppOptions,
+): Handler {
   const keep = declaration.body === undefined ? undefined : keepShapeOf(declaration.body)
   return async (request, pathParams) => {
     const requestId = requestIdOf(request)
@@ -61,6 +69,8 @@ function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(held.release)
     const status = reply.status ?? 200
+    const ms = performance.now() - started
+    observe(declaration.operationId, status, ms / 1000)
     const level = status >= 400 ? 'info' : 'debug'
     log[level](
       {
@@ -68,7 +78,7 @@ function handlerOf(declaration: Route, bodies: HeldBodies, { authenticate, log }
         method: request.method,
         path: url.pathname,
         status,
-        ms: Math.round(performance.now() - started),
+        ms: Math.round(ms),
       },
       'request',
     )

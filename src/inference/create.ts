@@ -10,6 +10,7 @@ import { createEmbeddings } from './embeddings/service.ts'
 import { createAdmission } from './gateway/admission.ts'
 import { createProjectOf } from './gateway/project-header.ts'
 import { createGateway } from './gateway/service.ts'
+import { createInferenceInformation } from './information/service.ts'
 import { createLoadedAdapters } from './models/loaded-adapters.ts'
 import { createServedModels } from './models/served-models.ts'
 import { createTokens } from './tokens/service.ts'
@@ -28,6 +29,7 @@ export interface InferenceOptions {
 }
 
 export interface InferenceDeps {
+  version: string
   training: Training
   engine: EngineOptions
   traces: TraceDb
@@ -49,9 +51,10 @@ export function createInference(deps: InferenceDeps) {
   })
   const projectOf = createProjectOf(options.projectHeaders)
   const usageRecording = createUsageRecording({ traces, log })
+  const loaded = createLoadedAdapters({ files: checkpointFiles })
   const gateway = createGateway({
     served: servedModels,
-    loaded: createLoadedAdapters({ files: checkpointFiles }),
+    loaded,
     baseModels,
     admission: createAdmission({ key: options.keyLimits, project: options.projectLimits }),
     usage: usageRecording,
@@ -66,6 +69,16 @@ export function createInference(deps: InferenceDeps) {
     embeddings: createEmbeddings({ gateway }),
     tokens: createTokens({ gateway }),
     usage: createUsage({ traces, costs, recording: usageRecording }),
+    inferenceInformation: createInferenceInformation({
+      version: deps.version,
+      compute: engine.compute,
+      gateway,
+      loaded,
+      served: servedModels,
+      models,
+      checkpoints,
+      limits: { key: options.keyLimits, project: options.projectLimits },
+    }),
 
     /** Starts what goes on beside requests. */
     startInference(): AsyncDisposable {

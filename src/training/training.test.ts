@@ -152,7 +152,7 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 })
 
-describe('GET /v1/preview/training-jobs', () => {
+describe('GET /v1/preview/training-jobs and /v1/preview/training-jobs/{training_job_id}', () => {
   interface Job {
     id: string
     state: string
@@ -200,7 +200,7 @@ describe('GET /v1/preview/training-jobs', () => {
   })
 })
 
-describe('GET /v1/preview/models', () => {
+describe('GET /v1/preview/models and /v1/preview/models/{model_id}', () => {
   it('200 page by page with the shape of the adapters; 404 for an unknown one', async () => {
     const lora = { rank: 4, target_modules: ['q_proj', 'q_proj'] }
     const model = await newModel(randomUUID(), {
@@ -322,6 +322,13 @@ describe('DELETE /v1/preview/models/{model_id}', () => {
     expect((await remove(randomUUID())).status).toBe(404)
     expect((await end(job)).at(-1)?.data).toEqual({ error_message: 'The model was deleted' })
     expect((await server.request(`/v1/preview/models/${model.id}/checkpoints`)).status).toBe(404)
+  })
+})
+
+describe('GET /v1/health', () => {
+  it('200 without a key', async () => {
+    const response = await server.request('/v1/health', { headers: { authorization: '' } })
+    expect(await response.json()).toEqual({ status: 'ok' })
   })
 })
 

@@ -32,6 +32,9 @@ export function createAdmission(limits: { key: Limits; project: Limits }) {
   let inFlight = 0
 
   return {
+    /** Requests that are in, and how many may be. */
+    load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
+
     /** @throws 429 with the numbers. */
     enter({ key, project }: Payer): Place {
       if (inFlight >= IN_FLIGHT_MAX) {

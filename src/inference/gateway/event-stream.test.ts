@@ -39,7 +39,7 @@ describe('relayEvents', () => {
       ),
     )
     expect(await textOf(stream)).toBe('data: [a]\n\ndata: [b]\n\ndata: [ü]\n\ndata: [DONE]\n\n')
-    expect(ends).toEqual([{ usage: USAGE, events: 4 }])
+    expect(ends).toEqual([{ usage: USAGE, events: 4, firstAt: expect.any(Number) }])
   })
 
   it('ends a stream that breaks with an error and the usual end', async () => {
@@ -54,7 +54,7 @@ describe('relayEvents', () => {
       error: { message: 'the engine is gone', type: 'ServiceUnavailableError', param: null, code: 503 },
     })
     expect(events[2]).toBe('data: [DONE]')
-    expect(ends).toEqual([{ usage: undefined, events: 1 }])
+    expect(ends).toEqual([{ usage: undefined, events: 1, firstAt: expect.any(Number) }])
   })
 
   it('reads no faster than it is read, but for a bounded rest', async () => {

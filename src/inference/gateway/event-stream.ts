@@ -25,6 +25,8 @@ export interface StreamEnd {
   usage: TokenUsage | undefined
   /** About the number of tokens that were passed on. */
   events: number
+  /** When the first one was, by `performance.now()`; absent for a reply in one piece. */
+  firstAt?: number
 }
 
 export interface RelayOptions {
@@ -71,6 +73,7 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
         const bytes = isOpen ? relay.pass(chunk) : undefined
         if (bytes === undefined) return
         isSilent = false
+        relay.end.firstAt ??= performance.now()
         controller.enqueue(bytes)
         if ((controller.desiredSize ?? 0) > 0) return
         return untilRead(controller)

@@ -3,19 +3,17 @@ import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
 import { loraOf } from '../../training/models/wire.ts'
-import type { ServedModels, Target } from '../models/served-models.ts'
+import { nameOf, type ServedModels, type Target } from '../models/served-models.ts'
 import { estimated, type UsageRecording } from '../usage/recording.ts'
 import type { Admission } from './admission.ts'
 import { createEngaging, type EngagingDeps, type EngineRequest } from './engaging.ts'
 import { readText } from './engine-reply.ts'
+import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
 import { createMarker, type Fingerprint, type Marker, type TokenUsage } from './marks.ts'
 import type { Project, ProjectOf } from './project-header.ts'
+import { createSpeeds } from './speeds.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
-import { createTurns, type Turns } from './turns.ts'
-
-/** Answers that an engine has at a time, in batches: one is computed, and the next is there when it ends. */
-const BATCHES_MAX = 2
 
 export interface GatewayDeps extends EngagingDeps {
   served: ServedModels
@@ -53,23 +51,9 @@ export type Gateway = ReturnType<typeof createGateway>
 export function createGateway(deps: GatewayDeps) {
   const { served, loaded, baseModels, admission, usage, projectOf } = deps
   const engage = createEngaging(deps)
-  const turnsOfEngines = new Map<string, Turns>()
-  const fingerprints = new WeakMap<InferenceProcess, Fingerprint>()
-
-  function fingerprintOf(process: InferenceProcess): Fingerprint {
-    const fingerprint = fingerprints.get(process) ?? { text: undefined }
-    fingerprints.set(process, fingerprint)
-    return fingerprint
-  }
-
-  const answersMaxOf = (baseModel: string): number =>
-    BATCHES_MAX * baseModels.inference(baseModel).requestsMax
-
-  function turnsOf(baseModel: string): Turns {
-    const turns = turnsOfEngines.get(baseModel) ?? createTurns(answersMaxOf(baseModel))
-    turnsOfEngines.set(baseModel, turns)
-    return turns
-  }
+  const turns = createEngineTurns(baseModels)
+  const speeds = createSpeeds()
+  const fingerprintOf = createFingerprints()
 
   /** What one request holds until it has ended, in whatever way. */
   function open({ listener }: GatewayRequest, target: Target, context: CallContext) {
@@ -79,6 +63,7 @@ export function createGateway(deps: GatewayDeps) {
     listener?.onAdmitted?.(target, project)
     const client = new AbortController()
     const held: (() => void)[] = []
+    const startedAt = performance.now()
     const bytes = Number(context.header('content-length') ?? 0)
     let isOpen = true
     return {
@@ -92,7 +77,12 @@ export function createGateway(deps: GatewayDeps) {
         isOpen = false
         for (const release of held) release()
         if (spent?.usage === undefined) client.abort()
-        else listener?.onUsage?.(spent.usage)
+        else {
+          listener?.onUsage?.(spent.usage)
+          const { completion_tokens } = spent.usage
+          const endedAt = performance.now()
+          speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
+        }
         place.leave(spent === undefined ? 0 : tokensOf(spent.usage ?? estimated({ ...spent, bytes })))
         if (spent !== undefined) usage.record({ keyId: payer.key, project, target, bytes, ...spent })
       },
@@ -100,6 +90,11 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   return {
+    /** What is being answered at this moment, and how much may be. */
+    load: () => ({ ...admission.load(), engines: turns.loads() }),
+    /** How fast a model has answered of late, by {@link nameOf}; undefined when it has not. */
+    speedsOf: speeds.of,
+
     /** Makes a first token with an adapter, which takes seconds, before anybody waits for it. */
     async warmUp(baseModel: string): Promise<void> {
       if (!baseModels.isAvailable()) return
@@ -124,7 +119,7 @@ export function createGateway(deps: GatewayDeps) {
     async send(request: GatewayRequest, context: CallContext): Promise<RawReply> {
       baseModels.assertAvailable()
       const target = await served.resolve(request.model, context.caller)
-      const answersMax = answersMaxOf(target.baseModel)
+      const answersMax = turns.answersMaxOf(target.baseModel)
       if (request.answers > answersMax) {
         throw invalidRequest(
           `${request.answers} answers at once are more than the ${answersMax} of one request`,
@@ -134,7 +129,7 @@ export function createGateway(deps: GatewayDeps) {
       const work = open(request, target, context)
       try {
         const wanted = { group: work.group, places: Math.max(1, request.answers) }
-        work.hold(await turnsOf(target.baseModel).take(wanted, work.signal))
+        work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
         const { process, reply, engineModel, release } = await engage(request, target, work.signal)
         work.hold(release)
         const model = request.model ?? target.baseModel
@@ -147,6 +142,16 @@ export function createGateway(deps: GatewayDeps) {
         throw error
       }
     },
+  }
+}
+
+/** What each process calls itself, to be filled in by whoever hears it. */
+function createFingerprints(): (process: InferenceProcess) => Fingerprint {
+  const fingerprints = new WeakMap<InferenceProcess, Fingerprint>()
+  return (process) => {
+    const fingerprint = fingerprints.get(process) ?? { text: undefined }
+    fingerprints.set(process, fingerprint)
+    return fingerprint
   }
 }
 

@@ -2,6 +2,7 @@
 export interface Turns {
   /** Waits for places; the function it returns gives them back. @throws the signal's reason. */
   take(wanted: Wanted, signal: AbortSignal): Promise<() => void>
+  load(): EngineLoad
 }
 
 export interface Wanted {
@@ -9,6 +10,13 @@ export interface Wanted {
   group: string
   /** Up to all there are. */
   places: number
+}
+
+/** How busy an engine is: answers that it has, that it may have, and requests that wait for it. */
+export interface EngineLoad {
+  answers: number
+  answers_max: number
+  waiting: number
 }
 
 interface Waiting {
@@ -49,6 +57,12 @@ export function createTurns(total: number): Turns {
   }
 
   return {
+    load: () => ({
+      answers: total - free,
+      answers_max: total,
+      waiting: [...queues.values()].reduce((sum, queue) => sum + queue.length, 0),
+    }),
+
     async take({ group, places }, signal) {
       signal.throwIfAborted()
       if (queues.size === 0 && places <= free) return held(places)

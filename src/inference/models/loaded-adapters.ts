@@ -82,6 +82,9 @@ export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, '
       }
     },
 
+    /** The digests that a process has loaded or is loading. */
+    digestsIn: (process: InferenceProcess): string[] => [...(loadedByProcess.get(process)?.keys() ?? [])],
+
     /** The process has lost this adapter, so that the next use loads it again. */
     forget(process: InferenceProcess, { name }: AdapterUse): void {
       const entry = loadedByProcess.get(process)?.get(name)

@@ -22,6 +22,11 @@ export interface TrainedStep {
   checkpoint: StoredCheckpoint
 }
 
+/** The name of a model whatever its step: `entity/project/name`, or the base model's. */
+export function nameOf({ baseModel, trained }: Target): string {
+  return trained === undefined ? baseModel : `${trained.entity}/${trained.project}/${trained.name}`
+}
+
 export type ServedModels = ReturnType<typeof createServedModels>
 
 export interface ServedModelsDeps {
@@ -66,6 +71,8 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
   }
 
   return {
+    baseModelsSince,
+
     /** @throws 404 for a name or step that is not there, 400 for a name that several projects have. */
     async resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
       const { baseModel, model, checkpoint } = await resolve(requested, caller)

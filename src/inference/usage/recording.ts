@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import type { TokenUsage } from '../gateway/marks.ts'
 import type { Project } from '../gateway/project-header.ts'
-import type { Target } from '../models/served-models.ts'
+import { nameOf, type Target } from '../models/served-models.ts'
 import { USAGE_TABLE, type UsageRow } from './queries.ts'
 
 /** A killed server forgets at most this much; a row a request would cost more than the request. */
@@ -92,7 +92,7 @@ function rowOf({ keyId, project, target, ...spent }: Spending): UsageRow {
   return {
     entity: project?.entity ?? '',
     project: project?.project ?? '',
-    model: trained === undefined ? baseModel : `${trained.entity}/${trained.project}/${trained.name}`,
+    model: nameOf(target),
     base_model: baseModel,
     step: trained?.checkpoint.step ?? NO_STEP,
     key: keyId,

@@ -90,6 +90,8 @@ export interface Inference {
   status(): PartStatus
   /** Requests that it computes at a time, in all its replicas together. */
   readonly requestsMax: number
+  /** The process that runs at this moment; undefined when none does. Starts nothing. */
+  running(): InferenceProcess | undefined
   /** Starts the process if none runs; resolves once it answers. @throws PartLost when it cannot; the signal's reason. */
   ready(signal: AbortSignal): Promise<InferenceProcess>
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Parts } from './parts.ts'
 import { type EngineReply, type Inference, type InferenceProcess, PartLost } from './port.ts'
-import { type LifeHooks, supervise } from './supervisor.ts'
+import { type Life, type LifeHooks, supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
 /** How often a server elsewhere is asked whether it is there; nothing else tells that it has ended. */
@@ -61,16 +61,22 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
   const connectionOf = createConnections({ stallMs, use: supervisor.use })
   const processes = new WeakMap<InferenceProcess, InferenceProcess>()
 
+  function processOf(life: Life<Endpoint>): InferenceProcess {
+    const connection = connectionOf(life)
+    if (replicas.length === 0) return connection
+    const process = processes.get(connection) ?? withReplicas(connection, replicas)
+    processes.set(connection, process)
+    return process
+  }
+
   return {
     status: supervisor.status,
     requestsMax: options.requestsMax,
-    async ready(signal) {
-      const connection = connectionOf(await supervisor.ready(signal))
-      if (replicas.length === 0) return connection
-      const process = processes.get(connection) ?? withReplicas(connection, replicas)
-      processes.set(connection, process)
-      return process
+    running() {
+      const life = supervisor.current()
+      return life && processOf(life)
     },
+    ready: async (signal) => processOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()
       await agent.destroy()

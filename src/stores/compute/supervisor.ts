@@ -50,6 +50,8 @@ export interface Supervisor<Ready> extends AsyncDisposable {
   status(): PartStatus
   /** Counts a user until what it returns is called. */
   use(): () => void
+  /** The current life, if there is one; begins none. */
+  current(): Life<Ready> | undefined
   /** The current life once it is ready; begins one if need be. @throws PartLost when that fails; the signal's reason. */
   ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Life<Ready>>
 }
@@ -87,10 +89,9 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
           },
         })
         .catch((error: unknown) => `${name} could not be started: ${String(error)}`)
-      const wasReady = life !== undefined
+      if (life === undefined && !stopping.aborted) failedStarts++
       life = undefined
       if (stopping.aborted) return
-      if (!wasReady) failedStarts++
       state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
       const pause = Math.min(options.backoffMsMax ?? BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failedStarts)
       log.warn({ part: name, reason, pause_ms: pause }, 'engine part ended')
@@ -122,6 +123,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
 
   return {
     use: seat.use,
+    current: () => (isUsable(life) ? life : undefined),
     status: () => ({
       name,
       ...state.status(),
@@ -134,7 +136,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       try {
         for (;;) {
           signal.throwIfAborted()
-          if (life?.isAlive() && !life.ended.aborted) return life
+          if (isUsable(life)) return life
           if (state.now === 'failed' || state.now === 'stopped')
             throw new PartLost(state.status().last_error ?? `${name} has stopped`)
           if (state.now === 'idle') await seat.start(whenFull, signal)
@@ -151,6 +153,10 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       seat.leave()
     },
   }
+}
+
+function isUsable<Ready>(life: Life<Ready> | undefined): life is Life<Ready> {
+  return life?.isAlive() === true && !life.ended.aborted
 }
 
 /** A state that can be waited on. */

@@ -52,6 +52,10 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   return {
     status: supervisor.status,
     requestsMax: options.requestsMax,
+    running() {
+      const life = supervisor.current()
+      return life && connectionOf(life)
+    },
     ready: async (signal) => connectionOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()

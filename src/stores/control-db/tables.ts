@@ -224,6 +224,52 @@ export interface RunFilesTable {
   updated_at: string
 }
 
+export interface AnnotationQueuesTable {
+  id: string
+  project_id: string
+  name: string
+  /** The name in lower case, for searches: SQLite itself folds ASCII alone. */
+  name_lower: string
+  description: string
+  /** JSON: a list of texts. */
+  scorer_refs: string
+  created_by: string
+  created_at: string
+  updated_at: string
+  deleted_at: string | null
+}
+
+/** A call that people are asked to look at, with what it was when it was added. */
+export interface AnnotationQueueItemsTable {
+  id: string
+  queue_id: string
+  call_id: string
+  call_started_at: string
+  call_ended_at: string | null
+  call_op_name: string
+  call_trace_id: string
+  /** JSON: a list of texts. */
+  display_fields: string
+  added_by: string
+  /** What the last annotator to finish it made of it, and who that was. */
+  finished_state: 'completed' | 'skipped' | null
+  finished_by: string | null
+  /** Who works on it, with which key, and until when nobody else may. */
+  claimed_by: string | null
+  claimed_with: string | null
+  claimed_until: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** What each annotator made of an item. */
+export interface AnnotationResultsTable {
+  item_id: string
+  annotator: string
+  state: 'completed' | 'skipped'
+  finished_at: string
+}
+
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
   projects: ProjectsTable
@@ -242,6 +288,9 @@ export interface ControlTables {
   artifact_uses: ArtifactUsesTable
   runs: RunsTable
   run_files: RunFilesTable
+  annotation_queues: AnnotationQueuesTable
+  annotation_queue_items: AnnotationQueueItemsTable
+  annotation_results: AnnotationResultsTable
 }
 
 /** The control database: small rows that must agree with each other. */

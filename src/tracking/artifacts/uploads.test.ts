@@ -105,7 +105,7 @@ describe('PUT /storage/artifact-manifests/{artifact_id}', () => {
   })
 })
 
-describe('GET /storage/artifact-files/{artifact_id}', () => {
+describe('GET /storage/artifact-files/{artifact_id} and /storage/artifact-manifests/{artifact_id}', () => {
   it('200 with all, 206 with a range, 416 beyond the end, 404 once it is deleted', async () => {
     const project = server.newProject()
     const id = await client.log({ project, name: 'data', files: { a: '0123456789' } })

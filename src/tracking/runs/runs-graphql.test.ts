@@ -156,7 +156,9 @@ describe('POST /graphql, runs', () => {
     for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
       await expect(sample(bad)).rejects.toThrow('sample')
   })
+})
 
+describe('PUT and GET /storage/run-files/{run_id}', () => {
   it('200 for files by signed URL, replaced by newer ones, and for a run that is deleted with all of it', async () => {
     const project = server.newProject()
     const { bucket } = await start(project, 'r')

@@ -108,7 +108,7 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
   })
 })
 
-describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge', () => {
+describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge, GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merged/{file}', () => {
   it('200 as often as asked, with the files to download', async () => {
     const model = await trained(1)
     for (let time = 0; time < 2; time++) {

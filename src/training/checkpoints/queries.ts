@@ -3,6 +3,9 @@ import type { CheckpointsTable, ControlDb, ControlTx } from '../../stores/contro
 
 export type CheckpointRow = Selectable<CheckpointsTable>
 
+/** Every model's step 0 may be the same adapter; this many are more than anybody looks at. */
+const DIGEST_ROWS_MAX = 10_000
+
 /** Live checkpoints of a model by step, one page. */
 export function listCheckpoints(
   control: ControlDb,
@@ -62,6 +65,38 @@ export function findNewest(control: ControlTx, modelId: string): Promise<Checkpo
     .orderBy('step', 'desc')
     .limit(1)
     .executeTakeFirst()
+}
+
+export interface StepsRow {
+  model_id: string
+  steps: number
+  newest_step: number
+}
+
+/** How many live checkpoints each model has, and the highest step. */
+export function countSteps(control: ControlDb, modelIds: readonly string[]): Promise<StepsRow[]> {
+  return control
+    .selectFrom('checkpoints')
+    .select((eb) => ['model_id', eb.fn.countAll<number>().as('steps'), eb.fn.max('step').as('newest_step')])
+    .where('model_id', 'in', modelIds)
+    .where('deleted_at', 'is', null)
+    .groupBy('model_id')
+    .execute()
+}
+
+/** The live checkpoints that have one of these adapters, by step. */
+export function findByDigests(
+  control: ControlDb,
+  digests: readonly string[],
+): Promise<Pick<CheckpointRow, 'model_id' | 'step'>[]> {
+  return control
+    .selectFrom('checkpoints')
+    .select(['model_id', 'step'])
+    .where('adapter_digest', 'in', digests)
+    .where('deleted_at', 'is', null)
+    .orderBy('step')
+    .limit(DIGEST_ROWS_MAX)
+    .execute()
 }
 
 export async function insertCheckpoint(tx: ControlTx, row: CheckpointRow): Promise<void> {

@@ -58,6 +58,13 @@ export function createCheckpointReading({ control, contents, artifacts }: Checkp
       return row && stored(row)
     },
 
+    /** How many live checkpoints each of some models has, and the highest step. */
+    countSteps: (modelIds: readonly string[]): Promise<queries.StepsRow[]> =>
+      queries.countSteps(control, modelIds),
+
+    /** The live steps whose adapter is one of these. */
+    withAdapters: (digests: readonly string[]) => queries.findByDigests(control, digests),
+
     /** A page of live checkpoints by step. @throws 404 for an unknown cursor. */
     async list(req: CheckpointsListQuery & { model_id: string }) {
       const cursor = req.after === undefined ? undefined : await queries.findCheckpoint(control, req.after)

@@ -7,7 +7,7 @@ const Check = z
   .meta({ id: 'SystemCheckPart' })
 
 /** One process of the engine; an idle one is healthy, and starts when it is needed. */
-const EnginePart = z
+export const EnginePart = z
   .object({
     name: z.string(),
     base_model: z.string(),

@@ -20,6 +20,15 @@ export function findJob(control: ControlTx, id: string): Promise<JobRow | undefi
   return control.selectFrom('training_jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** How many jobs there are of each state that any is in. */
+export function countStates(control: ControlDb): Promise<{ state: JobRow['state']; count: number }[]> {
+  return control
+    .selectFrom('training_jobs')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+    .groupBy('state')
+    .execute()
+}
+
 /** The waiting jobs of a base model, oldest first. */
 export function waitingJobs(control: ControlDb, baseModel: string): Promise<WaitingJob[]> {
   return control

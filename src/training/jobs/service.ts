@@ -84,6 +84,8 @@ export function createJobs(deps: JobsDeps) {
       return toPage(items, req.limit)
     },
 
+    countStates: () => queries.countStates(control),
+
     untraced: () => findUntraced(deps),
 
     setTraced: (jobId: string): Promise<void> => queries.setTraced(control, jobId),

@@ -27,7 +27,7 @@ async function uploaded(lines: number): Promise<string> {
   return reply.training_data_url
 }
 
-describe('POST /v1/preview/training-data', () => {
+describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{training_data_id}', () => {
   it('200 with a URL that jobs take, also after the upload is deleted', async () => {
     const url = await uploaded(3)
     const model = await newModel()

@@ -1,0 +1,26 @@
+import type { BaseModels } from '../../training/base-models/service.ts'
+import { createTurns, type EngineLoad, type Turns } from './turns.ts'
+
+/** Answers that an engine has at a time, in batches: one is computed, and the next is there when it ends. */
+const BATCHES_MAX = 2
+
+/** The turns at the engine of each base model. */
+export function createEngineTurns(baseModels: Pick<BaseModels, 'inference'>) {
+  const turnsOfEngines = new Map<string, Turns>()
+
+  const answersMaxOf = (baseModel: string): number =>
+    BATCHES_MAX * baseModels.inference(baseModel).requestsMax
+
+  return {
+    answersMaxOf,
+
+    of(baseModel: string): Turns {
+      const turns = turnsOfEngines.get(baseModel) ?? createTurns(answersMaxOf(baseModel))
+      turnsOfEngines.set(baseModel, turns)
+      return turns
+    },
+
+    loads: (): Map<string, EngineLoad> =>
+      new Map([...turnsOfEngines].map(([baseModel, turns]) => [baseModel, turns.load()])),
+  }
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import type { Limits } from '../../config.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { Compute, Inference, InferenceProcess } from '../../stores/compute/port.ts'
+import type { Checkpoints } from '../../training/checkpoints/service.ts'
+import type { Models } from '../../training/models/service.ts'
+import type { Gateway } from '../gateway/service.ts'
+import type { LoadedAdapters } from '../models/loaded-adapters.ts'
+import type { ServedModels } from '../models/served-models.ts'
+import { createHardware } from './hardware.ts'
+import type { AnalysisModelsRes, RouterModelsRes } from './wire.ts'
+
+export type InferenceInformation = ReturnType<typeof createInferenceInformation>
+
+export interface InferenceInformationDeps {
+  version: string
+  compute: Compute
+  gateway: Pick<Gateway, 'load' | 'speedsOf'>
+  loaded: Pick<LoadedAdapters, 'digestsIn'>
+  served: Pick<ServedModels, 'baseModelsSince'>
+  models: Pick<Models, 'all'>
+  checkpoints: Pick<Checkpoints, 'countSteps' | 'withAdapters'>
+  limits: { key: Limits; project: Limits }
+}
+
+type RouterModels = z.input<typeof RouterModelsRes>
+
+/** What this server can answer with, how fast it has, and what it runs on. */
+export function createInferenceInformation(deps: InferenceInformationDeps) {
+  const { compute, gateway, loaded, served, models, checkpoints, limits } = deps
+
+  async function baseModels(): Promise<{ id: string; base_model: string; created_at: string }[]> {
+    const since = [...(await served.baseModelsSince())]
+    return since.map(([id, created_at]) => ({ id, base_model: id, created_at }))
+  }
+
+  async function trainedModels({ caller }: CallContext) {
+    const rows = await models.all(caller.defaultEntity)
+    return rows.map((row) => ({ ...row, model_id: row.id, id: `${row.entity}/${row.project}/${row.name}` }))
+  }
+
+  async function routedModels(context: CallContext): Promise<RouterModels['models']> {
+    const bases = await baseModels()
+    const trained = await trainedModels(context)
+    const running = runningProcesses(compute)
+    const rows = await checkpoints.withAdapters([...running.values()].flatMap(loaded.digestsIn))
+    const loadedOf = Map.groupBy(rows, (row) => row.model_id)
+    const counts = await checkpoints.countSteps(trained.map((model) => model.model_id))
+    const countOf = new Map(counts.map((row) => [row.model_id, row]))
+    return [
+      ...bases.map((base) => {
+        const stepless = { steps: null, newest_step: null, loaded_steps: [] }
+        return { ...base, loaded: running.has(base.id), ...stepless }
+      }),
+      ...trained.map(({ id, model_id, base_model, created_at }) => {
+        const { steps, newest_step } = countOf.get(model_id) ?? { steps: 0, newest_step: null }
+        const loaded_steps = (loadedOf.get(model_id) ?? []).map(({ step }) => step)
+        const isLoaded = newest_step !== null && loaded_steps.includes(newest_step)
+        return { id, base_model, created_at, loaded: isLoaded, steps, newest_step, loaded_steps }
+      }),
+    ]
+  }
+
+  return {
+    /** What may be asked, who answers, and how much room is left. */
+    async routerModels(_input: object, context: CallContext): Promise<RouterModels> {
+      const known = await routedModels(context)
+      const { engines, ...requests } = gateway.load()
+      const parts = compute.statuses().map(({ last_lines: _, ...part }) => part)
+      const byBaseModel = Map.groupBy(parts, (part) => part.base_model)
+      return {
+        unavailable: compute.unavailable ?? null,
+        models: known,
+        engines: [...byBaseModel].map(([base_model, own]) => {
+          return { base_model, parts: own, ...(engines.get(base_model) ?? NO_LOAD) }
+        }),
+        requests,
+        limits: { key: shownLimits(limits.key), project: shownLimits(limits.project) },
+        memory: compute.memory(),
+      }
+    },
+
+    /** How fast each model has answered. */
+    async analysisModels(_input: object, context: CallContext): Promise<z.input<typeof AnalysisModelsRes>> {
+      const known = [...(await baseModels()), ...(await trainedModels(context))]
+      return {
+        models: known.map(({ id, base_model }) => ({ id, base_model, speeds: gateway.speedsOf(id) ?? null })),
+      }
+    },
+
+    hardware: createHardware(deps),
+  }
+}
+
+/** The inference processes that answer at this moment, by their base models; asks for none, so starts none. */
+function runningProcesses(compute: Compute): Map<string, InferenceProcess> {
+  const known = new Set(compute.statuses().map((part) => part.base_model))
+  const running = [...known].map((base): [string, ReturnType<Inference['running']>] => [
+    base,
+    compute.inference(base).running(),
+  ])
+  return new Map(running.flatMap(([base, process]) => (process === undefined ? [] : [[base, process]])))
+}
+
+/** Of an engine that nobody has asked yet. */
+const NO_LOAD = { answers: 0, answers_max: null, waiting: 0 }
+
+/** JSON has no infinity. */
+function shownLimits({ requestsMax, tokensPerMinute }: Limits) {
+  const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+  return { requests_max: finite(requestsMax), tokens_per_minute: finite(tokensPerMinute) }
+}
