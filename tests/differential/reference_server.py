@@ -211,9 +211,7 @@ class Api:
             match = pattern.match(f"{method} {url.path}")
             if match is not None:
                 given = {key: unquote(value) for key, value in match.groupdict().items()}
-                query = {
-                    key: values if key in LISTS else values[-1] for key, values in parse_qs(url.query).items()
-                }
+                query = {key: values if key in LISTS else values[-1] for key, values in parse_qs(url.query).items()}
                 return self.call(name, {**parsed(body), **query, **given})
         return json_reply(404, {"detail": "Not Found"})
 

@@ -175,6 +175,40 @@ describe.concurrent('PyPI weave, its whole flow', () => {
     })
   })
 
+  it('annotation queues: calls added, taken, labelled, skipped', async () => {
+    expect(await python('weave_annotation.py')).toEqual({
+      queues: {
+        read: ['Doubtful answers', 'Is it polite?', true],
+        renamed: ['the others', true],
+        listed: ['Doubtful answers', 'the others'],
+        named: [true],
+        deleted: true,
+        left: [true],
+      },
+      items: {
+        added: [600, 0, 600, 600],
+        listed: true,
+        fields: ['inputs.number', 'output.text'],
+        page: [
+          [1198, 2],
+          [1197, 3],
+        ],
+        calls: 1200,
+      },
+      progress: {
+        states: [
+          ['in_progress', 'local', true],
+          ['completed', 'local', true],
+          ['skipped', 'local', true],
+        ],
+        next: true,
+        unstarted: 1198,
+        stats: [1200, 2],
+        feedback: [['wandb.annotation.polite', { value: true }, true]],
+      },
+    })
+  })
+
   it('media: images, sounds, documents, pages, byte by byte', async () => {
     expect(await python('weave_media.py')).toEqual({
       images: { input: true, output: true, published: true, rows: [8, 9, 10, 11, 12] },
@@ -351,10 +385,11 @@ describe('the whole flows together', () => {
   })
 })
 
-/** Method, path and status; digests and projects are left out of the path. */
+/** Method, path and status; digests, ids and projects are left out of the path. */
 function kindOf({ method, path, status }: LoggedRequest): string {
   const shape = path
     .replaceAll(/\/[\w-]{43,}(?=\/|$)/g, '/{digest}')
+    .replaceAll(/\/[0-9a-f]{8}-[0-9a-f-]{27}(?=\/|$)/g, '/{id}')
     .replace(/\/v2\/[^/]+\/[^/]+/, '/v2/{entity}/{project}')
   return `${method} ${shape} ${status}`
 }

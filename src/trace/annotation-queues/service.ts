@@ -1,0 +1,140 @@
+import type { Projects } from '../../accounts/projects.ts'
+import { notFound, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
+import { createQueueItems } from './items.ts'
+import { orderOf, pageOf } from './paging.ts'
+import { createItemProgress } from './progress.ts'
+import * as queries from './queries.ts'
+import { textsOf } from './texts.ts'
+import type * as wire from './wire.ts'
+
+/** Queues in memory at once: their descriptions may be long. */
+const QUEUES_PER_READ = 100
+
+/** Queues of one reply: their ids are all in memory, so that none is in it twice. */
+const QUEUES_PER_REPLY = 100_000
+
+const SORT_FIELDS = new Set(['id', 'name', 'created_at', 'updated_at'])
+const NEWEST_FIRST: queries.Order = [['created_at', 'desc']]
+
+export type AnnotationQueues = ReturnType<typeof createAnnotationQueues>
+
+/**
+ * Queues of calls that people look at one by one, and what became of each. They lie in the control database, where taking
+ * an item is a compare-and-set; only which calls are in them is in the trace database too, for queries of calls.
+ */
+export function createAnnotationQueues(deps: { control: ControlDb; traces: TraceDb; projects: Projects }) {
+  const { control, projects } = deps
+
+  /** @throws 404 for a queue that the project does not have, or no longer. */
+  async function find(name: wire.QueueName): Promise<queries.QueueRow> {
+    const queue = await queries.findQueue(control, name)
+    if (queue === undefined) throw notFound('Annotation queue', name.queue_id)
+    return queue
+  }
+
+  async function change(name: wire.QueueName, changes: Partial<queries.QueueRow>) {
+    const queue = await queries.changeQueue(control, name, changes)
+    if (queue === undefined) throw notFound('Annotation queue', name.queue_id)
+    return { queue: shown(queue) }
+  }
+
+  return {
+    async create(req: wire.QueueCreateReq, { caller }: CallContext) {
+      await projects.ensureById(req.project_id)
+      const [id, now] = [newId(), nowIso()]
+      await control
+        .insertInto('annotation_queues')
+        .values({
+          ...columnsOf(req),
+          id,
+          project_id: req.project_id,
+          created_by: caller.user,
+          created_at: now,
+          updated_at: now,
+        })
+        .execute()
+      return { id }
+    },
+
+    /** @throws 413 for more than a reply holds; nothing is ever left out silently. */
+    async query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>> {
+      const { limit, offset } = pageOf(req)
+      const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
+      const selection = { project_id: req.project_id, name: req.name ?? undefined }
+      // One more tells whether there are too many.
+      const page = { order, limit: Math.min(limit, QUEUES_PER_REPLY + 1), offset }
+      const ids = await queries.listQueueIds(control, selection, page)
+      if (ids.length > QUEUES_PER_REPLY)
+        throw tooLarge(`More than ${QUEUES_PER_REPLY} queues: ask for them in pages with limit and offset`)
+      return listed(control, ids)
+    },
+
+    async read(name: wire.QueueName) {
+      return { queue: shown(await find(name)) }
+    },
+
+    async update({ project_id, queue_id, ...fields }: wire.QueueUpdateReq) {
+      const name = { project_id, queue_id }
+      const changes = changesOf(fields)
+      if (Object.keys(changes).length === 0) return { queue: shown(await find(name)) }
+      return change(name, { ...changes, updated_at: nowIso() })
+    },
+
+    /** Wire: the reply is the queue with the time at which it was deleted. */
+    remove(name: wire.QueueName) {
+      const now = nowIso()
+      return change(name, { deleted_at: now, updated_at: now })
+    },
+
+    /** Wire: one entry for each that was asked for; nothing is in a queue that is not there. */
+    async stats({ project_id, queue_ids }: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes> {
+      const counted = await queries.countItems(control, project_id, queue_ids)
+      const byId = new Map(counted.map((row) => [row.queue_id, row]))
+      return {
+        stats: queue_ids.map((id) => byId.get(id) ?? { queue_id: id, total_items: 0, completed_items: 0 }),
+      }
+    },
+
+    /** Whether a project has a queue that is not deleted. */
+    async isLive(name: wire.QueueName): Promise<boolean> {
+      return (await queries.findQueue(control, name)) !== undefined
+    },
+
+    ...createQueueItems({ ...deps, find }),
+    ...createItemProgress({ control, find }),
+  }
+}
+
+function columnsOf({ name, description, scorer_refs }: Omit<wire.QueueCreateReq, 'project_id'>) {
+  return { ...nameColumns(name), description, scorer_refs: JSON.stringify(scorer_refs) }
+}
+
+/** The columns of the fields that are given. */
+function changesOf(fields: Omit<wire.QueueUpdateReq, keyof wire.QueueName>): Partial<queries.QueueRow> {
+  const { name, description, scorer_refs } = fields
+  return {
+    ...(name != null && nameColumns(name)),
+    ...(description != null && { description }),
+    ...(scorer_refs != null && { scorer_refs: JSON.stringify(scorer_refs) }),
+  }
+}
+
+function nameColumns(name: string) {
+  return { name, name_lower: name.toLowerCase() }
+}
+
+async function* listed(control: ControlDb, ids: readonly string[]): AsyncGenerator<wire.AnnotationQueue> {
+  for (let start = 0; start < ids.length; start += QUEUES_PER_READ) {
+    const queues = await queries.readQueues(control, ids.slice(start, start + QUEUES_PER_READ))
+    yield* queues.map(shown)
+  }
+}
+
+function shown({ name_lower: _, ...queue }: queries.QueueRow): wire.AnnotationQueue {
+  return { ...queue, scorer_refs: textsOf(queue.scorer_refs) }
+}
