@@ -7,6 +7,7 @@ import { type KeepShape, stringify } from '../lossless-json.ts'
 import { addApiDocs } from './api-docs.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
+import { checkEnvelope } from './envelope-bounds.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { openApiDocument } from './openapi.ts'
@@ -146,10 +147,10 @@ async function bodyOf(declaration: Route, request: Request, { keep, held }: Work
   if (declaration.body === undefined) return {}
   const bytesMax = declaration.bodyBytesMax ?? BODY_BYTES_MAX
   if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, { bytesMax, held }) }
-  const raw =
-    declaration.bodyKind === 'multipart'
-      ? await readMultipart(request, { bytesMax, held })
-      : await readJson(request, { bytesMax, held, keep })
+  if (declaration.bodyKind === 'multipart')
+    return parsePart('body', declaration.body, await readMultipart(request, { bytesMax, held }))
+  const raw = await readJson(request, { bytesMax, held, keep })
+  checkEnvelope(raw)
   return parsePart('body', declaration.body, raw)
 }
 

@@ -81,7 +81,7 @@ export function openChdb(folder: string): TraceDb {
       if (rows.length === 0) return
       let lines = ''
       for (const row of rows) lines += `${JSON.stringify(row)}\n`
-      await commitsOf(table).write(lines)
+      await commitsOf(table).write(ownerOf(rows), lines)
     },
 
     async command(query) {
@@ -95,6 +95,12 @@ export function openChdb(folder: string): TraceDb {
       await drainPending()
     },
   }
+}
+
+/** Whose turn a write takes: that of its project, where it has one. */
+function ownerOf([row]: readonly object[]): string {
+  const project: unknown = row && Reflect.get(row, 'project_id')
+  return typeof project === 'string' ? project : ''
 }
 
 /** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */

@@ -8,7 +8,7 @@ describe('createGroupCommit', () => {
       commits.push(lines)
       await Promise.resolve()
     })
-    await Promise.all(['a', 'b', 'c'].map((line) => group.write(line)))
+    await Promise.all(['a', 'b', 'c'].map((line) => group.write('a/b', line)))
     expect(commits).toEqual(['a', 'bc'])
   })
 
@@ -16,12 +16,36 @@ describe('createGroupCommit', () => {
     const group = createGroupCommit(async (lines) => {
       if (lines.includes('bad')) throw new Error('refused')
     })
-    const results = await Promise.allSettled(['a', 'b', 'bad', 'c'].map((line) => group.write(line)))
+    const results = await Promise.allSettled(['a', 'b', 'bad', 'c'].map((line) => group.write('a/b', line)))
     expect(results.map((result) => result.status)).toEqual([
       'fulfilled',
       'fulfilled',
       'rejected',
       'fulfilled',
     ])
+  })
+
+  it('lets owners take turns, whoever has more to write', async () => {
+    const half = 'x'.repeat(16 * 1024 * 1024)
+    const order: string[] = []
+    const group = createGroupCommit(async () => {})
+    const flood = [1, 2, 3, 4, 5, 6].map((number) =>
+      group.write('flood', half).then(() => order.push(`flood ${number}`)),
+    )
+    const small = group.write('other', 'y').then(() => order.push('other'))
+    await Promise.all([...flood, small])
+    expect(order.indexOf('other')).toBeLessThanOrEqual(order.indexOf('flood 3'))
+  })
+
+  it('refuses an owner that has taken its share, and nobody else', async () => {
+    let goOn: () => void = () => {}
+    const group = createGroupCommit(() => new Promise((resolve) => (goOn = resolve)))
+    const large = 'x'.repeat(32 * 1024 * 1024)
+    const writes = Array.from({ length: 8 }, () => group.write('flood', large))
+    const results = Promise.allSettled([...writes, group.write('other', large)])
+    const finished = setInterval(() => goOn(), 1)
+    const refused = (await results).map(({ status }) => status === 'rejected')
+    clearInterval(finished)
+    expect(refused).toEqual([false, false, false, false, false, false, false, true, false])
   })
 })

@@ -3,51 +3,80 @@ import { unavailable } from '../../errors.ts'
 /** Bytes of encoded rows that may wait for one table before further writers are told to come back. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
+/** What of these one owner may take, so that a flood leaves room for the others. */
+const OWNER_BYTES_MAX = WAITING_BYTES_MAX * 0.75
+
 /** Bytes of encoded rows committed at once: large enough to amortise an fsync, small enough to bound memory. */
 const COMMIT_BYTES_MAX = 32 * 1024 * 1024
 
+/** The writers of one owner, oldest first. */
+interface Line {
+  waiting: Waiting[]
+  bytes: number
+}
+
 interface Waiting {
-  lines: string
+  /** Encoded. */
+  rows: string
   resolve: () => void
   reject: (error: unknown) => void
 }
 
 /**
  * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync,
- * so a hundred concurrent writers pay for one, and each still hears only after its rows are on disk.
+ * so a hundred concurrent writers pay for one, and each still hears only after its rows are on disk. Owners take turns:
+ * who has much to write does not make another wait for all of it.
  */
-export function createGroupCommit(commit: (lines: string) => Promise<void>): {
-  write: (lines: string) => Promise<void>
+export function createGroupCommit(commit: (rows: string) => Promise<void>): {
+  write: (owner: string, rows: string) => Promise<void>
   drained: () => Promise<void>
 } {
-  const waiting: Waiting[] = []
+  /** Who waits has a line that is not empty; the first has the turn. */
+  const lines = new Map<string, Line>()
   let waitingBytes = 0
   let running: Promise<void> | undefined
 
+  /** The oldest of the owner whose turn it is; the turn goes on. */
+  function takeNext(): Waiting | undefined {
+    for (const [owner, line] of lines) {
+      const next = line.waiting.shift()
+      line.bytes -= next?.rows.length ?? 0
+      lines.delete(owner)
+      if (line.waiting.length > 0) lines.set(owner, line)
+      return next
+    }
+    return undefined
+  }
+
   function takeGroup(): Waiting[] {
+    const group: Waiting[] = []
     let bytes = 0
-    let count = 0
-    while (count < waiting.length && (count === 0 || bytes < COMMIT_BYTES_MAX)) {
-      bytes += waiting[count]?.lines.length ?? 0
-      count++
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      group.push(next)
+      bytes += next.rows.length
+      if (bytes >= COMMIT_BYTES_MAX) break
     }
     waitingBytes -= bytes
-    return waiting.splice(0, count)
+    return group
   }
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) await commitGroup(takeGroup(), commit)
+    while (lines.size > 0) await commitGroup(takeGroup(), commit)
     running = undefined
   }
 
   return {
-    write(lines) {
-      if (waitingBytes + lines.length > WAITING_BYTES_MAX && waiting.length > 0) {
+    write(owner, rows) {
+      const line = lines.get(owner) ?? { waiting: [], bytes: 0 }
+      const isFull = lines.size > 0 && waitingBytes + rows.length > WAITING_BYTES_MAX
+      const isOwnersFull = line.waiting.length > 0 && line.bytes + rows.length > OWNER_BYTES_MAX
+      if (isFull || isOwnersFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
-      }
       return new Promise<void>((resolve, reject) => {
-        waiting.push({ lines, resolve, reject })
-        waitingBytes += lines.length
+        line.waiting.push({ rows, resolve, reject })
+        line.bytes += rows.length
+        waitingBytes += rows.length
+        lines.set(owner, line)
         running ??= run()
       })
     },
@@ -58,9 +87,9 @@ export function createGroupCommit(commit: (lines: string) => Promise<void>): {
 }
 
 /** A group that fails is retried writer by writer, so that one bad row does not fail its neighbours. */
-async function commitGroup(group: Waiting[], commit: (lines: string) => Promise<void>): Promise<void> {
+async function commitGroup(group: Waiting[], commit: (rows: string) => Promise<void>): Promise<void> {
   try {
-    await commit(group.map((writer) => writer.lines).join(''))
+    await commit(group.map((writer) => writer.rows).join(''))
     for (const writer of group) writer.resolve()
   } catch (error) {
     if (group.length === 1) {

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { useTestServer } from '../testing.ts'
+
+const server = useTestServer()
+
+async function refused(path: string, body: string): Promise<unknown> {
+  const reply = await server.request(path, { method: 'POST', body })
+  return { status: reply.status, body: await reply.json() }
+}
+
+describe('POST /calls/stream_query', () => {
+  it('413 for a list of millions of wrong values, before each is told', async () => {
+    const numbers = '1,'.repeat(5_000_000)
+    const body = `{"project_id":"a/b","filter":{"call_ids":[${numbers}1]}}`
+    expect(await refused('/calls/stream_query', body)).toEqual({
+      status: 413,
+      body: { reason: expect.stringContaining('more than') },
+    })
+  })
+
+  it('413 for a query nested too deep to be read', async () => {
+    const levels = 50_000
+    const query = `${'{"$not":['.repeat(levels)}{"$literal":1}${']}'.repeat(levels)}`
+    const body = `{"project_id":"a/b","query":{"$expr":${query}}}`
+    expect(await refused('/calls/stream_query', body)).toEqual({
+      status: 413,
+      body: { reason: expect.stringContaining('deeper') },
+    })
+  })
+})
