@@ -1,6 +1,8 @@
 import type { Difference } from './compare.ts'
 import { WANTED_IN_CALLS } from './wanted-in-calls.ts'
+import { WANTED_IN_QUEUES } from './wanted-in-queues.ts'
 import { WANTED_IN_THE_REST } from './wanted-in-the-rest.ts'
+import { WANTED_IN_TYPED_OBJECTS } from './wanted-in-typed-objects.ts'
 
 /** A difference that is meant to be; one that is no longer there fails the test. */
 export interface WantedDifference {
@@ -67,5 +69,7 @@ const EVERYWHERE: readonly WantedDifference[] = [
 export const WANTED_DIFFERENCES: readonly WantedDifference[] = [
   ...EVERYWHERE,
   ...WANTED_IN_CALLS,
+  ...WANTED_IN_QUEUES,
   ...WANTED_IN_THE_REST,
+  ...WANTED_IN_TYPED_OBJECTS,
 ]

@@ -80,9 +80,16 @@ export const typedObjects = (group: string) =>
       ),
       read('reads an unknown one', 'nobody', 'latest'),
       get('lists', ''),
-      ...['limit=1', 'limit=0', 'limit=2&offset=1', 'offset=1', 'offset=100', 'limit=x', 'offset=1.5'].map(
-        (query) => get(`lists ${query}`, `?${query}`),
-      ),
+      ...[
+        'limit=1',
+        'limit=0',
+        'limit=2&offset=1',
+        'offset=1',
+        'offset=100',
+        'limit=-1',
+        'limit=x',
+        'offset=1.5',
+      ].map((query) => get(`lists ${query}`, `?${query}`)),
       ask('lists the objects', '/objs/query', { filter: { is_op: group === 'ops' }, metadata_only: true }),
       ...(WRONG[group] ?? []).map((body) => create(`creates ${JSON.stringify(body)}`, body)),
       ...['é日本-._X', 'a:b', '!!!', '', 'x'.repeat(129)].map((name) =>
@@ -100,6 +107,9 @@ export const typedObjects = (group: string) =>
       remove('deletes the others again', '/my_thing'),
       create('comes back', bodies[0] ?? {}),
       read('reads what came back', 'my_thing', 'latest'),
+      ...(group === 'models'
+        ? [create('with an attribute name', { name: 'odd', source_code: 'x', attributes: { name: 'other' } })]
+        : []),
     ]
   })
 

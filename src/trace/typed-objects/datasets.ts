@@ -1,0 +1,28 @@
+import type { CallContext } from '../../http/caller.ts'
+import { checkObjectId } from '../objects/publishing.ts'
+import { safeName } from '../objects/safe-name.ts'
+import type { Tables } from '../tables/service.ts'
+import { classValue } from './class-value.ts'
+import { createGroup, type GroupDeps, namedOf, ofClass, projectIdOf, textOf } from './group.ts'
+import type { DatasetCreateReq } from './wire.ts'
+
+/** Rows in a table, under a name. */
+export function createDatasets(deps: GroupDeps & { tables: Pick<Tables, 'create'> }) {
+  const { publish, ...group } = createGroup(deps, {
+    ...ofClass('Dataset'),
+    show: (version) => ({ ...namedOf(version), rows: textOf(version.fields['rows']) ?? '' }),
+  })
+  return {
+    ...group,
+
+    async create({ name, description = null, rows, ...path }: DatasetCreateReq, context: CallContext) {
+      const project_id = projectIdOf(path)
+      const object_id = name == null ? 'Dataset' : safeName(name)
+      checkObjectId(object_id)
+      const table = await deps.tables.create({ table: { project_id, rows } })
+      const ref = `weave:///${project_id}/table/${table.digest}`
+      const val = classValue('Dataset', { name: name ?? 'Dataset', description, rows: ref })
+      return publish({ project_id, object_id, val }, context)
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { JsonText } from '../../lossless-json.ts'
+import type { Files } from '../files/service.ts'
+import { OP_SOURCE_FILE } from '../objects/op-value.ts'
+import type { Objects } from '../objects/service.ts'
+import type { DeleteReq, ListReq, ProjectPath, Version, VersionPath } from './wire.ts'
+
+/** Values that a listing holds at a time: a source may have some hundred kB. */
+const PAGE = 50
+
+export interface GroupDeps {
+  objects: Objects
+  files: Files
+}
+
+/** Objects that are told apart by their kind or class. */
+export interface Group<Shown> {
+  /** For messages. */
+  name: string
+  filter: { is_op: boolean; base_object_classes?: string[]; latest_only?: boolean }
+  /** What a reply says of a version; anybody may have published it, so its fields may hold anything. */
+  show(version: Stored, as: 'listed' | 'read'): Shown | Promise<Shown>
+}
+
+/** A version with its value. */
+export interface Stored extends Version {
+  project_id: string
+  /** JSON. */
+  text: string
+  fields: Record<string, unknown>
+}
+
+export const projectIdOf = ({ entity, project }: ProjectPath): string => `${entity}/${project}`
+
+/** Listing, reading and deleting the versions of a group; what is in another group is not there. */
+export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show }: Group<Shown>) {
+  const classes = filter.base_object_classes
+  const isOf = (version: { kind: string; base_object_class: string | null }): boolean =>
+    (version.kind === 'op') === filter.is_op &&
+    (classes === undefined || classes.includes(version.base_object_class ?? ''))
+
+  async function* shown(projectId: string, versions: readonly Version[]): AsyncGenerator<Shown> {
+    for (let at = 0; at < versions.length; at += PAGE) {
+      const page = versions.slice(at, at + PAGE)
+      const values = await objects.readValues(projectId, page)
+      const stored = page.flatMap((version, index) => {
+        const value = values[index]
+        // One that was deleted meanwhile has none.
+        return value == null ? [] : [storedOf(projectId, version, value)]
+      })
+      yield* await Promise.all(stored.map((version) => show(version, 'listed')))
+    }
+  }
+
+  return {
+    async list({ limit, offset, ...path }: ListReq): Promise<AsyncIterable<Shown>> {
+      const project_id = projectIdOf(path)
+      const { objs } = await objects.query({ project_id, filter, limit, offset, metadata_only: true })
+      return shown(project_id, objs)
+    },
+
+    /** @throws 404, with `deleted_at` for one that was deleted. */
+    async read({ object_id, digest, ...path }: VersionPath): Promise<Shown> {
+      const project_id = projectIdOf(path)
+      const { obj } = await objects.readOf({ project_id, object_id, digest }, isOf)
+      if (obj.val === null) throw notFound(name, `${object_id}:${digest}`)
+      return show(storedOf(project_id, obj, obj.val), 'read')
+    },
+
+    /** Wire: without digests, every live version. @throws 404 unless all are there. */
+    async delete({ object_id, digests, ...path }: DeleteReq): Promise<{ num_deleted: number }> {
+      const req = { project_id: projectIdOf(path), object_id, digests }
+      const { num_deleted } = await objects.deleteOf(req, isOf)
+      return { num_deleted }
+    },
+
+    /** Publishes a value; the same one again is the same version. */
+    async publish(
+      { project_id, object_id, val }: { project_id: string; object_id: string; val: JsonText },
+      context: CallContext,
+    ) {
+      const { digest } = await objects.create({ obj: { project_id, object_id, val } }, context)
+      const named = { project_id, object_id, digest, metadata_only: true }
+      const { obj } = await objects.readOf(named, isOf)
+      return { digest, object_id, version_index: obj.version_index }
+    },
+  }
+}
+
+/** What every reply says of a version. */
+export function versionOf({ object_id, digest, version_index, created_at }: Stored): Version {
+  return { object_id, digest, version_index, created_at }
+}
+
+/** The same, with what most classes have. Clients publish objects without a name. */
+export function namedOf(version: Stored) {
+  const { name, description } = version.fields
+  return {
+    ...versionOf(version),
+    name: textOf(name) ?? version.object_id,
+    description: textOf(description) ?? null,
+  }
+}
+
+/** Live versions of objects of one base class. */
+export function ofClass(name: string): Pick<Group<never>, 'name' | 'filter'> {
+  return { name, filter: { is_op: false, base_object_classes: [name] } }
+}
+
+export function objectRef(projectId: string, { object_id, digest }: { object_id: string; digest: string }) {
+  return `weave:///${projectId}/object/${object_id}:${digest}`
+}
+
+/** Keeps source code as a file, as clients do. */
+export async function keepSource({ files }: GroupDeps, project_id: string, code: string): Promise<string> {
+  const file = { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: Buffer.from(code) }
+  return (await files.create({ project_id, file })).digest
+}
+
+/** The source that a version's files name; undefined where it is not there. */
+export async function sourceOf(
+  { files }: GroupDeps,
+  { project_id, fields }: Stored,
+): Promise<string | undefined> {
+  const named = fields['files']
+  const digest = isRecord(named) ? named[OP_SOURCE_FILE] : undefined
+  const bytes = typeof digest === 'string' ? await files.read({ project_id, digest }) : undefined
+  return bytes && Buffer.from(bytes).toString('utf8')
+}
+
+/** Text as it is; whatever else somebody has published there as JSON; undefined for nothing. */
+export function textOf(value: unknown): string | undefined {
+  if (value == null) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function storedOf(project_id: string, version: Version, val: JsonText): Stored {
+  const { object_id, digest, version_index, created_at } = version
+  const value = val.value()
+  const fields = isRecord(value) ? value : {}
+  return { project_id, object_id, digest, version_index, created_at, text: val.text, fields }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

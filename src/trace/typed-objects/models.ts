@@ -1,0 +1,49 @@
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { OP_SOURCE_FILE } from '../objects/op-value.ts'
+import { checkObjectId } from '../objects/publishing.ts'
+import { safeName } from '../objects/safe-name.ts'
+import { attributesIn, classValue } from './class-value.ts'
+import {
+  createGroup,
+  type GroupDeps,
+  keepSource,
+  namedOf,
+  objectRef,
+  ofClass,
+  projectIdOf,
+  sourceOf,
+} from './group.ts'
+import type { ModelCreateReq } from './wire.ts'
+
+/** Source code and attributes, under a name. */
+export function createTypedModels(deps: GroupDeps) {
+  const { publish, ...group } = createGroup(deps, {
+    ...ofClass('Model'),
+    async show(version, as) {
+      const source = await sourceOf(deps, version)
+      // Wire: only a list has room for models that clients published in a way of their own.
+      if (source === undefined && as === 'read')
+        throw invalidRequest(`Model ${version.object_id} has no source code`)
+      const attributes = attributesIn(version.text, ['files'])
+      return { ...namedOf(version), source_code: source ?? '', attributes }
+    },
+  })
+  return {
+    ...group,
+
+    async create(req: ModelCreateReq, context: CallContext) {
+      const { name, description = null, attributes } = req
+      const project_id = projectIdOf(req)
+      const object_id = safeName(name)
+      checkObjectId(object_id)
+      const valueWith = (source: string) =>
+        classValue('Model', { name, description, files: { [OP_SOURCE_FILE]: source } }, attributes)
+      // An attribute that is refused must not leave a file behind.
+      valueWith('')
+      const val = valueWith(await keepSource(deps, project_id, req.source_code))
+      const version = await publish({ project_id, object_id, val }, context)
+      return { ...version, model_ref: objectRef(project_id, version) }
+    },
+  }
+}

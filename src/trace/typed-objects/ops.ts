@@ -1,0 +1,47 @@
+import type { CallContext } from '../../http/caller.ts'
+import { opValue } from '../objects/op-value.ts'
+import { checkObjectId } from '../objects/publishing.ts'
+import { safeName } from '../objects/safe-name.ts'
+import { createGroup, type GroupDeps, keepSource, projectIdOf, sourceOf, versionOf } from './group.ts'
+import type { OpCreateReq } from './wire.ts'
+
+/** Of an op without one; the op that clients load says so when it is read. */
+const NO_SOURCE = 'def op(*args, **kwargs):\n    ...  # created without source code\n'
+
+export type Ops = ReturnType<typeof createOps>
+
+/** Functions, of which the latest versions are listed. */
+export function createOps(deps: GroupDeps) {
+  const { publish, ...group } = createGroup(deps, {
+    name: 'Op',
+    filter: { is_op: true, latest_only: true },
+    show: async (version) => ({ ...versionOf(version), code: (await sourceOf(deps, version)) ?? '' }),
+  })
+
+  return {
+    ...group,
+
+    async create({ name, source_code, ...path }: OpCreateReq, context: CallContext) {
+      const project_id = projectIdOf(path)
+      const object_id = name == null ? 'Op' : safeName(name)
+      checkObjectId(object_id)
+      const val = opValue(await keepSource(deps, project_id, source_code || NO_SOURCE))
+      return publish({ project_id, object_id, val }, context)
+    },
+
+    /** Publishes sources by the names of their ops, all or none where a name is refused; returns their digests. */
+    async publishAll(
+      project_id: string,
+      sources: Readonly<Record<string, string>>,
+      context: CallContext,
+    ): Promise<string[]> {
+      for (const object_id of Object.keys(sources)) checkObjectId(object_id)
+      const digests: string[] = []
+      for (const [object_id, code] of Object.entries(sources)) {
+        const val = opValue(await keepSource(deps, project_id, code))
+        digests.push((await publish({ project_id, object_id, val }, context)).digest)
+      }
+      return digests
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer } from './server.ts'
+
+it('PyPI weave: what is made as a value of a class is an object, and the other way round', async () => {
+  await using server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+  const cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
+  const seen = await runClient([pythonIn('clients'), clientProgram('weave_typed_objects.py')], {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+    WEAVE_SERVER_CACHE_DIR: cache,
+  }).finally(() => rm(cache, { recursive: true, force: true }))
+  expect(seen).toEqual({
+    by_class: {
+      rows: [
+        { x: 1, expected: 2 },
+        { x: 2, expected: 4 },
+      ],
+      code: 'def add(): ...\n',
+      model: ['Small', 'class Small: ...\n', { size: 1.5 }],
+      evaluation: [true, 2],
+      model_ref: 1.5,
+    },
+    by_publishing: {
+      datasets: ['Rows', 'published'],
+      rows: 'table',
+      models: 2,
+      scorers: ['exact'],
+      source: true,
+      ops: true,
+      deleted: 1,
+      left: ['Rows'],
+    },
+  })
+})
