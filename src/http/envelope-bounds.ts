@@ -4,20 +4,16 @@ import { JsonText } from '../lossless-json.ts'
 /** A value that breaks its schema costs some 300 bytes to tell, and a body has room for many millions. */
 const VALUES_MAX = 1_000_000
 
-/** Schemas of queries recurse with the body; clients nest a few levels. */
-const DEPTH_MAX = 200
-
 /**
  * Looks at a body before its schema does. Payloads, which are kept as text, count as one value each.
- * @throws 413 for more values, or deeper ones, than may be looked at one by one.
+ * @throws 413 for more values than may be looked at one by one.
  */
 export function checkEnvelope(body: unknown): void {
   let values = 0
   let level: unknown[] = [body]
-  for (let depth = 0; level.length > 0; depth++) {
+  while (level.length > 0) {
     values += level.length
     if (values > VALUES_MAX) throw tooLarge(`The body has more than ${VALUES_MAX} values`)
-    if (depth > DEPTH_MAX) throw tooLarge(`The body is nested deeper than ${DEPTH_MAX} levels`)
     level = level.flatMap(childrenOf)
   }
 }
