@@ -1,11 +1,14 @@
 /**
  * `npm run bench -- NAME`: sets everything up, starts a Heddle of its own on a free port with an empty data folder, runs
- * one of the benchmarks in `bench/` against it, and stops it again. `npm run bench -- --help` lists them.
+ * one of the benchmarks in `bench/` against it, and stops it again. A benchmark that compares servers starts all of them
+ * itself. `npm run bench -- --help` lists them.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { engineReady, engineUrl, freePort, runClient, startServer } from './own-server.mjs'
+import { engineReady, engineUrl, freePort, NODE, runClient, startServer } from './own-server.mjs'
 import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
@@ -22,11 +25,13 @@ const BENCHES = {
   train: { program: 'train.py', needs: ['packages', 'engine', 'clients', 'bench'], options: trainOptions },
   learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: () => [] },
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
+  traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
        npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
+       npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
@@ -40,10 +45,14 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --rounds       measured rounds of each load (default 9)
            --requests     of a round at 64 at a time; one at a time takes a sixteenth (default 256)
            --skip-memory  leaves out the 10,000 requests over which the memory is read
+  traces  calls in and questions out, beside weave's own server on ClickHouse and on SQLite, Phoenix and MLflow
+           --calls  how many, about 2 kB each (default 20000)
+           --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
+           --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
 
   --json FILE  also writes all numbers there
 
-The server is started for the benchmark alone and its data is removed afterwards.
+Servers are started for the benchmark alone and their data is removed afterwards.
 `
 
 async function main() {
@@ -55,6 +64,10 @@ async function main() {
   }
   const bench = BENCHES[name]
   await setUp(bench.needs)
+  if (bench.options === undefined) {
+    process.exitCode = await runAlone(bench.program, passed)
+    return
+  }
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
   const inspector = `127.0.0.1:${await freePort()}`
   const server = startServer({
@@ -71,6 +84,14 @@ async function main() {
     await server.closed
     rmSync(data, { recursive: true, force: true })
   }
+}
+
+/** Runs a benchmark that starts its own servers; resolves with its status. */
+async function runAlone(program, args) {
+  const child = spawn(NODE, [join(ROOT, 'bench', program), ...args], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  const [code] = await once(child, 'close')
+  return code ?? 1
 }
 
 /** TRL runs on the engine's interpreter, with its own packages beside the engine's. */

@@ -1,0 +1,92 @@
+/** What is measured of Heddle without anybody beside it: how it grows, what it holds and what it streams. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { askAll, importCalls, medianMs } from './measure.mjs'
+import { coreShare, diskBytes, forgetPeak, peakMib } from './process-cost.mjs'
+import { startServer } from './servers.mjs'
+import { openTarget } from './target.mjs'
+import { WIRES } from './wires.mjs'
+
+export const SMALL = 100_000
+export const LARGE = 1_000_000
+
+const LONG_TRACE = 30_000
+
+/** What the last requests left to do is done by then. */
+const SETTLE_MS = 20_000
+const IDLE_MS = 20_000
+
+/** One project with so many calls: times, memory, disk, and what it costs to have it and do nothing. */
+export async function measureSize(calls) {
+  const server = await startServer('Heddle')
+  try {
+    const wire = WIRES.complete
+    const taken = await importCalls(server, wire, { calls })
+    const importPeakMib = peakMib(server.pid)
+    forgetPeak(server.pid)
+    const ms = await askAll(server, wire.questions(taken.asked, calls))
+    return {
+      calls,
+      ms,
+      importPeakMib,
+      readPeakMib: peakMib(server.pid),
+      ...(await costs(server, taken)),
+      taken,
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** The share of a core that an idle server takes, and its bytes on disk beside those that were sent. */
+export async function costs(server, { sentBytes }) {
+  await new Promise((wake) => setTimeout(wake, SETTLE_MS))
+  const idleShare = await coreShare(server.pid, IDLE_MS)
+  return { idleShare, diskBytes: diskBytes(server.folder), sentBytes }
+}
+
+/** One long trace as Heddle streams it, and the same bytes from a server that has nothing else to do. */
+export async function measureLongTrace() {
+  const server = await startServer('Heddle')
+  try {
+    const wire = WIRES.complete
+    const { asked } = await importCalls(server, wire, { calls: LONG_TRACE, callsPerTrace: LONG_TRACE })
+    const { request } = wire.questions(asked, LONG_TRACE).find(({ name }) => name === 'one trace')
+    const target = openTarget(server.url, 1)
+    const reply = await target.ask(request)
+    const heddleMs = await medianMs(() => drainWhole(target, request, reply.length))
+    await target.close()
+    const file = join(server.folder, 'reply')
+    writeFileSync(file, reply)
+    return {
+      calls: LONG_TRACE,
+      bytes: reply.length,
+      heddleMs,
+      bareMs: await bareMs(file, request, reply.length),
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+async function bareMs(file, request, bytes) {
+  const program = join(import.meta.dirname, 'bare-server.mjs')
+  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  process.once('exit', () => child.kill())
+  const [url] = await once(createInterface({ input: child.stdout }), 'line')
+  const target = openTarget(url, 1)
+  try {
+    return await medianMs(() => drainWhole(target, request, bytes))
+  } finally {
+    await target.close()
+    child.kill()
+  }
+}
+
+async function drainWhole(target, request, bytes) {
+  const read = await target.drain(request)
+  if (read !== bytes) throw new Error(`${read} bytes were streamed, not ${bytes}`)
+}

@@ -1,0 +1,178 @@
+/** The servers that are measured: each is started on a free port, over an empty folder, and stopped with all it started. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { freePort, NODE } from '../../scripts/own-server.mjs'
+import { pythonOf } from '../../scripts/python-env.mjs'
+import { environmentFolder, ROOT } from '../../scripts/setup.mjs'
+
+/** Python servers of this size take up to a minute to start on two cores, longer where nothing is cached yet. */
+const START_MS_MAX = 180_000
+
+/** How long a server may take to stop by itself. */
+const STOP_MS_MAX = 15_000
+
+const LOOK_MS = 200
+
+/** Some servers answer before the processes they start have settled; that work is not to meet the first requests. */
+const QUIET_SHARE = 0.1
+const QUIET_LOOK_MS = 1000
+/** A machine that has other work to do never gets quiet. */
+const QUIET_MS_MAX = 20_000
+
+/** Last lines of a server's output, to explain a failure. */
+const LINES_KEPT = 30
+
+/** The command of each server for a port and a folder. */
+const COMMANDS = {
+  Heddle: (port, folder) => ({
+    command: [NODE, join(ROOT, 'src/main.ts')],
+    env: {
+      HEDDLE_PORT: String(port),
+      HEDDLE_DATA: join(folder, 'data'),
+      HEDDLE_LOG_FORMAT: 'json',
+      // Without Python environments there is no engine, which would take memory and time.
+      HEDDLE_CACHE: join(folder, 'no-environments'),
+    },
+  }),
+  ClickHouse: (_port, folder) => reference('clickhouse', folder),
+  SQLite: (_port, folder) => reference('sqlite', folder),
+  Phoenix: (port, folder) => ({
+    command: [peer('phoenix'), 'serve'],
+    env: {
+      PHOENIX_HOST: '127.0.0.1',
+      PHOENIX_PORT: String(port),
+      PHOENIX_GRPC_PORT: '0',
+      PHOENIX_WORKING_DIR: folder,
+      PHOENIX_TELEMETRY_ENABLED: 'false',
+    },
+  }),
+  MLflow: (port, folder) => ({
+    command: [
+      peer('mlflow'),
+      'server',
+      ...['--host', '127.0.0.1', '--port', String(port)],
+      ...['--backend-store-uri', `sqlite:///${join(folder, 'mlflow.db')}`],
+      ...['--artifacts-destination', join(folder, 'artifacts')],
+    ],
+    env: { MLFLOW_DISABLE_TELEMETRY: 'true' },
+  }),
+}
+
+/** The implementation that the differential tests use. It chooses its own port and prints its address. */
+function reference(store, folder) {
+  const program = join(ROOT, 'tests/differential/reference_server.py')
+  return {
+    command: [pythonOf(environmentFolder('reference')), program, store, join(folder, 'data')],
+    env: { PYTHONDONTWRITEBYTECODE: '1', WEAVE_DISABLED: 'true' },
+    printsUrl: true,
+  }
+}
+
+const peer = (program) => join(dirname(pythonOf(environmentFolder('peers'))), program)
+
+/** What runs now; ended when the benchmark is, however that comes. */
+const running = new Set()
+process.once('exit', () => {
+  for (const server of running) server.clear()
+})
+// A second signal, as when a shell and the parent both send one, must not end the process in the middle of this.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+
+/** Starts a server, over a given folder or a new one. @throws Error with the end of its output when it does not answer. */
+export async function startServer(name, folder = mkdtempSync(join(tmpdir(), 'heddle-bench-'))) {
+  const port = await freePort()
+  mkdirSync(folder, { recursive: true })
+  const { command, env, printsUrl } = COMMANDS[name](port, folder)
+  const child = spawn(command[0], command.slice(1), {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, because some of them start further processes.
+    detached: true,
+  })
+  const lines = []
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line)
+      if (lines.length > LINES_KEPT) lines.shift()
+    })
+  }
+  const signalGroup = (signal) => {
+    try {
+      process.kill(-child.pid, signal)
+    } catch {
+      // The group has ended.
+    }
+  }
+  const server = {
+    name,
+    folder,
+    pid: child.pid,
+    url: `http://127.0.0.1:${port}`,
+    /** Ends it at once and leaves its folder as it is. */
+    async kill() {
+      const closed = once(child, 'exit')
+      signalGroup('SIGKILL')
+      await closed
+      running.delete(server)
+    },
+    async stop() {
+      const closed = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+      signalGroup('SIGTERM')
+      await Promise.race([closed, new Promise((wake) => setTimeout(wake, STOP_MS_MAX).unref())])
+      server.clear()
+    },
+    clear() {
+      signalGroup('SIGKILL')
+      running.delete(server)
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  running.add(server)
+  child.once('error', (error) => lines.push(error.message))
+  try {
+    if (printsUrl) server.url = await firstLine(child)
+    else await answering(server, child)
+    await quietMachine()
+  } catch (error) {
+    server.clear()
+    throw new Error(`${name} ${error.message}:\n${lines.join('\n')}`)
+  }
+  return server
+}
+
+async function firstLine(child) {
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('ended')))
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
+  return line
+}
+
+async function answering({ url }, child) {
+  for (const deadline = Date.now() + START_MS_MAX; Date.now() < deadline; ) {
+    const reply = await fetch(url, { redirect: 'manual' }).catch(() => undefined)
+    if (reply !== undefined && reply.status < 500) return
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('ended')
+    await new Promise((wake) => setTimeout(wake, LOOK_MS))
+  }
+  throw new Error('does not answer')
+}
+
+/** Waits until the processors have little to do. */
+async function quietMachine() {
+  for (const deadline = Date.now() + QUIET_MS_MAX; Date.now() < deadline; ) {
+    const before = processorTimes()
+    await new Promise((wake) => setTimeout(wake, QUIET_LOOK_MS))
+    const after = processorTimes()
+    if ((after.busy - before.busy) / (after.all - before.all) < QUIET_SHARE) return
+  }
+}
+
+function processorTimes() {
+  const times = cpus().map((cpu) => cpu.times)
+  const all = times.flatMap((time) => Object.values(time)).reduce((sum, ms) => sum + ms, 0)
+  return { all, busy: all - times.reduce((sum, { idle }) => sum + idle, 0) }
+}

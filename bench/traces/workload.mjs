@@ -1,0 +1,132 @@
+/**
+ * The calls that every server gets: chat-shaped, about 2 kB each, traces of eight, half a second apart. The same number
+ * makes the same calls; only the ids differ from server to server, so that none meets one twice.
+ */
+import { randomBytes } from 'node:crypto'
+
+export const CALLS_PER_TRACE = 8
+const OPS = 37
+/** Named gpt-0 to gpt-4, in turns. */
+export const MODELS = 5
+const STEP_MS = 500
+const PROMPT_WORDS = 110
+const ANSWER_WORDS = 60
+const WORDS = 5000
+
+/** The first call starts here. */
+const FIRST_MS = Date.UTC(2026, 0, 1)
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32 by Tommy Ettinger, public domain). */
+function randomOf(seed) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function vocabulary() {
+  const random = randomOf(1)
+  const letters = 'etaoinshrdlucmfwypvbgk'
+  const word = () =>
+    Array.from({ length: 3 + Math.floor(random() * 8) }, () => letters[Math.floor(random() * letters.length)])
+  return Array.from({ length: WORDS }, () => word().join(''))
+}
+
+const VOCABULARY = vocabulary()
+
+/** A UUID of version 7 for a moment. */
+function uuid7(ms) {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(ms, 0, 6)
+  bytes[6] = 0x70 | (bytes[6] & 0x0f)
+  bytes[8] = 0x80 | (bytes[8] & 0x3f)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** So many calls, in order. */
+export function* makeCalls(calls, callsPerTrace = CALLS_PER_TRACE) {
+  let root
+  for (let number = 0; number < calls; number++) {
+    const random = randomOf(number * 7919 + 7)
+    const text = (words) =>
+      Array.from({ length: words }, () => VOCABULARY[Math.floor(random() * WORDS)]).join(' ')
+    const ms = FIRST_MS + number * STEP_MS
+    const isRoot = number % callsPerTrace === 0
+    const id = uuid7(ms)
+    if (isRoot) root = { id, trace: uuid7(ms) }
+    yield {
+      number,
+      id,
+      trace: root.trace,
+      parent: isRoot ? null : root.id,
+      op: `op${number % OPS}`,
+      startedMs: ms,
+      endedMs: ms + 100 + (number % 900),
+      model: `gpt-${number % MODELS}`,
+      prompt: text(PROMPT_WORDS),
+      answer: text(ANSWER_WORDS),
+      score: Math.round(random() * 1e4) / 1e4,
+      promptTokens: number % 500,
+      completionTokens: number % 200,
+    }
+  }
+}
+
+/** Lists of at most `size` calls. */
+export function* batchesOf(calls, size) {
+  let batch = []
+  for (const call of calls) {
+    batch.push(call)
+    if (batch.length === size) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+export const iso = (ms) => new Date(ms).toISOString()
+
+/** What both wire forms of a call have in common. */
+function startOf(project, call) {
+  return {
+    project_id: project,
+    id: call.id,
+    trace_id: call.trace,
+    parent_id: call.parent,
+    op_name: opRef(project, call.op),
+    started_at: iso(call.startedMs),
+    attributes: { env: 'prod', v: call.number % 100 },
+    inputs: { messages: [{ role: 'user', content: call.prompt }], model: call.model, k: call.number },
+  }
+}
+
+function endOf(call) {
+  const usage = { prompt_tokens: call.promptTokens, completion_tokens: call.completionTokens, requests: 1 }
+  return {
+    ended_at: iso(call.endedMs),
+    output: { choices: [{ message: { content: call.answer } }], score: call.score },
+    summary: { usage: { [call.model]: usage } },
+    exception: null,
+  }
+}
+
+export const opRef = (project, op) => `weave:///${project}/op/${op}:abc`
+
+/** The body of `POST /v2/{entity}/{project}/calls/complete`. */
+export function completeBody(project, calls) {
+  return JSON.stringify({ batch: calls.map((call) => ({ ...startOf(project, call), ...endOf(call) })) })
+}
+
+/** The body of `POST /call/upsert_batch`: a start and an end for each call. */
+export function upsertBody(project, calls) {
+  const batch = calls.flatMap((call) => [
+    { mode: 'start', req: { start: startOf(project, call) } },
+    { mode: 'end', req: { end: { project_id: project, id: call.id, ...endOf(call) } } },
+  ])
+  return JSON.stringify({ batch })
+}
