@@ -26,10 +26,17 @@ export function isoMicros(text: string): string | undefined {
 
 /** The text of a time given in microseconds since 1970. */
 export function isoOfMicros(micros: number): string {
-  const millis = Math.floor(micros / 1000)
-  const rest = String(micros - millis * 1000).padStart(3, '0')
-  return new Date(millis).toISOString().replace('Z', `${rest}Z`)
+  const second = Math.floor(micros / 1_000_000)
+  // Lists show many times of one second, and a Date takes longer to write than all the rest.
+  if (second !== shownSecond) {
+    shownSecond = second
+    shownText = new Date(second * 1000).toISOString().slice(0, 20)
+  }
+  return `${shownText}${String(micros - second * 1_000_000).padStart(6, '0')}Z`
 }
+
+let shownSecond = Number.NaN
+let shownText = ''
 
 /** Microseconds since 1970 of a text as {@link isoMicros} writes it. */
 export function microsOf(iso: string): number {

@@ -35,3 +35,9 @@ export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | unde
   for await (const row of rows) return row
   return undefined
 }
+
+/** Whether a query failed because it needed more than its `max_memory_usage`. */
+export function isOutOfMemory(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && cause.message.includes('MEMORY_LIMIT_EXCEEDED')
+}

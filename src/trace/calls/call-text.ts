@@ -46,10 +46,14 @@ export function callColumns({ payloads, storageSize, totalStorageSize }: ShownCo
  * The calls in rows of {@link callColumns} as the JSON texts that the wire shows, one a line. Payloads are copied as
  * bytes: reading them into strings and writing those again takes several times as long.
  */
-export function callTexts(rows: Uint8Array, { usernames }: Pick<ShownColumns, 'usernames'>): Buffer {
+export function callTexts(
+  rows: Uint8Array,
+  { usernames }: Pick<ShownColumns, 'usernames'>,
+): { texts: Buffer; calls: number } {
   const text = createText(rows.byteLength)
-  for (const row = readRowBinary(rows); !row.done(); ) addCall(text, row, usernames)
-  return text.written()
+  let calls = 0
+  for (const row = readRowBinary(rows); !row.done(); calls++) addCall(text, row, usernames)
+  return { texts: text.written(), calls }
 }
 
 function addCall(text: Text, row: RowBinary, usernames: ShownColumns['usernames']): void {
@@ -78,25 +82,28 @@ function addCall(text: Text, row: RowBinary, usernames: ShownColumns['usernames'
   text.add(',"output":')
   text.add(row.bytes())
   text.add(',"summary":')
-  addSummary(text, row.bytes(), {
-    status: statusOf({ exception, endedAt, errorCount }),
-    ...(endedAt !== null && { latency_ms: Math.floor((endedAt - startedAt) / 1000) }),
-    ...(displayName === null ? { trace_name: opShortName(opName) } : { display_name: displayName }),
-  })
+  const status = statusOf({ exception, endedAt, errorCount })
+  const latency = endedAt === null ? '' : `,"latency_ms":${Math.floor((endedAt - startedAt) / 1000)}`
+  const name =
+    displayName === null
+      ? `"trace_name":${quoted(opShortName(opName))}`
+      : `"display_name":${quoted(displayName)}`
+  addSummary(text, row.bytes(), `{"status":"${status}"${latency},${name}}`)
   text.add('}\n')
 }
 
 /** Adds `summary` with what the server derives as its last member. Wire: what a client keeps under `weave` stays. */
-function addSummary(text: Text, summary: Buffer, derived: Record<string, unknown>): void {
+function addSummary(text: Text, summary: Buffer, derived: string): void {
   if (summary.includes('"weave"')) {
     const stored = summary.toString('utf8')
     const kept: unknown = JSON.parse(memberText(stored, 'weave') ?? 'null')
-    text.add(withMember(stored, 'weave', JSON.stringify(isObject(kept) ? { ...kept, ...derived } : derived)))
+    const weave = isObject(kept) ? JSON.stringify({ ...kept, ...JSON.parse(derived) }) : derived
+    text.add(withMember(stored, 'weave', weave))
     return
   }
   const close = summary.lastIndexOf('}')
   text.add(summary.subarray(0, close))
-  text.add(`${isEmpty(summary) ? '' : ','}"weave":${JSON.stringify(derived)}}`)
+  text.add(`${isEmpty(summary) ? '' : ','}"weave":${derived}}`)
 }
 
 function isObject(value: unknown): value is object {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { rowsOf } from '../../stores/trace-db/port.ts'
+import { isOutOfMemory, rowsOf } from '../../stores/trace-db/port.ts'
 import { documentsOf, useTestServer } from '../../testing.ts'
-import { type FoundCall, selectIds } from './queries.ts'
+import { type FoundCall, selectIds, selectPage } from './queries.ts'
 
 const server = useTestServer()
 
@@ -182,5 +182,29 @@ describe('POST /calls/stream_query and what clients wrote', () => {
       'b',
       'a',
     ])
+  })
+
+  it('200 with a page whose calls are too large for one query', async () => {
+    const project = server.newProject()
+    const text = 'x'.repeat(20_000_000)
+    const hours = ['01', '02', '03', '04', '05', '06']
+    for (const hour of hours)
+      await write(project, [{ started_at: `2026-01-01T${hour}:00:00Z`, inputs: { text } }])
+    const sort_by = [{ field: 'started_at', direction: 'desc' as const }]
+    const shown = {
+      order: sort_by,
+      payloads: ['inputs' as const],
+      storageSize: 'without' as const,
+      totalStorageSize: 'without' as const,
+      usernames: 'without' as const,
+    }
+    const page = { sort_by, limit: 50, offset: 0 }
+    const limits = { window: undefined, bytesMax: 64 * 1024 * 1024 }
+    const query = selectPage({ project_id: project }, page, shown, limits)
+    const error: unknown = await rowsOf(server.stores.traces.rowBinary(query)).catch((thrown) => thrown)
+    expect(isOutOfMemory(error)).toBe(true)
+
+    const found = await list(project, { sort_by, limit: 50 })
+    expect(found.map(({ started_at }) => String(started_at).slice(11, 13))).toEqual(hours.toReversed())
   })
 })

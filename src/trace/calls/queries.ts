@@ -1,6 +1,6 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
 import { compileSort } from '../query-language/compile.ts'
-import { createParams } from '../query-language/params.ts'
+import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
 import { callColumns, type ShownColumns } from './call-text.ts'
 import { callField } from './fields.ts'
@@ -31,17 +31,18 @@ const STORAGE_SIZE = 'start_bytes + end_bytes'
 /** The selected calls, in order; no payload is read unless the condition or the order asks for one. */
 export function selectIds(selection: Selection, page: Page, window: TimeWindow | undefined): Sql {
   const params = createParams()
+  return { sql: idsSql(selection, page, window, params), params: params.values }
+}
+
+function idsSql(selection: Selection, page: Page, window: TimeWindow | undefined, params: Params): string {
   const { where, field, from } = selectionSql(selection, params)
   const bound = window && windowSql(window, selection, params)
   const order = compileSort(page.sort_by, field, params)
   const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
   const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
-  return {
-    sql: `${bound ? `WITH ${bound.scalar}` : ''}
-      SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes, ${bound ? 'isNull(bound)' : '1'} AS of_all
-      FROM ${from()} WHERE ${bound ? `${bound.condition} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`,
-    params: params.values,
-  }
+  return `${bound ? `WITH ${bound.scalar}` : ''}
+    SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes, ${bound ? 'isNull(bound)' : '1'} AS of_all
+    FROM ${from()} WHERE ${bound ? `${bound.condition} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`
 }
 
 /** The different refs at a path of the calls that the filter selects; the query is not asked, since it may look behind them. */
@@ -58,24 +59,40 @@ export function selectRefs(selection: Selection, path: string, limit: number): S
 /** The rows of calls whose ids are known, for `callTexts`, in the order of the list that they are of. */
 export function selectRows(selection: Selection, ids: readonly string[], shown: ShownCalls): Sql {
   const params = createParams()
+  // One text, because an array of some thousand literals takes longer to parse than to look for.
+  const list = `(SELECT arrayJoin(splitByChar(' ', ${params.bind(ids.join(' '), 'String')})))`
+  return { sql: rowsSql(selection, list, shown, params), params: params.values }
+}
+
+/** The rows of a short page at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
+export function selectPage(
+  selection: Selection,
+  page: Page,
+  shown: ShownCalls,
+  { window, bytesMax }: { window: TimeWindow | undefined; bytesMax: number },
+): Sql {
+  const params = createParams()
+  const list = `(SELECT id FROM (${idsSql(selection, page, window, params)}))`
+  const sql = `${rowsSql(selection, list, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
+  return { sql, params: params.values }
+}
+
+/** `ids` is SQL for a set. */
+function rowsSql(selection: Selection, ids: string, shown: ShownCalls, params: Params): string {
   const { field, from } = selectionSql({ ...selection, query: null, filter: null }, params)
   const order = compileSort(shown.order, field, params)
   const project = params.bind(selection.project_id, 'String')
-  const list = params.bind(ids, 'Array(String)')
   const sizes = `(SELECT trace_id AS sized_trace, sum(${STORAGE_SIZE}) AS trace_bytes FROM calls FINAL
     WHERE project_id = ${project} AND ${VISIBLE} AND id IN (SELECT id FROM calls WHERE project_id = ${project}
-      AND trace_id IN (SELECT trace_id FROM calls WHERE project_id = ${project} AND id IN ${list} AND trace_id != ''))
+      AND trace_id IN (SELECT trace_id FROM calls WHERE project_id = ${project} AND id IN ${ids} AND trace_id != ''))
     GROUP BY trace_id) AS sizes`
   const isSized = shown.totalStorageSize === 'with'
   const columns = callColumns({
     ...shown,
     totalStorageSize: isSized ? `if(parent_id = '', trace_bytes, NULL)` : undefined,
   })
-  return {
-    sql: `SELECT ${columns} FROM ${from()} ${isSized ? `LEFT JOIN ${sizes} ON sized_trace = calls.trace_id` : ''}
-      WHERE project_id = ${project} AND id IN ${list} AND ${VISIBLE} ORDER BY ${order}`,
-    params: params.values,
-  }
+  return `SELECT ${columns} FROM ${from()} ${isSized ? `LEFT JOIN ${sizes} ON sized_trace = calls.trace_id` : ''}
+    WHERE project_id = ${project} AND id IN ${ids} AND ${VISIBLE} ORDER BY ${order}`
 }
 
 /** How many calls are selected, counted up to `limit`. */

@@ -1,0 +1,156 @@
+import type { CallContext } from '../../http/caller.ts'
+import { isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { callTexts } from './call-text.ts'
+import { PAYLOADS, type PayloadColumn } from './fields.ts'
+import * as queries from './queries.ts'
+import type { Selection } from './selection.ts'
+import { createTableSize } from './table-size.ts'
+import { type TimeWindow, timeWindows } from './time-window.ts'
+import type * as wire from './wire.ts'
+
+/** Ids of a list that are in memory at once; a longer list is looked for again from where these end. */
+const IDS_PER_QUERY = 200_000
+
+/** Payloads of a list that are in memory at once, but for a single larger call. */
+const BYTES_PER_FETCH = 16 * 1024 * 1024
+
+/** Calls fetched at once: their ids travel to the database with the query. */
+const CALLS_PER_FETCH = 10_000
+
+/** A list this short is read by one query, unless its calls take more memory than a query for a page should. */
+const PAGE_CALLS = 100
+const PAGE_BYTES_MAX = 256 * 1024 * 1024
+
+/** A list of calls that has been checked. */
+export interface List {
+  req: wire.CallsStreamQueryReq
+  selection: Selection
+  page: queries.Page
+  context: CallContext
+}
+
+/** Reads lists of calls as the JSON texts of the wire. */
+export function createListTexts({ traces }: { traces: TraceDb }) {
+  const tableSize = createTableSize({ traces })
+
+  /** The rows of some calls, in the order of their list. */
+  async function rowsOfCalls(
+    { req, selection, page, context }: List,
+    ids: readonly string[],
+  ): Promise<Uint8Array[]> {
+    const query = queries.selectRows(selection, ids, shownCalls(req, page))
+    return rowsOf(traces.rowBinary(query, context.signal))
+  }
+
+  async function windowsOf({ selection, page }: List): Promise<(TimeWindow | undefined)[]> {
+    return (await tableSize.isLarge()) ? timeWindows(selection, page) : [undefined]
+  }
+
+  /** A short list read by one query; undefined where that does not do. */
+  async function pageAtOnce(list: List): Promise<Buffer[] | undefined> {
+    const { selection, page, req, context } = list
+    if (page.limit === undefined || page.limit > PAGE_CALLS) return undefined
+    const shown = shownCalls(req, page)
+    const [window] = await windowsOf(list)
+    const query = queries.selectPage(selection, page, shown, { window, bytesMax: PAGE_BYTES_MAX })
+    try {
+      const pieces = await rowsOf(traces.rowBinary(query, context.signal))
+      const read = pieces.map((rows) => callTexts(rows, shown))
+      const calls = read.reduce((sum, piece) => sum + piece.calls, 0)
+      return window === undefined || calls === page.limit ? read.map(({ texts }) => texts) : undefined
+    } catch (error) {
+      if (isOutOfMemory(error)) return undefined
+      throw error
+    }
+  }
+
+  async function find(list: List): Promise<queries.FoundCall[]> {
+    const { selection, page, context } = list
+    const needed = page.limit ?? Number.POSITIVE_INFINITY
+    let found: queries.FoundCall[] = []
+    for (const window of await windowsOf(list)) {
+      const query = queries.selectIds(selection, page, window)
+      found = await rowsOf(traces.query<queries.FoundCall>(query, context.signal))
+      if (found.length === needed || found[0]?.of_all) break
+    }
+    return found
+  }
+
+  /** While one portion is written and sent, the database reads the next. */
+  async function* textsOfCalls(list: List, found: readonly queries.FoundCall[]): AsyncGenerator<Uint8Array> {
+    const shown = shownCalls(list.req, list.page)
+    const rest = portions(found)
+    const read = (ids: string[] | undefined) => {
+      const reading = ids && rowsOfCalls(list, ids)
+      // Whoever awaits it hears of it; a client that goes away meanwhile never will.
+      reading?.catch(() => {})
+      return reading
+    }
+    for (let next = read(rest.next().value); next !== undefined; ) {
+      const pieces = await next
+      next = read(rest.next().value)
+      for (const rows of pieces) yield callTexts(rows, shown).texts
+    }
+  }
+
+  /**
+   * First ids in order, then their rows, some at a time: of a list of any length, only ids and two portions of its payloads
+   * are in memory. No query stays open while the client reads: the database answers few at once.
+   */
+  async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
+    const atOnce = await pageAtOnce(list)
+    if (atOnce !== undefined) return yield* atOnce
+    const end = list.page.offset + (list.page.limit ?? Number.POSITIVE_INFINITY)
+    for (let offset = list.page.offset; offset < end; offset += IDS_PER_QUERY) {
+      const page = { ...list.page, offset, limit: Math.min(end - offset, IDS_PER_QUERY) }
+      const found = await find({ ...list, page })
+      yield* textsOfCalls(list, found)
+      if (found.length < page.limit) return
+    }
+  }
+
+  return {
+    /** The calls of a list, in pieces of whole lines, one a call. */
+    ofList: textsOfList,
+    /** Calls by their ids. */
+    async ofIds(list: List, ids: readonly string[]): Promise<Buffer[]> {
+      const shown = shownCalls(list.req, list.page)
+      return (await rowsOfCalls(list, ids)).map((rows) => callTexts(rows, shown).texts)
+    },
+  }
+}
+
+/** The ids of calls whose payloads may be in memory together. */
+function* portions(found: readonly queries.FoundCall[]): Generator<string[], undefined> {
+  let ids: string[] = []
+  let bytes = 0
+  for (const call of found) {
+    if (ids.length > 0 && (bytes + call.bytes > BYTES_PER_FETCH || ids.length === CALLS_PER_FETCH)) {
+      yield ids
+      ids = []
+      bytes = 0
+    }
+    ids.push(call.id)
+    bytes += call.bytes
+  }
+  if (ids.length > 0) yield ids
+  return undefined
+}
+
+function shownCalls(req: wire.CallsStreamQueryReq, page: queries.Page): queries.ShownCalls {
+  return {
+    order: page.sort_by,
+    payloads: payloadsOf(req),
+    storageSize: req.include_storage_size ? 'with' : 'without',
+    totalStorageSize: req.include_total_storage_size ? 'with' : 'without',
+    usernames: req.include_usernames ? 'with' : 'without',
+  }
+}
+
+/** Wire: `inputs.a` asks for all of `inputs`, and costs for the summary. */
+function payloadsOf(req: wire.CallsStreamQueryReq): readonly PayloadColumn[] {
+  if (req.columns == null || req.columns.length === 0) return PAYLOADS
+  const roots = new Set(req.columns.map((column) => column.split('.')[0]))
+  if (req.include_costs) roots.add('summary')
+  return PAYLOADS.filter((payload) => roots.has(payload))
+}
