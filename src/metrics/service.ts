@@ -3,8 +3,8 @@ import type { RawReply } from '../http/route.ts'
 import type { CountedTraceDb, WriteCounts } from '../stores/trace-db/counted.ts'
 import type { Jobs } from '../training/jobs/service.ts'
 
-/** How often the lag of the event loop is looked at: the library's 10 ms alone would cost an idle server one percent of a core. */
-const LAG_LOOKS_MS = 200
+/** How often the event loop is looked at: the library's own 10 ms would cost an idle server one percent of a core. */
+const EVENT_LOOP_LOOKS_MS = 1000
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -20,7 +20,11 @@ const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof Wr
 export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, 'countStates'> }) {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOKS_MS })
+  collectDefaultMetrics({
+    register: registry,
+    eventLoopMonitoringPrecision: EVENT_LOOP_LOOKS_MS,
+    eventLoopUtilizationTimeout: EVENT_LOOP_LOOKS_MS,
+  })
   const durations = new Histogram({
     name: 'heddle_http_request_duration_seconds',
     help: 'Requests by operation and class of status, until the status line; a stream goes on after that',
