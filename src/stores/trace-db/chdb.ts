@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
-import { dependencyFailed } from '../../errors.ts'
+import { dependencyFailed, unavailable } from '../../errors.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLostWrites } from './lost-writes.ts'
 import type { Query, TraceDb } from './port.ts'
@@ -8,11 +8,17 @@ import type { Query, TraceDb } from './port.ts'
 /** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
 const READ_SESSIONS = 6
 
+/** Reads that wait their turn; more would wait longer than a client does. */
+const WAITING_READS_MAX = 1000
+
 /** A read that takes longer is a mistake; chDB cannot interrupt one that has not produced a row. */
 const READ_SECONDS_MAX = 60
 
 /** Keeps one query from taking the machine's memory. */
 const READ_BYTES_MAX = 4 * 1024 ** 3
+
+/** Characters of SQL without its values. */
+const QUERY_CHARS_MAX = 2 * 1024 * 1024
 
 const CONNECTION_ARGS = [
   '--date_time_input_format=best_effort',
@@ -22,6 +28,8 @@ const CONNECTION_ARGS = [
   // Payloads are what a search reads: a few thousand calls are worth a second core, where the defaults wait for 160,000 rows.
   '--merge_tree_min_rows_for_concurrent_read=1024',
   '--merge_tree_min_bytes_for_concurrent_read=1048576',
+  // A query of the largest number of conditions.
+  `--max_query_size=${QUERY_CHARS_MAX}`,
   `--max_execution_time=${READ_SECONDS_MAX}`,
   `--max_memory_usage=${READ_BYTES_MAX}`,
 ]
@@ -46,7 +54,10 @@ export function openChdb(folder: string): TraceDb {
           )
         } catch (error) {
           if (!isOfDisk(error)) throw error
-          throw dependencyFailed('The disk of the trace database fails, so nothing was stored', error)
+          throw dependencyFailed(
+            'The disk of the trace database fails, so nothing may have been stored',
+            error,
+          )
         }
       })
       commits.set(table, commit)
@@ -57,6 +68,7 @@ export function openChdb(folder: string): TraceDb {
   async function* stream(query: Query, format: string, signal: AbortSignal | undefined) {
     const session = await readers.take()
     try {
+      signal?.throwIfAborted()
       yield* session.queryStreamBind(query.sql, query.params, { format, ...(signal && { signal }) })
     } catch (error) {
       signal?.throwIfAborted()
@@ -128,6 +140,7 @@ function createPool(size: number, open: () => Session): Pool {
         opened.push(fresh)
         return fresh
       }
+      if (waiting.length >= WAITING_READS_MAX) throw unavailable('Too many reads are waiting', 2)
       return new Promise((resolve) => waiting.push(resolve))
     },
     give(session) {

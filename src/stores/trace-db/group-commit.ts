@@ -1,4 +1,4 @@
-import { unavailable } from '../../errors.ts'
+import { ClientError, unavailable } from '../../errors.ts'
 
 /** Bytes of encoded rows that may wait for one table before further writers are told to come back. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -18,6 +18,7 @@ interface Line {
 interface Waiting {
   /** Encoded. */
   rows: string
+  bytes: number
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -40,7 +41,7 @@ export function createGroupCommit(commit: (rows: string) => Promise<void>): {
   function takeNext(): Waiting | undefined {
     for (const [owner, line] of lines) {
       const next = line.waiting.shift()
-      line.bytes -= next?.rows.length ?? 0
+      line.bytes -= next?.bytes ?? 0
       lines.delete(owner)
       if (line.waiting.length > 0) lines.set(owner, line)
       return next
@@ -53,7 +54,7 @@ export function createGroupCommit(commit: (rows: string) => Promise<void>): {
     let bytes = 0
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
       group.push(next)
-      bytes += next.rows.length
+      bytes += next.bytes
       if (bytes >= COMMIT_BYTES_MAX) break
     }
     waitingBytes -= bytes
@@ -68,14 +69,15 @@ export function createGroupCommit(commit: (rows: string) => Promise<void>): {
   return {
     write(owner, rows) {
       const line = lines.get(owner) ?? { waiting: [], bytes: 0 }
-      const isFull = lines.size > 0 && waitingBytes + rows.length > WAITING_BYTES_MAX
-      const isOwnersFull = line.waiting.length > 0 && line.bytes + rows.length > OWNER_BYTES_MAX
+      const bytes = Buffer.byteLength(rows)
+      const isFull = lines.size > 0 && waitingBytes + bytes > WAITING_BYTES_MAX
+      const isOwnersFull = line.waiting.length > 0 && line.bytes + bytes > OWNER_BYTES_MAX
       if (isFull || isOwnersFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
-        line.waiting.push({ rows, resolve, reject })
-        line.bytes += rows.length
-        waitingBytes += rows.length
+        line.waiting.push({ rows, bytes, resolve, reject })
+        line.bytes += bytes
+        waitingBytes += bytes
         lines.set(owner, line)
         running ??= run()
       })
@@ -92,8 +94,10 @@ async function commitGroup(group: Waiting[], commit: (rows: string) => Promise<v
     await commit(group.map((writer) => writer.rows).join(''))
     for (const writer of group) writer.resolve()
   } catch (error) {
-    if (group.length === 1) {
-      group[0]?.reject(error)
+    // What keeps one from being stored then keeps all of them.
+    const isOfAll = group.length === 1 || (error instanceof ClientError && error.status === 503)
+    if (isOfAll) {
+      for (const writer of group) writer.reject(error)
       return
     }
     for (const writer of group) await commitGroup([writer], commit)

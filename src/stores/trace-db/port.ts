@@ -16,7 +16,7 @@ export interface TraceDb extends AsyncDisposable {
   /**
    * Inserts rows, durable and readable once this resolves. Calls that meet are committed together; a row the database
    * refuses fails only the call it came with.
-   * @throws 503 when too much is already waiting; nothing of this call is stored then.
+   * @throws 503 when too much is already waiting, and nothing is stored then; or when the disk fails, and some may be.
    */
   insert(table: string, rows: readonly object[]): Promise<void>
   /** Runs a statement that returns nothing. */

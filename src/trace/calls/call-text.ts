@@ -103,16 +103,22 @@ function addSummary(text: Text, summary: Buffer, derived: string): void {
   }
   const close = summary.lastIndexOf('}')
   text.add(summary.subarray(0, close))
-  text.add(`${isEmpty(summary) ? '' : ','}"weave":${derived}}`)
+  text.add(`${isEmpty(summary, close) ? '' : ','}"weave":${derived}}`)
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isEmpty(summary: Buffer): boolean {
-  return summary.byteLength < 256 && /^\s*\{\s*\}\s*$/.test(summary.toString('latin1'))
+/** Whether there is nothing but space between an object's last brace, at `close`, and its first. */
+function isEmpty(object: Buffer, close: number): boolean {
+  let at = close - 1
+  while ((object[at] ?? 0) <= SPACE) at--
+  return object[at] === OPENING_BRACE
 }
+
+const SPACE = 0x20
+const OPENING_BRACE = 0x7b
 
 function statusOf(call: { exception: string | null; endedAt: number | null; errorCount: number }): string {
   if (call.exception) return 'error'
@@ -121,7 +127,7 @@ function statusOf(call: { exception: string | null; endedAt: number | null; erro
 }
 
 function opShortName(opName: string): string {
-  return /^weave:\/\/\/.*\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
+  return /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
 }
 
 function quoted(value: string): string {

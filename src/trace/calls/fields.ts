@@ -16,7 +16,7 @@ export const LATENCY_MS = `toInt64(floor(dateDiff('microsecond', started_at, ${E
 export const DISPLAY_NAME = `nullIf(display_name, '')`
 
 /** The name a person reads of an op: the object name of an op ref, or the text itself. */
-export const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '/op/([^:/]+)'), op_name)`
+export const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '^weave:///[^/]+/[^/]+/op/([^:/]+)'), op_name)`
 
 /** Wire: an empty exception is none. */
 export const STATUS = `multiIf(ifNull(exception, '') != '', 'error', ended_at = ${NEVER}, 'running', error_count > 0, 'descendant_error', 'success')`

@@ -1,15 +1,17 @@
+import { tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import { callTexts } from './call-text.ts'
 import { PAYLOADS, type PayloadColumn } from './fields.ts'
 import * as queries from './queries.ts'
 import type { Selection } from './selection.ts'
 import { createTableSize } from './table-size.ts'
-import { type TimeWindow, timeWindows } from './time-window.ts'
+import { type TimeBound, timeWindows } from './time-window.ts'
 import type * as wire from './wire.ts'
 
-/** Ids of a list that are in memory at once; a longer list is looked for again from where these end. */
-const IDS_PER_QUERY = 200_000
+/** The ids of a list are in memory until its end, some 46 bytes each: more than five million calls. */
+const IDS_BYTES_MAX = 256 * 1024 * 1024
 
 /** Payloads of a list that are in memory at once, but for a single larger call. */
 const BYTES_PER_FETCH = 16 * 1024 * 1024
@@ -42,8 +44,15 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
     return rowsOf(traces.rowBinary(query, context.signal))
   }
 
-  async function windowsOf({ selection, page }: List): Promise<(TimeWindow | undefined)[]> {
-    return (await tableSize.isLarge()) ? timeWindows(selection, page) : [undefined]
+  /** The bounds within which a list looks, one after another until it is full; at last it looks everywhere. */
+  async function* boundsOf({ selection, page, context }: List): AsyncGenerator<TimeBound | undefined> {
+    for (const window of (await tableSize.isLarge()) ? timeWindows(selection, page) : []) {
+      const query = queries.selectBound(selection, window)
+      const bound = await firstOf(traces.query<{ started_at: string }>(query, context.signal))
+      if (bound === undefined) break
+      yield { direction: window.direction, edge: bound.started_at }
+    }
+    yield undefined
   }
 
   /** A short list read by one query; undefined where that does not do. */
@@ -51,33 +60,42 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
     const { selection, page, req, context } = list
     if (page.limit === undefined || page.limit > PAGE_CALLS) return undefined
     const shown = shownCalls(req, page)
-    const [window] = await windowsOf(list)
-    const query = queries.selectPage(selection, page, shown, { window, bytesMax: PAGE_BYTES_MAX })
     try {
-      const pieces = await rowsOf(traces.rowBinary(query, context.signal))
-      const read = pieces.map((rows) => callTexts(rows, shown))
-      const calls = read.reduce((sum, piece) => sum + piece.calls, 0)
-      return window === undefined || calls === page.limit ? read.map(({ texts }) => texts) : undefined
+      for await (const bound of boundsOf(list)) {
+        const query = queries.selectPage(selection, page, shown, { bound, bytesMax: PAGE_BYTES_MAX })
+        const pieces = await rowsOf(traces.rowBinary(query, context.signal))
+        const read = pieces.map((rows) => callTexts(rows, shown))
+        const calls = read.reduce((sum, piece) => sum + piece.calls, 0)
+        if (bound === undefined || calls === page.limit) return read.map(({ texts }) => texts)
+      }
     } catch (error) {
-      if (isOutOfMemory(error)) return undefined
-      throw error
+      if (!isOutOfMemory(error)) throw error
     }
+    return undefined
   }
 
-  async function find(list: List): Promise<queries.FoundCall[]> {
+  /** The calls of a list, in order. @throws 413 for more than may be in memory. */
+  async function find(list: List): Promise<FoundCalls> {
     const { selection, page, context } = list
-    const needed = page.limit ?? Number.POSITIVE_INFINITY
-    let found: queries.FoundCall[] = []
-    for (const window of await windowsOf(list)) {
-      const query = queries.selectIds(selection, page, window)
-      found = await rowsOf(traces.query<queries.FoundCall>(query, context.signal))
-      if (found.length === needed || found[0]?.of_all) break
+    let found = foundCalls([])
+    for await (const bound of boundsOf(list)) {
+      const query = queries.selectIds(selection, page, bound)
+      const pieces: Uint8Array[] = []
+      let bytes = 0
+      for await (const piece of traces.rowBinary(query, context.signal)) {
+        bytes += piece.byteLength
+        if (bytes > IDS_BYTES_MAX)
+          throw tooLarge('The list has too many calls: read it in parts, with limit and filter')
+        pieces.push(piece)
+      }
+      found = foundCalls(pieces)
+      if (found.count === page.limit) break
     }
     return found
   }
 
   /** While one portion is written and sent, the database reads the next. */
-  async function* textsOfCalls(list: List, found: readonly queries.FoundCall[]): AsyncGenerator<Uint8Array> {
+  async function* textsOfCalls(list: List, found: FoundCalls): AsyncGenerator<Uint8Array> {
     const shown = shownCalls(list.req, list.page)
     const rest = portions(found)
     const read = (ids: string[] | undefined) => {
@@ -100,13 +118,7 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
     const atOnce = await pageAtOnce(list)
     if (atOnce !== undefined) return yield* atOnce
-    const end = list.page.offset + (list.page.limit ?? Number.POSITIVE_INFINITY)
-    for (let offset = list.page.offset; offset < end; offset += IDS_PER_QUERY) {
-      const page = { ...list.page, offset, limit: Math.min(end - offset, IDS_PER_QUERY) }
-      const found = await find({ ...list, page })
-      yield* textsOfCalls(list, found)
-      if (found.length < page.limit) return
-    }
+    yield* textsOfCalls(list, await find(list))
   }
 
   return {
@@ -120,8 +132,24 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   }
 }
 
+/** Calls by id and bytes of payloads, kept as the rows they came in, which take a third of the memory of objects. */
+interface FoundCalls {
+  count: number
+  [Symbol.iterator](): Iterator<{ id: string; bytes: number }>
+}
+
+function foundCalls(pieces: readonly Uint8Array[]): FoundCalls {
+  function* all() {
+    for (const piece of pieces)
+      for (const row = readRowBinary(piece); !row.done(); ) yield { id: row.text(), bytes: row.count() }
+  }
+  let count = 0
+  for (const _ of all()) count++
+  return { count, [Symbol.iterator]: all }
+}
+
 /** The ids of calls whose payloads may be in memory together. */
-function* portions(found: readonly queries.FoundCall[]): Generator<string[], undefined> {
+function* portions(found: FoundCalls): Generator<string[], undefined> {
   let ids: string[] = []
   let bytes = 0
   for (const call of found) {

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { isOutOfMemory, rowsOf } from '../../stores/trace-db/port.ts'
+import { firstOf, isOutOfMemory, rowsOf } from '../../stores/trace-db/port.ts'
 import { documentsOf, useTestServer } from '../../testing.ts'
-import { type FoundCall, selectIds, selectPage } from './queries.ts'
+import { selectBound, selectIds, selectPage } from './queries.ts'
+import type { Selection } from './selection.ts'
+import type { TimeBound } from './time-window.ts'
 
 const server = useTestServer()
 
@@ -55,20 +57,22 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     ['desc', { filter: { op_names: ['third'] } }],
     ['asc', { filter: { op_names: ['third'], trace_roots_only: true } }],
   ] as const)('200 with the same calls %s, for %j', async (direction, request) => {
-    const selection = { project_id: project, ...request }
-    const found = (limit: number, calls: number | undefined): Promise<FoundCall[]> => {
-      const page = { sort_by: [{ field: 'started_at', direction }], limit, offset: 0 }
-      const window = calls === undefined ? undefined : { direction, calls }
-      return rowsOf(server.stores.traces.query<FoundCall>(selectIds(selection as never, page, window)))
+    const { traces } = server.stores
+    const selection = { project_id: project, ...request } as Selection
+    const found = (bound: TimeBound | undefined): Promise<{ id: string }[]> => {
+      const page = { sort_by: [{ field: 'started_at', direction }], limit: HOURS, offset: 0 }
+      return rowsOf(traces.query<{ id: string }>(selectIds(selection, page, bound)))
     }
-    const whole = (await found(HOURS, undefined)).map(({ id }) => id)
-    for (const calls of [1, 10, 100, 300, 10_000]) {
-      const inWindow = await found(HOURS, calls)
+    const edgeOf = async (calls: number): Promise<string | undefined> =>
+      (await firstOf(traces.query<{ started_at: string }>(selectBound(selection, { direction, calls }))))
+        ?.started_at
+    const whole = (await found(undefined)).map(({ id }) => id)
+    for (const calls of [1, 10, 30]) {
+      const inWindow = await found({ direction, edge: (await edgeOf(calls)) ?? '' })
+      expect(inWindow.length).toBeLessThan(whole.length)
       expect(inWindow.map(({ id }) => id)).toEqual(whole.slice(0, inWindow.length))
-      if (inWindow[0]?.of_all) expect(inWindow).toHaveLength(whole.length)
     }
-    expect((await found(HOURS, 10))[0]?.of_all).toBe(0)
-    expect((await found(HOURS, 10_000))[0]?.of_all).toBe(1)
+    expect(await edgeOf(10_000)).toBeUndefined()
   })
 })
 
@@ -199,12 +203,92 @@ describe('POST /calls/stream_query and what clients wrote', () => {
       usernames: 'without' as const,
     }
     const page = { sort_by, limit: 50, offset: 0 }
-    const limits = { window: undefined, bytesMax: 64 * 1024 * 1024 }
+    const limits = { bound: undefined, bytesMax: 64 * 1024 * 1024 }
     const query = selectPage({ project_id: project }, page, shown, limits)
     const error: unknown = await rowsOf(server.stores.traces.rowBinary(query)).catch((thrown) => thrown)
     expect(isOutOfMemory(error)).toBe(true)
 
     const found = await list(project, { sort_by, limit: 50 })
     expect(found.map(({ started_at }) => String(started_at).slice(11, 13))).toEqual(hours.toReversed())
+  })
+
+  it('200 with summaries that hold nothing but space', async () => {
+    const project = server.newProject()
+    const call = {
+      op_name: 'op',
+      attributes: {},
+      inputs: {},
+      output: null,
+      started_at: '2026-01-01T00:00:00Z',
+    }
+    const ids = { id: newId(), trace_id: newId(), ended_at: '2026-01-01T00:00:01Z' }
+    const text = JSON.stringify({ batch: [{ ...call, ...ids, summary: {} }] })
+    const body = text.replace('"summary":{}', `"summary":{${' '.repeat(300)}}`)
+    await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body })
+    expect(await list(project)).toMatchObject([{ summary: { weave: { status: 'success' } } }])
+    expect(await list(project, { include_feedback: true })).toHaveLength(1)
+  })
+
+  it('200 with the same name of an op shown and searched, whatever the project is called', async () => {
+    const project = `me-${newId()}/op`
+    await write(project, [{ op_name: `weave:///${project}/op/predict:abc` }])
+    const $eq = [{ $getField: 'summary.weave.trace_name' }, { $literal: 'predict' }]
+    expect(await list(project, { query: { $expr: { $eq } } })).toMatchObject([
+      { summary: { weave: { trace_name: 'predict' } } },
+    ])
+  })
+
+  it('200 and an empty text in a filter is nobody', async () => {
+    const project = server.newProject()
+    await write(project, [{}])
+    for (const name of ['parent_ids', 'wb_run_ids', 'turn_ids', 'thread_ids'])
+      expect(await list(project, { filter: { [name]: [''] } })).toEqual([])
+  })
+
+  it('422 for times that cannot be kept', async () => {
+    const project = server.newProject()
+    for (const year of ['1800', '2500']) {
+      const start = { project_id: project, op_name: 'op', attributes: {}, inputs: {} }
+      const response = await server.post('/call/start', {
+        start: { ...start, started_at: `${year}-01-01T00:00:00Z` },
+      })
+      expect(response.status).toBe(422)
+    }
+  })
+})
+
+describe('POST /calls/query_stats for queries of many parts', () => {
+  const count = async (query: object): Promise<number> => {
+    const response = await server.post('/calls/query_stats', {
+      project_id: server.newProject(),
+      query: { $expr: query },
+    })
+    return response.status
+  }
+  const field = { $getField: 'inputs.a' }
+  const each = (length: number, one: (index: number) => object): object[] =>
+    Array.from({ length }, (_, index) => one(index))
+
+  it('200 for a thousand conditions, and for many thousand values of one', async () => {
+    expect(await count({ $or: each(1000, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
+      200,
+    )
+    expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: index }))] })).toBe(200)
+    expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: `x${index}` }))] })).toBe(200)
+  })
+
+  it('400 for more conditions than are looked at, at once', async () => {
+    expect(await count({ $or: each(50_000, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
+      400,
+    )
+    expect(
+      await count({ $in: [field, each(50_000, (index) => ({ $literal: index % 2 ? index : 'x' }))] }),
+    ).toBe(400)
+  })
+
+  it('400 for more fields to sort by than anybody has', async () => {
+    const sort_by = each(100, (index) => ({ field: `inputs.a${index}`, direction: 'asc' }))
+    const response = await server.post('/calls/stream_query', { project_id: server.newProject(), sort_by })
+    expect(response.status).toBe(400)
   })
 })

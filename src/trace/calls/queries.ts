@@ -5,19 +5,12 @@ import type { SortBy } from '../query-language/wire.ts'
 import { callColumns, type ShownColumns } from './call-text.ts'
 import { callField } from './fields.ts'
 import { conditions, type Selection, selectionSql, VISIBLE } from './selection.ts'
-import { type TimeWindow, windowSql } from './time-window.ts'
+import { boundSql, type TimeBound, type TimeWindow, withinSql } from './time-window.ts'
 
 export interface Page {
   sort_by: readonly SortBy[]
   limit: number | undefined
   offset: number
-}
-
-/** A call of a list: how many bytes its payloads have, and whether all calls were looked at to find it. */
-export interface FoundCall {
-  id: string
-  bytes: number
-  of_all: 0 | 1
 }
 
 /** How a list shows its calls. */
@@ -28,21 +21,25 @@ export interface ShownCalls extends Omit<ShownColumns, 'totalStorageSize'> {
 
 const STORAGE_SIZE = 'start_bytes + end_bytes'
 
-/** The selected calls, in order; no payload is read unless the condition or the order asks for one. */
-export function selectIds(selection: Selection, page: Page, window: TimeWindow | undefined): Sql {
+/** From when on a window looks. */
+export function selectBound(selection: Selection, window: TimeWindow): Sql {
   const params = createParams()
-  return { sql: idsSql(selection, page, window, params), params: params.values }
+  return { sql: boundSql(window, selection, params), params: params.values }
 }
 
-function idsSql(selection: Selection, page: Page, window: TimeWindow | undefined, params: Params): string {
+/** Ids of the selected calls in order, and the bytes of their payloads, none of which is read unless the condition or the order asks. */
+export function selectIds(selection: Selection, page: Page, bound: TimeBound | undefined): Sql {
+  const params = createParams()
+  return { sql: idsSql(selection, page, bound, params), params: params.values }
+}
+
+function idsSql(selection: Selection, page: Page, bound: TimeBound | undefined, params: Params): string {
   const { where, field, from } = selectionSql(selection, params)
-  const bound = window && windowSql(window, selection, params)
   const order = compileSort(page.sort_by, field, params)
   const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
   const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
-  return `${bound ? `WITH ${bound.scalar}` : ''}
-    SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes, ${bound ? 'isNull(bound)' : '1'} AS of_all
-    FROM ${from()} WHERE ${bound ? `${bound.condition} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`
+  return `SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes FROM ${from()}
+    WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`
 }
 
 /** The different refs at a path of the calls that the filter selects; the query is not asked, since it may look behind them. */
@@ -69,10 +66,10 @@ export function selectPage(
   selection: Selection,
   page: Page,
   shown: ShownCalls,
-  { window, bytesMax }: { window: TimeWindow | undefined; bytesMax: number },
+  { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
 ): Sql {
   const params = createParams()
-  const list = `(SELECT id FROM (${idsSql(selection, page, window, params)}))`
+  const list = `(SELECT id FROM (${idsSql(selection, page, bound, params)}))`
   const sql = `${rowsSql(selection, list, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
   return { sql, params: params.values }
 }

@@ -84,7 +84,9 @@ function startFilter(filter: CallsFilter | null | undefined, params: Params): st
   if (filter == null) return []
   const found: string[] = []
   const isIn = (column: string, values: readonly string[] | null | undefined): void => {
-    if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
+    // What is absent is stored as an empty text, which nobody asks for.
+    if (values?.length)
+      found.push(`(${column} != '' AND ${column} IN ${params.bind(values, 'Array(String)')})`)
   }
   if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
   if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))

@@ -13,6 +13,13 @@ export interface TimeWindow {
   calls: number
 }
 
+/** Where a window ends. */
+export interface TimeBound {
+  direction: 'asc' | 'desc'
+  /** ISO 8601 in UTC. */
+  edge: string
+}
+
 /** The row that tells the bound lies further away than there are calls to find, since ids rise not strictly with time. */
 const SPARE_SHARE = 0.25
 const SPARE_ROWS = 50
@@ -26,39 +33,34 @@ const QUERIED_CALLS_MIN = 20_000
 /** Each window that held too few matches is followed by a larger one; then everything is looked at. */
 const GROWTH = 16
 
-/** The windows to try one after another until the page is full; `undefined`, the last, looks at everything. */
+/** The windows to try one after another until the page is full; where none of them does, everything is looked at. */
 export function timeWindows(
   selection: Selection,
   page: { sort_by: readonly SortBy[]; limit: number | undefined; offset: number },
-): (TimeWindow | undefined)[] {
+): TimeWindow[] {
   const [first] = page.sort_by
   const isSelective = [
     selection.filter?.trace_ids,
     selection.filter?.call_ids,
     selection.filter?.parent_ids,
   ].some((ids) => ids?.length)
-  if (page.limit === undefined || first?.field !== 'started_at' || isSelective) return [undefined]
-  const windows: (TimeWindow | undefined)[] = []
+  if (page.limit === undefined || first?.field !== 'started_at' || isSelective) return []
+  const windows: TimeWindow[] = []
   const needed = page.limit + page.offset
   let calls = selection.query == null ? needed : Math.max(needed, QUERIED_CALLS_MIN)
   for (; calls <= CALLS_MAX; calls *= GROWTH) windows.push({ direction: first.direction, calls })
-  return [...windows, undefined]
+  return windows
 }
 
-/** The bound as a scalar, NULL where the window holds everything, and the condition that it makes. */
-export function windowSql(
-  { direction, calls }: TimeWindow,
-  selection: Selection,
-  params: Params,
-): { scalar: string; condition: string } {
+/** SQL for the bound; no row where the window holds everything. */
+export function boundSql({ direction, calls }: TimeWindow, selection: Selection, params: Params): string {
   const row = params.bind(Math.ceil(calls * (1 + SPARE_SHARE)) + SPARE_ROWS, 'UInt64')
-  return {
-    scalar: `(SELECT started_at FROM calls WHERE ${startConditions(selection, params)}
-      ORDER BY project_id ${direction}, id ${direction} LIMIT 1 OFFSET ${row}) AS bound`,
-    condition: `started_at ${direction === 'desc' ? '>=' : '<='} ifNull(bound, ${direction === 'desc' ? FIRST : LAST})`,
-  }
+  return `SELECT started_at FROM calls WHERE ${startConditions(selection, params)}
+    ORDER BY project_id ${direction}, id ${direction} LIMIT 1 OFFSET ${row}`
 }
 
-/** The ends of time, as the database knows it. */
-const FIRST = `toDateTime64('1900-01-01 00:00:00', 6, 'UTC')`
-const LAST = `toDateTime64('2299-12-31 23:59:59', 6, 'UTC')`
+/** SQL that is true for what lies within the bound. */
+export function withinSql({ direction, edge }: TimeBound, params: Params): string {
+  const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
+  return `started_at ${direction === 'desc' ? '>=' : '<='} ${time}`
+}

@@ -1,9 +1,9 @@
 import type { Query } from '../../stores/trace-db/port.ts'
 
-/** Whether a project has a file. */
+/** The size of a file, if the project has it. */
 export function selectFile(projectId: string, digest: string): Query {
   return {
-    sql: 'SELECT name FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
+    sql: 'SELECT size_bytes FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
     params: { project_id: projectId, digest },
   }
 }

@@ -23,12 +23,16 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     await traces.insert('files', [row])
   }
 
-  /** Undefined for a file that the project does not have. */
-  async function read({ project_id, digest }: wire.FileContentReq): Promise<Uint8Array | undefined> {
+  /** Undefined for a file that the project does not have, or that is larger. */
+  async function read(
+    { project_id, digest }: wire.FileContentReq,
+    { bytesMax = Number.POSITIVE_INFINITY }: { bytesMax?: number } = {},
+  ): Promise<Uint8Array | undefined> {
     // Wire: the Python client publishes an object, and may read it, while its files are still on their way.
     await arriving.get(`${project_id}/${digest}`)?.catch(() => undefined)
-    const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
-    return known === undefined ? undefined : await blobs.get(blobKey(digest))
+    const query = queries.selectFile(project_id, digest)
+    const known = await firstOf(traces.query<{ size_bytes: number }>(query))
+    return known === undefined || known.size_bytes > bytesMax ? undefined : blobs.get(blobKey(digest))
   }
 
   return {

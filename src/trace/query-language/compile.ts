@@ -18,13 +18,20 @@ export interface FieldExpression {
 /** Finds a field of a resource by its path. @throws 403 or 400 for a field that does not exist there. */
 export type FieldResolver = (path: string, params: Params) => FieldExpression
 
+/** The database parses at most so many; each is some 200 characters of SQL. */
+const CONDITIONS_MAX = 2000
+
+/** More keys than anybody sorts by. */
+const SORT_KEYS_MAX = 32
+
 /** SQL that is 1 where the query holds and 0 elsewhere, never NULL. @throws 400 for comparisons without meaning. */
 export function compileQuery(query: Query, fields: FieldResolver, params: Params): string {
-  return condition(query.$expr, { fields, params })
+  return condition(query.$expr, { fields, params, conditions: 0 })
 }
 
 /** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
 export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): string {
+  if (sortBy.length > SORT_KEYS_MAX) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
   return sortBy
     .map(({ field, direction }) => {
       const { sql, kind } = firstOf(fields(field, params))
@@ -42,6 +49,8 @@ function firstOf({ sql, kind, many }: FieldExpression): FieldExpression {
 interface Scope {
   fields: FieldResolver
   params: Params
+  /** Conditions so far. */
+  conditions: number
 }
 
 interface Literal {
@@ -53,6 +62,8 @@ type Compiled = FieldExpression | Literal
 const COMPARISONS = { $eq: '=', $gt: '>', $lt: '<', $gte: '>=', $lte: '<=' } as const
 
 function condition(operation: Operand, scope: Scope): string {
+  if (++scope.conditions > CONDITIONS_MAX)
+    throw invalidRequest(`A query has at most ${CONDITIONS_MAX} conditions`)
   if ('$and' in operation) return combined(operation.$and, 'AND', scope)
   if ('$or' in operation) return combined(operation.$or, 'OR', scope)
   if ('$not' in operation) return `(NOT ${condition(operation.$not[0], scope)})`
@@ -157,6 +168,14 @@ function membership(needle: Operand, options: readonly Operand[], scope: Scope):
     const isIn = any(value, 'one', (one) => `ifNull(${asComparedText(one, scope.params)} IN ${bound}, 0)`)
     return `(${mayContain(value, compiled, scope.params)} AND ${isIn})`
   }
+  const numbers = compiled.map((option) => ('literal' in option ? option.literal : undefined))
+  if (kindOf(value) !== 'datetime' && numbers.every((number) => typeof number === 'number')) {
+    const bound = scope.params.bind(numbers, 'Array(Float64)')
+    return any(value, 'one', (one) => `ifNull(${asNumber(one, scope.params)} IN ${bound}, 0)`)
+  }
+  scope.conditions += compiled.length
+  if (scope.conditions > CONDITIONS_MAX)
+    throw invalidRequest(`A query has at most ${CONDITIONS_MAX} conditions`)
   return `(${compiled.map((option) => compare(value, '=', option, scope.params)).join(' OR ')})`
 }
 
@@ -185,9 +204,9 @@ const PLAIN = /^(?=.*[a-df-z_ ])[\w .+-]+$/i
 const LITERALS_MAX = 10
 
 /**
- * SQL that is false only where a JSON leaf surely holds none of the texts, because its document does not. A search is
- * many times as fast as taking the leaf out, which the database then does for fewer documents. A document with escaped
- * characters may hold a text without showing it.
+ * SQL that is false only where a JSON leaf holds none of the texts, because its document does not. A search is many times
+ * as fast as taking the leaf out, which the database then does for fewer documents. A document with escaped characters
+ * may hold a text without showing it.
  */
 function mayContain(
   value: Compiled,

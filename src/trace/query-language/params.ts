@@ -7,10 +7,11 @@ export interface Params {
 
 export function createParams(): Params {
   const values: Record<string, unknown> = {}
+  let bound = 0
   return {
     values,
     bind(value, type) {
-      const name = `v${Object.keys(values).length}`
+      const name = `v${bound++}`
       values[name] = value
       return `{${name}:${type}}`
     },

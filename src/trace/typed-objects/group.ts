@@ -31,6 +31,9 @@ export interface Stored extends Version {
   fields: Record<string, unknown>
 }
 
+/** A larger file is no source that a person has written. */
+const SOURCE_BYTES_MAX = 1024 * 1024
+
 export const projectIdOf = ({ entity, project }: ProjectPath): string => `${entity}/${project}`
 
 /** Listing, reading and deleting the versions of a group; what is in another group is not there. */
@@ -49,7 +52,8 @@ export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show 
         // One that was deleted meanwhile has none.
         return value == null ? [] : [storedOf(projectId, version, value)]
       })
-      yield* await Promise.all(stored.map((version) => show(version, 'listed')))
+      // One by one: each may have a file of source in memory.
+      for (const version of stored) yield await show(version, 'listed')
     }
   }
 
@@ -125,7 +129,10 @@ export async function sourceOf(
 ): Promise<string | undefined> {
   const named = fields['files']
   const digest = isRecord(named) ? named[OP_SOURCE_FILE] : undefined
-  const bytes = typeof digest === 'string' ? await files.read({ project_id, digest }) : undefined
+  const bytes =
+    typeof digest === 'string'
+      ? await files.read({ project_id, digest }, { bytesMax: SOURCE_BYTES_MAX })
+      : undefined
   return bytes && Buffer.from(bytes).toString('utf8')
 }
 

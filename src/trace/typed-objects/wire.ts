@@ -8,7 +8,10 @@ export const ObjectPath = ProjectPath.extend({ object_id: z.string() })
 export const VersionPath = ObjectPath.extend({ digest: z.string() })
 export type VersionPath = z.output<typeof VersionPath>
 
-const Count = z.coerce.number().int()
+const Count = z
+  .string()
+  .regex(/^-?\d{1,15}$/, 'Input should be a valid integer')
+  .transform(Number)
 
 export const ListQuery = z.object({ limit: Count.optional(), offset: Count.optional() })
 export type ListReq = ProjectPath & z.output<typeof ListQuery>

@@ -73,12 +73,15 @@ export interface StepsRow {
   newest_step: number
 }
 
-/** How many live checkpoints each model has, and the highest step. */
+/** SQLite takes some 32,000 values in one statement. */
+const MODELS_MAX = 10_000
+
+/** How many live checkpoints each of the first models has, and the highest step. */
 export function countSteps(control: ControlDb, modelIds: readonly string[]): Promise<StepsRow[]> {
   return control
     .selectFrom('checkpoints')
     .select((eb) => ['model_id', eb.fn.countAll<number>().as('steps'), eb.fn.max('step').as('newest_step')])
-    .where('model_id', 'in', modelIds)
+    .where('model_id', 'in', modelIds.slice(0, MODELS_MAX))
     .where('deleted_at', 'is', null)
     .groupBy('model_id')
     .execute()
