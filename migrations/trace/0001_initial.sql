@@ -30,14 +30,14 @@ CREATE TABLE IF NOT EXISTS calls
     end_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(output, '')) + length(ifNull(summary, '')),
     input_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
     output_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
-    INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 4,
-    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 4,
-    INDEX by_thread thread_id TYPE bloom_filter(0.01) GRANULARITY 4,
-    INDEX by_start started_at TYPE minmax GRANULARITY 4
+    INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_thread thread_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_start started_at TYPE minmax GRANULARITY 1
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, id)
-SETTINGS index_granularity_bytes = 262144, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity_bytes = 1048576, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- A version is live while it was last published after it was last deleted; its index follows its first publication.
 CREATE TABLE IF NOT EXISTS objects

@@ -1,4 +1,5 @@
--- Which calls are in which queues, beside the items themselves, so that calls can be asked for by their queue.
+-- Which calls are in which queues, beside the items themselves, so that calls can be asked for by their queue. The row of
+-- no call, '', says that the queue was deleted.
 CREATE TABLE IF NOT EXISTS annotation_queue_calls
 (
     project_id String,

@@ -223,6 +223,17 @@ describe('calls of a queue', () => {
     expect(await callsIn(project, queue, { sort_by })).toHaveLength(3)
   })
 
+  it('are not found by a queue that was deleted', async () => {
+    const { project, queue, calls } = await filledQueue(2)
+    const second = await newQueue(project)
+    await add(project, second, calls)
+    await server.request(`/annotation_queues/${queue}?project_id=${encodeURIComponent(project)}`, {
+      method: 'DELETE',
+    })
+    expect(await callsIn(project, queue)).toEqual([])
+    expect(await callsIn(project, second)).toEqual(calls)
+  })
+
   it('403 for another field of queues', async () => {
     const $expr = { $eq: [{ $getField: 'annotation_queue_items.id' }, { $literal: 'x' }] }
     const body = { project_id: server.newProject(), query: { $expr } }

@@ -28,7 +28,7 @@ export type AnnotationQueues = ReturnType<typeof createAnnotationQueues>
  * an item is a compare-and-set; only which calls are in them is in the trace database too, for queries of calls.
  */
 export function createAnnotationQueues(deps: { control: ControlDb; traces: TraceDb; projects: Projects }) {
-  const { control, projects } = deps
+  const { control, projects, traces } = deps
 
   /** @throws 404 for a queue that the project does not have, or no longer. */
   async function find(name: wire.QueueName): Promise<queries.QueueRow> {
@@ -86,9 +86,11 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
     },
 
     /** Wire: the reply is the queue with the time at which it was deleted. */
-    remove(name: wire.QueueName) {
+    async remove(name: wire.QueueName) {
       const now = nowIso()
-      return change(name, { deleted_at: now, updated_at: now })
+      const removed = await change(name, { deleted_at: now, updated_at: now })
+      await traces.insert('annotation_queue_calls', [{ ...name, call_id: '' }])
+      return removed
     },
 
     /** Wire: one entry for each that was asked for; nothing is in a queue that is not there. */

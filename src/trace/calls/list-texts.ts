@@ -1,11 +1,11 @@
-import { tooLarge } from '../../errors.ts'
+import { tooLarge, unavailable } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { firstOf, isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import { callTexts } from './call-text.ts'
 import { PAYLOADS, type PayloadColumn } from './fields.ts'
 import * as queries from './queries.ts'
-import type { Selection } from './selection.ts'
+import { isOfFamily, type Selection } from './selection.ts'
 import { createTableSize } from './table-size.ts'
 import { type TimeBound, timeWindows } from './time-window.ts'
 import type * as wire from './wire.ts'
@@ -23,6 +23,9 @@ const CALLS_PER_FETCH = 10_000
 const PAGE_CALLS = 100
 const PAGE_BYTES_MAX = 256 * 1024 * 1024
 
+/** Long lists that are read at once: each holds some portions of its payloads while its client reads slowly. */
+const LONG_LISTS_MAX = 32
+
 /** A list of calls that has been checked. */
 export interface List {
   req: wire.CallsStreamQueryReq
@@ -34,6 +37,7 @@ export interface List {
 /** Reads lists of calls as the JSON texts of the wire. */
 export function createListTexts({ traces }: { traces: TraceDb }) {
   const tableSize = createTableSize({ traces })
+  let longLists = 0
 
   /** The rows of some calls, in the order of their list. */
   async function rowsOfCalls(
@@ -55,13 +59,14 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
     yield undefined
   }
 
-  /** A short list read by one query; undefined where that does not do. */
+  /** A short list read by one query, as long as that looks at few calls; undefined where it does not do. */
   async function pageAtOnce(list: List): Promise<Buffer[] | undefined> {
     const { selection, page, req, context } = list
     if (page.limit === undefined || page.limit > PAGE_CALLS) return undefined
     const shown = shownCalls(req, page)
     try {
       for await (const bound of boundsOf(list)) {
+        if (bound === undefined && (await tableSize.isLarge()) && !isOfFamily(selection)) return undefined
         const query = queries.selectPage(selection, page, shown, { bound, bytesMax: PAGE_BYTES_MAX })
         const pieces = await rowsOf(traces.rowBinary(query, context.signal))
         const read = pieces.map((rows) => callTexts(rows, shown))
@@ -75,23 +80,19 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   }
 
   /** The calls of a list, in order. @throws 413 for more than may be in memory. */
-  async function find(list: List): Promise<FoundCalls> {
-    const { selection, page, context } = list
-    let found = foundCalls([])
-    for await (const bound of boundsOf(list)) {
-      const query = queries.selectIds(selection, page, bound)
-      const pieces: Uint8Array[] = []
-      let bytes = 0
-      for await (const piece of traces.rowBinary(query, context.signal)) {
-        bytes += piece.byteLength
-        if (bytes > IDS_BYTES_MAX)
-          throw tooLarge('The list has too many calls: read it in parts, with limit and filter')
-        pieces.push(piece)
-      }
-      found = foundCalls(pieces)
-      if (found.count === page.limit) break
+  async function find({ selection, page, context }: List): Promise<FoundCalls> {
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    for await (const piece of traces.rowBinary(
+      queries.selectIds(selection, page, undefined),
+      context.signal,
+    )) {
+      bytes += piece.byteLength
+      if (bytes > IDS_BYTES_MAX)
+        throw tooLarge('The list has too many calls: read it in parts, with limit and filter')
+      pieces.push(piece)
     }
-    return found
+    return foundCalls(pieces)
   }
 
   /** While one portion is written and sent, the database reads the next. */
@@ -118,7 +119,13 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
     const atOnce = await pageAtOnce(list)
     if (atOnce !== undefined) return yield* atOnce
-    yield* textsOfCalls(list, await find(list))
+    if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
+    longLists++
+    try {
+      yield* textsOfCalls(list, await find(list))
+    } finally {
+      longLists--
+    }
   }
 
   return {
@@ -133,19 +140,11 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
 }
 
 /** Calls by id and bytes of payloads, kept as the rows they came in, which take a third of the memory of objects. */
-interface FoundCalls {
-  count: number
-  [Symbol.iterator](): Iterator<{ id: string; bytes: number }>
-}
+type FoundCalls = Iterable<{ id: string; bytes: number }>
 
-function foundCalls(pieces: readonly Uint8Array[]): FoundCalls {
-  function* all() {
-    for (const piece of pieces)
-      for (const row = readRowBinary(piece); !row.done(); ) yield { id: row.text(), bytes: row.count() }
-  }
-  let count = 0
-  for (const _ of all()) count++
-  return { count, [Symbol.iterator]: all }
+function* foundCalls(pieces: readonly Uint8Array[]): Generator<{ id: string; bytes: number }> {
+  for (const piece of pieces)
+    for (const row = readRowBinary(piece); !row.done(); ) yield { id: row.text(), bytes: row.count() }
 }
 
 /** The ids of calls whose payloads may be in memory together. */

@@ -9,9 +9,11 @@ export function createQueueField(projectId: string, params: Params) {
   let join = ''
   return {
     field(): FieldExpression {
+      const project = params.bind(projectId, 'String')
+      const deleted = `SELECT queue_id FROM annotation_queue_calls WHERE project_id = ${project} AND call_id = ''`
       join = `LEFT JOIN (
           SELECT call_id AS queued_call, groupUniqArray(queue_id) AS queues_of_call
-          FROM annotation_queue_calls WHERE project_id = ${params.bind(projectId, 'String')} GROUP BY queued_call
+          FROM annotation_queue_calls WHERE project_id = ${project} AND queue_id NOT IN (${deleted}) GROUP BY queued_call
         ) AS queued_calls ON queued_call = calls.id`
       return { sql: 'queues_of_call', kind: 'text', many: true }
     },

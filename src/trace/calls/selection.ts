@@ -65,6 +65,13 @@ const FAMILY_COLUMNS = [
   ['thread_id', 'thread_ids'],
 ] as const
 
+/** Whether a filter asks for calls that belong together, or by id, of which there are few. */
+export function isOfFamily({ filter }: Pick<Selection, 'filter'>): boolean {
+  return [filter?.call_ids, filter?.trace_ids, filter?.parent_ids, filter?.thread_ids].some(
+    (ids) => ids?.length,
+  )
+}
+
 /**
  * Few calls of many are found by an index of rows, before their parts are merged: merging needs whole granules, and would
  * read all that lie beside them.

@@ -1,6 +1,6 @@
 import type { Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
-import { type Selection, startConditions } from './selection.ts'
+import { isOfFamily, type Selection, startConditions } from './selection.ts'
 
 /**
  * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. Ids mostly rise with
@@ -39,12 +39,7 @@ export function timeWindows(
   page: { sort_by: readonly SortBy[]; limit: number | undefined; offset: number },
 ): TimeWindow[] {
   const [first] = page.sort_by
-  const isSelective = [
-    selection.filter?.trace_ids,
-    selection.filter?.call_ids,
-    selection.filter?.parent_ids,
-  ].some((ids) => ids?.length)
-  if (page.limit === undefined || first?.field !== 'started_at' || isSelective) return []
+  if (page.limit === undefined || first?.field !== 'started_at' || isOfFamily(selection)) return []
   const windows: TimeWindow[] = []
   const needed = page.limit + page.offset
   let calls = selection.query == null ? needed : Math.max(needed, QUERIED_CALLS_MIN)
