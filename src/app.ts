@@ -27,6 +27,10 @@ import { callsRoutes } from './trace/calls/routes.ts'
 import type { Calls } from './trace/calls/service.ts'
 import { costsRoutes } from './trace/costs/routes.ts'
 import type { Costs } from './trace/costs/service.ts'
+import { evalResultsRoutes } from './trace/eval-results/routes.ts'
+import type { EvalResults } from './trace/eval-results/service.ts'
+import { evaluationRunsRoutes } from './trace/evaluation-runs/routes.ts'
+import type { EvaluationRuns } from './trace/evaluation-runs/service.ts'
 import { feedbackRoutes } from './trace/feedback/routes.ts'
 import type { Feedback } from './trace/feedback/service.ts'
 import { feedbackStatsRoutes } from './trace/feedback-stats/routes.ts'
@@ -85,6 +89,8 @@ export interface Services {
   refs: Refs
   objects: Objects
   typedObjects: TypedObjects
+  evaluationRuns: EvaluationRuns
+  evalResults: EvalResults
   annotationQueues: AnnotationQueues
   feedback: Feedback
   feedbackStats: FeedbackStats
@@ -127,6 +133,8 @@ export function routesOf(services: Services): Route[] {
     ...refsRoutes(services.refs),
     ...objectsRoutes(services.objects),
     ...typedObjectsRoutes(services.typedObjects),
+    ...evaluationRunsRoutes(services.evaluationRuns),
+    ...evalResultsRoutes(services.evalResults),
     ...annotationQueuesRoutes(services.annotationQueues),
     ...feedbackRoutes(services.feedback),
     ...feedbackStatsRoutes(services.feedbackStats),

@@ -13,6 +13,8 @@ import { createAnnotationQueues } from './trace/annotation-queues/service.ts'
 import { createCallStats } from './trace/call-stats/service.ts'
 import { createCalls } from './trace/calls/service.ts'
 import { createCosts } from './trace/costs/service.ts'
+import { createEvalResults } from './trace/eval-results/service.ts'
+import { createEvaluationRuns } from './trace/evaluation-runs/service.ts'
 import { createFeedback } from './trace/feedback/service.ts'
 import { createFeedbackStats } from './trace/feedback-stats/service.ts'
 import { createFiles } from './trace/files/service.ts'
@@ -127,6 +129,8 @@ function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
     feedbackStats: createFeedbackStats({ traces }),
     costs,
     objects,
+    evaluationRuns: createEvaluationRuns({ calls, feedback, objects, files }),
+    evalResults: createEvalResults({ traces, calls, refs }),
     typedObjects: createTypedObjects({ objects, tables, files }),
     refs,
     tables,

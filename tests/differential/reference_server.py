@@ -82,6 +82,17 @@ VERBS = {
     "table": "create create_from_digests query query_stats query_stats_batch query_stream update",
     "trace": "usage",
 }
+LOGGED = {"evaluation_run": "evaluation_runs", "prediction": "predictions", "score": "scores"}
+for kind, plural in LOGGED.items():
+    group = f"/v2/{{entity}}/{{project}}/{plural}"
+    ROUTES |= {
+        f"POST {group}": f"{kind}_create",
+        f"GET {group}": f"{kind}_list",
+        f"DELETE {group}": f"{kind}_delete",
+        f"GET {group}/{{{kind}_id}}": f"{kind}_read",
+        f"POST {group}/{{{kind}_id}}/finish": f"{kind}_finish",
+    }
+ROUTES["POST /v2/{entity}/{project}/eval_results/query"] = "eval_results_query"
 TYPES = ("op", "dataset", "scorer", "model", "evaluation")
 for kind in TYPES:
     group = f"/v2/{{entity}}/{{project}}/{kind}s"
@@ -94,7 +105,12 @@ for kind in TYPES:
 ROUTES |= {f"POST /{noun}/{verb}": f"{noun}_{verb}" for noun, verbs in VERBS.items() for verb in verbs.split()}
 
 # Keys of a query that may be repeated.
-LISTS = ("digests",)
+LISTS = (
+    "digests",
+    "evaluation_run_ids",
+    "prediction_ids",
+    "score_ids",
+)
 
 Reply = tuple[int, str, bytes]
 

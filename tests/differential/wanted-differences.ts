@@ -1,5 +1,6 @@
 import type { Difference } from './compare.ts'
 import { WANTED_IN_CALLS } from './wanted-in-calls.ts'
+import { WANTED_IN_EVALUATION_RUNS } from './wanted-in-evaluation-runs.ts'
 import { WANTED_IN_QUEUES } from './wanted-in-queues.ts'
 import { WANTED_IN_THE_REST } from './wanted-in-the-rest.ts'
 import { WANTED_IN_TYPED_OBJECTS } from './wanted-in-typed-objects.ts'
@@ -69,6 +70,7 @@ const EVERYWHERE: readonly WantedDifference[] = [
 export const WANTED_DIFFERENCES: readonly WantedDifference[] = [
   ...EVERYWHERE,
   ...WANTED_IN_CALLS,
+  ...WANTED_IN_EVALUATION_RUNS,
   ...WANTED_IN_QUEUES,
   ...WANTED_IN_THE_REST,
   ...WANTED_IN_TYPED_OBJECTS,

@@ -1,0 +1,131 @@
+import { notFound, tooLarge } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { type JsonText, memberText } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import type { Calls } from '../calls/service.ts'
+import type { Call } from '../calls/wire.ts'
+
+/** Wire: a list in a filter is limited to this. */
+const PARENTS_PER_QUERY = 1000
+
+/** Calls deleted in one write. */
+const DELETED_PER_WRITE = 5000
+
+/** Calls deleted in one request; their ids are in memory, some hundred bytes each. */
+const DELETED_MAX = 1_000_000
+
+/** Wire: which calls are of one op, whichever version of it, and whether it was published or not. */
+export function opNames(projectId: string, names: readonly string[]): string[] {
+  return names.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
+}
+
+export const EVALUATE = 'Evaluation.evaluate'
+export const SUMMARIZE = 'Evaluation.summarize'
+export const PREDICT_AND_SCORE = 'Evaluation.predict_and_score'
+
+/** Wire: the JavaScript client has a spelling of its own. */
+export const PREDICT_AND_SCORE_NAMES = [PREDICT_AND_SCORE, 'Evaluation.predictAndScore'] as const
+
+/** The name of an op, of a ref to it or its own. */
+export function opShortName(opName: string): string {
+  return /^weave:\/\/\/.*\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
+}
+
+export function isPredictAndScore({ op_name }: Pick<Call, 'op_name'>): boolean {
+  const name = opShortName(op_name)
+  return PREDICT_AND_SCORE_NAMES.some((spelling) => spelling === name)
+}
+
+/** What `attributes.weave` says of a call. */
+export function marksOf(call: Pick<Call, 'attributes'>): Record<string, unknown> {
+  const marks: unknown = JSON.parse(memberText(call.attributes.text, 'weave') ?? 'null')
+  return typeof marks === 'object' && marks !== null ? { ...marks } : {}
+}
+
+/** A mark that is a text. */
+export function markOf(call: Pick<Call, 'attributes'>, name: string): string | undefined {
+  const mark = marksOf(call)[name]
+  return typeof mark === 'string' ? mark : undefined
+}
+
+/** The text at a member: strings as they are, anything else as JSON; undefined for none. */
+export function textAt({ text }: JsonText, name: string): string | undefined {
+  const member = memberText(text, name)
+  if (member === undefined || member === 'null') return undefined
+  return member.startsWith('"') ? String(JSON.parse(member)) : member
+}
+
+/** Numbers that clients know as floats are written as such. */
+export function floatText(value: number): string {
+  const text = String(value)
+  return /^-?\d+$/.test(text) ? `${text}.0` : text
+}
+
+/** One kind of call that evaluations consist of. */
+export interface Kind {
+  /** For messages. */
+  name: string
+  is(call: Call): boolean
+}
+
+/** Calls of evaluations, found and deleted; those of another kind are not there. */
+export function createEvaluationCalls({ calls }: { calls: Calls }) {
+  async function withDescendants(
+    project_id: string,
+    roots: readonly string[],
+    context: CallContext,
+  ): Promise<string[]> {
+    const found = new Set(roots)
+    let waiting = [...found]
+    while (waiting.length > 0) {
+      const parent_ids = waiting.slice(0, PARENTS_PER_QUERY)
+      waiting = waiting.slice(PARENTS_PER_QUERY)
+      const children = await calls.list({ project_id, filter: { parent_ids }, columns: ['id'] }, context)
+      for await (const { id } of children) {
+        if (found.size >= DELETED_MAX)
+          throw tooLarge(`There are more than ${DELETED_MAX} calls below: delete fewer at once`)
+        if (!found.has(id)) waiting.push(id)
+        found.add(id)
+      }
+    }
+    return [...found]
+  }
+
+  return {
+    /** @throws 404 for a call that is not there, or of another kind. */
+    async find(
+      { project_id, id }: { project_id: string; id: string },
+      kind: Kind,
+      context: CallContext,
+    ): Promise<Call> {
+      const { call } = await calls.read({ project_id, id }, context)
+      if (call == null || !kind.is(call)) throw notFound(kind.name, id.slice(0, 64))
+      return call
+    },
+
+    /**
+     * Deletes calls of a kind with all below them and returns their own ids and how many calls went. Parents go last, so
+     * that a deletion that was cut off can be repeated.
+     */
+    async delete(
+      { project_id, ids }: { project_id: string; ids: readonly string[] },
+      kind: Kind,
+      context: CallContext,
+    ): Promise<{ ids: string[]; num_deleted: number }> {
+      if (ids.length === 0) return { ids: [], num_deleted: 0 }
+      const own: string[] = []
+      const columns = ['attributes']
+      const found = await calls.list({ project_id, filter: { call_ids: [...ids] }, columns }, context)
+      for await (const call of found) if (kind.is(call)) own.push(call.id)
+      const doomed = (await withDescendants(project_id, own, context)).reverse()
+      const deleted_at = nowIso()
+      for (let at = 0; at < doomed.length; at += DELETED_PER_WRITE) {
+        const parts = doomed.slice(at, at + DELETED_PER_WRITE).map((id) => ({ project_id, id, deleted_at }))
+        await calls.writeParts(parts)
+      }
+      return { ids: own, num_deleted: doomed.length }
+    },
+  }
+}
+
+export type EvaluationCalls = ReturnType<typeof createEvaluationCalls>

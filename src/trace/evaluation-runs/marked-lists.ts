@@ -1,0 +1,37 @@
+import type { CallContext } from '../../http/caller.ts'
+import type { Calls } from '../calls/service.ts'
+import type { Call } from '../calls/wire.ts'
+import type { Operation } from '../query-language/wire.ts'
+import { projectIdOf } from '../typed-objects/group.ts'
+import type { ListOfRunReq } from './wire.ts'
+
+type Mark = 'prediction' | 'score'
+
+/** Wire: predictions and scores are told by a mark among their attributes. */
+export function marked(mark: Mark): Operation {
+  return isMarked(mark, 'true')
+}
+
+function isMarked(name: string, value: string): Operation {
+  return { $eq: [{ $getField: `attributes.weave.${name}` }, { $literal: value }] }
+}
+
+export type MarkedLists = ReturnType<typeof createMarkedLists>
+
+/** Lists of predictions or scores: all of a project, or those of one run. */
+export function createMarkedLists({ calls }: { calls: Calls }) {
+  return {
+    async list(req: ListOfRunReq, mark: Mark, context: CallContext): Promise<AsyncIterable<Call>> {
+      const project_id = projectIdOf(req)
+      const { limit, offset, evaluation_run_id: id } = req
+      if (id === undefined) {
+        return calls.list({ project_id, query: { $expr: marked(mark) }, limit, offset }, context)
+      }
+      const { call: run } = await calls.read({ project_id, id }, context)
+      // A run keeps its own in its trace, so that not every call of the project has to be looked at.
+      const filter = { trace_ids: [run?.trace_id ?? id] }
+      const query = { $expr: { $and: [marked(mark), isMarked('evaluation_run_id', id)] } }
+      return calls.list({ project_id, filter, query, limit, offset }, context)
+    },
+  }
+}

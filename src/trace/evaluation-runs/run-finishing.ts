@@ -1,0 +1,96 @@
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { JsonNumber, JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import { endPart, startPart } from '../calls/parts.ts'
+import type { Call } from '../calls/wire.ts'
+import { projectIdOf } from '../typed-objects/group.ts'
+import { floatText, opNames, opShortName, PREDICT_AND_SCORE_NAMES, SUMMARIZE } from './evaluation-calls.ts'
+import { RUN, type RunsDeps } from './runs.ts'
+import type * as wire from './wire.ts'
+
+const EMPTY = new JsonText('{}')
+
+/** The end of a run. */
+export function createRunFinishing({ calls, found, ops }: RunsDeps) {
+  /** What the children of a run say, one after the other: the outputs of any number of them are not in memory together. */
+  async function readChildren(project_id: string, run: Call, context: CallContext) {
+    const names = opNames(project_id, [...PREDICT_AND_SCORE_NAMES, SUMMARIZE])
+    const filter = { parent_ids: [run.id], op_names: names }
+    const means = createMeans()
+    let summarizeId: string | undefined
+    for await (const call of await calls.list({ project_id, filter, columns: ['output'] }, context)) {
+      if (opShortName(call.op_name) === SUMMARIZE) summarizeId = call.id
+      else means.add(call.output)
+    }
+    return { output: means.text(), summarizeId }
+  }
+
+  return {
+    /** Sums up what the run's predictions say. Done again, it sums up again and the run's end stays. */
+    async finish(req: wire.RunFinishReq, context: CallContext) {
+      const project_id = projectIdOf(req)
+      const run = await found.find({ project_id, id: req.evaluation_run_id }, RUN, context)
+      const { output, summarizeId } = await readChildren(project_id, run, context)
+      const started_at = nowIso()
+      const end = { project_id, ended_at: run.ended_at ?? nowIso(), output }
+      const id = summarizeId ?? newId()
+      const start = {
+        project_id,
+        id,
+        trace_id: run.trace_id,
+        parent_id: run.id,
+        op_name: ops.refOf(project_id, SUMMARIZE),
+        started_at,
+        attributes: EMPTY,
+        inputs: new JsonText(`{"self":${memberText(run.inputs.text, 'self') ?? 'null'}}`),
+      }
+      await ops.publish(project_id, [SUMMARIZE], context.caller.user)
+      await calls.writeParts([
+        ...(summarizeId === undefined ? [startPart(start, context.caller.user, [])] : []),
+        endPart({ ...end, id, summary: EMPTY }, []),
+        endPart({ ...end, id: run.id, summary: req.summary ?? EMPTY }, []),
+      ])
+      return { success: true }
+    },
+  }
+}
+
+/** Means of the numbers that predictions and scorers gave. */
+function createMeans() {
+  const scores = new Map<string, Mean>()
+  const outputs: Mean = { sum: 0, count: 0 }
+  return {
+    add(output: JsonText | null): void {
+      const value: unknown = output?.text.startsWith('{') ? output.value() : null
+      if (typeof value !== 'object' || value === null) return
+      addTo(outputs, 'output' in value ? value.output : undefined)
+      const given = 'scores' in value && typeof value.scores === 'object' ? (value.scores ?? {}) : {}
+      for (const [scorer, score] of Object.entries(given)) {
+        const mean = scores.get(scorer) ?? { sum: 0, count: 0 }
+        addTo(mean, score)
+        scores.set(scorer, mean)
+      }
+    },
+    text(): JsonText {
+      const means = [...scores, ['output', outputs] as const].filter(([, { count }]) => count > 0)
+      const entries = means.map(([name, mean]) => [name, { mean: meanOf(mean) }])
+      return new JsonText(stringify(Object.fromEntries(entries)))
+    },
+  }
+}
+
+interface Mean {
+  sum: number
+  count: number
+}
+
+function addTo(mean: Mean, value: unknown): void {
+  if (typeof value !== 'number') return
+  mean.sum += value
+  mean.count++
+}
+
+function meanOf({ sum, count }: Mean): JsonNumber {
+  return new JsonNumber(floatText(sum / count))
+}
