@@ -2,11 +2,10 @@
  * What Heddle adds to a chat completion: the same load straight to its vLLM and through Heddle, in turns, so that
  * whatever else the machine does meets both; then Heddle's memory over many requests.
  */
-import { writeFileSync } from 'node:fs'
-import { availableParallelism, platform, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { load, median, openTarget } from './load.mjs'
 import { lastSlope, openInspector } from './memory.mjs'
+import { writeResults } from './results-file.mjs'
 
 const BASE_MODEL = 'heddle/loom-tiny'
 const PROJECT = 'bench'
@@ -49,7 +48,7 @@ async function main() {
   showRows(rows, rounds)
   const memory = given['skip-memory'] ? undefined : await measureMemory(heddle, given)
   await Promise.all([heddle.close(), direct.close()])
-  writeJson(given.json, { settings: { rounds, answer_tokens: ANSWER_TOKENS }, rows, memory })
+  writeResults(given.json, { settings: { rounds, answer_tokens: ANSWER_TOKENS }, rows, memory })
 }
 
 /** The name of a new model for Heddle, and the one under which Heddle has loaded its adapter for vLLM. */
@@ -176,13 +175,6 @@ async function measureMemory(heddle, given) {
   const slope = (lastSlope(readings.map((reading) => reading.rss_mib)) / requests) * 1000
   process.stdout.write(`the last third grows by ${slope.toFixed(2)} MiB per 1000 requests\n`)
   return { readings, slope_mib_per_1000: slope }
-}
-
-function writeJson(file, numbers) {
-  if (file === undefined) return
-  const machine = { cores: availableParallelism(), system: `${platform()} ${release()}` }
-  writeFileSync(file, `${JSON.stringify({ machine, ...numbers }, null, 2)}\n`)
-  process.stdout.write(`written to ${file}\n`)
 }
 
 await main()

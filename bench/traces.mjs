@@ -2,9 +2,8 @@
  * The trace API under load: the same calls into Heddle and into other servers, each alone on the machine, then the same
  * questions; with `--scale` also Heddle with a hundred thousand and with a million calls.
  */
-import { writeFileSync } from 'node:fs'
-import { availableParallelism, platform, release } from 'node:os'
 import { parseArgs } from 'node:util'
+import { writeResults } from './results-file.mjs'
 import { costs, LARGE, measureLongTrace, measureSize, SMALL } from './traces/heddle-alone.mjs'
 import { askAll, countCalls, importCalls } from './traces/measure.mjs'
 import { alone, comparison, growth, promises, tableText } from './traces/report.mjs'
@@ -54,7 +53,7 @@ async function main() {
     results.longTraces = await unlessItFails('a long trace', measureLongTrace)
   }
   show(results, servers)
-  writeJson(given.json, results)
+  writeResults(given.json, results)
 }
 
 /** A list of what a part measured; empty when it failed, because the others are worth their time without it. */
@@ -107,13 +106,6 @@ function show({ cells, sizes = [], longTraces = [] }, servers) {
   const tables = [comparison(cells, servers), promises(cells), growth(sizes), alone(sizes, longTraces)]
   for (const table of tables.filter(({ rows }) => rows.length > 0))
     process.stdout.write(`\n${tableText(table)}\n`)
-}
-
-function writeJson(file, results) {
-  if (file === undefined) return
-  const machine = { cores: availableParallelism(), system: `${platform()} ${release()}` }
-  writeFileSync(file, `${JSON.stringify({ machine, ...results }, null, 2)}\n`)
-  process.stdout.write(`written to ${file}\n`)
 }
 
 await main()

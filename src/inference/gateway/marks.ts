@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../is-record.ts'
 import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
 
 /** Logprobs are many numbers that must not change, so they stay the engine's own text. */
@@ -122,5 +123,5 @@ function usageOf(value: unknown): TokenUsage | undefined {
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText)
+  return isRecord(value) && !(value instanceof JsonText)
 }

@@ -47,19 +47,9 @@ export function openChdb(folder: string): TraceDb {
   function commitsOf(table: string): ReturnType<typeof createGroupCommit> {
     let commit = commits.get(table)
     if (commit === undefined) {
-      commit = createGroupCommit(async (lines) => {
-        try {
-          await lostWrites.guard(() =>
-            writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) }),
-          )
-        } catch (error) {
-          if (!isOfDisk(error)) throw error
-          throw dependencyFailed(
-            'The disk of the trace database fails, so nothing may have been stored',
-            error,
-          )
-        }
-      })
+      commit = createGroupCommit((lines) =>
+        lostWrites.guard(() => writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) })),
+      )
       commits.set(table, commit)
     }
     return commit
@@ -113,11 +103,6 @@ export function openChdb(folder: string): TraceDb {
 function ownerOf([row]: readonly object[]): string {
   const project: unknown = row && Reflect.get(row, 'project_id')
   return typeof project === 'string' ? project : ''
-}
-
-/** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
-function isOfDisk(error: unknown): boolean {
-  return error instanceof Error && /Code: (204|243|75|1001|60)\b/.test(error.message)
 }
 
 interface Pool {

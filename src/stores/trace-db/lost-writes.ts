@@ -114,17 +114,26 @@ export function createLostWrites(watcher: Session, idleSessions: () => readonly 
 
   return {
     /** Runs a change. @throws 503 when it may not have been written. */
-    async guard<Result>(change: () => Promise<Result>): Promise<Result> {
+    async guard(change: () => Promise<unknown>): Promise<void> {
       const before = latest
-      const result = await change()
-      if (await lostSince(before)) {
-        const message = 'The disk of the trace database fails, so nothing may have been stored'
-        throw dependencyFailed(message, new Error('writes of files have failed'))
+      try {
+        await change()
+      } catch (error) {
+        throw isOfDisk(error) ? diskFails(error) : error
       }
-      return result
+      if (await lostSince(before)) throw diskFails(new Error('writes of files have failed'))
     },
     /** Looks at once, for whoever could not read. */
     look,
     stop: () => clearInterval(timer),
   }
+}
+
+/** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
+function isOfDisk(error: unknown): boolean {
+  return error instanceof Error && /Code: (204|243|75|1001|60)\b/.test(error.message)
+}
+
+function diskFails(cause: unknown): Error {
+  return dependencyFailed('The disk of the trace database fails, so nothing may have been stored', cause)
 }

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 

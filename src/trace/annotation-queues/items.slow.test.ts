@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
-import { type Fields, type Item, replyOf, useQueues } from './test-queues.ts'
+import { documentsOf, type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { type Item, useQueues } from './test-queues.ts'
 
 const server = useTestServer()
 const { newQueue, newCalls, add, items, progress, filledQueue } = useQueues(server)

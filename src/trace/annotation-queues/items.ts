@@ -4,7 +4,8 @@ import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { orderOf, pageOf } from './paging.ts'
+import { pageOf } from '../query-language/page.ts'
+import { orderOf } from './paging.ts'
 import * as queries from './queries.ts'
 import { textsOf } from './texts.ts'
 import type * as wire from './wire.ts'
@@ -69,7 +70,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
 
     /** @throws 413 for more than a reply holds; nothing is ever left out silently. */
     async queryItems(req: wire.QueueItemsQueryReq): Promise<wire.QueueItemsQueryRes> {
-      const page = pageOf(req)
+      const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
       await find(req)
       const rows = await queries.listItems(
         control,
@@ -77,8 +78,8 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
         {
           order: orderOf(req.sort_by, SORT_FIELDS, OLDEST_FIRST),
           // One more tells whether there are too many.
-          limit: Math.min(page.limit, ITEMS_PER_REPLY + 1),
-          offset: page.offset,
+          limit: Math.min(limit, ITEMS_PER_REPLY + 1),
+          offset,
           position: req.include_position ? 'with' : 'without',
         },
       )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
-import { type Item, replyOf, useQueues } from './test-queues.ts'
+import { replyOf, useTestServer } from '../../testing.ts'
+import { type Item, useQueues } from './test-queues.ts'
 
 const server = useTestServer()
 const { newQueue, items, progress, filledQueue, passTime } = useQueues(server)

@@ -5,8 +5,9 @@ import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { pageOf } from '../query-language/page.ts'
 import { createQueueItems } from './items.ts'
-import { orderOf, pageOf } from './paging.ts'
+import { orderOf } from './paging.ts'
 import { createItemProgress } from './progress.ts'
 import * as queries from './queries.ts'
 import { textsOf } from './texts.ts'
@@ -63,7 +64,7 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
 
     /** @throws 413 for more than a reply holds; nothing is ever left out silently. */
     async query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>> {
-      const { limit, offset } = pageOf(req)
+      const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
       const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
       const selection = { project_id: req.project_id, name: req.name ?? undefined }
       // One more tells whether there are too many.

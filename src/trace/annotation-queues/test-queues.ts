@@ -1,21 +1,9 @@
-import { expect } from 'vitest'
-import { newId } from '../../ids.ts'
-import type { TestServer } from '../../testing.ts'
-
-export interface Fields {
-  [field: string]: unknown
-}
+import { type Fields, replyOf, type TestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 export interface Item extends Fields {
   id: string
   call_id: string
-}
-
-/** The body of a successful reply. */
-export async function replyOf<Reply = Fields>(response: Response): Promise<Reply> {
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Reply
 }
 
 /** Two people's keys. */
@@ -30,18 +18,14 @@ export function useQueues(server: TestServer) {
 
   /** Writes calls of one op that started one after the other; returns their ids. */
   async function newCalls(project: string, count: number, fields: Fields = {}): Promise<string[]> {
-    const batch = Array.from({ length: count }, (_, index) => ({
-      id: newId(),
-      trace_id: newId(),
-      op_name: 'op',
-      started_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
-      ended_at: '2026-01-02T00:00:00Z',
-      attributes: {},
-      inputs: {},
-      summary: {},
-      ...fields,
-    }))
-    expect((await server.post(`/v2/${project}/calls/complete`, { batch })).status).toBe(200)
+    const batch = Array.from({ length: count }, (_, index) =>
+      finishedCall({
+        started_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
+        ended_at: '2026-01-02T00:00:00Z',
+        ...fields,
+      }),
+    )
+    await writeCalls(server, project, batch)
     return batch.map(({ id }) => id)
   }
 

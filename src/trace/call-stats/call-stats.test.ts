@@ -1,34 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 type Bucket = Record<string, number | string | null>
 
 function call(startedAt: string, latencyMs: number | undefined, fields: Fields = {}): Fields {
   const started_at = new Date(`2026-01-01T${startedAt}Z`)
-  return {
-    id: newId(),
-    trace_id: newId(),
-    op_name: 'op',
+  return finishedCall({
     started_at: started_at.toISOString(),
     ended_at: new Date(started_at.getTime() + (latencyMs ?? 0)).toISOString(),
-    attributes: {},
-    inputs: {},
-    summary: {},
     ...fields,
-  }
+  })
 }
 
-async function write(project: string, ...batch: Fields[]): Promise<void> {
-  const response = await server.post(`/v2/${project}/calls/complete`, { batch })
-  expect(response.status, await response.text()).toBe(200)
-}
+const write = (project: string, ...calls: Fields[]) => writeCalls(server, project, calls)
 
 interface Stats {
   start: string

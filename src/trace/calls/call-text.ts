@@ -1,7 +1,8 @@
+import { isRecord } from '../../is-record.ts'
 import { memberText, withMember } from '../../lossless-json.ts'
 import { type RowBinary, readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import { isoOfMicros } from '../../time.ts'
-import { DISPLAY_NAME, ENDED_AT, type PayloadColumn } from './fields.ts'
+import { DISPLAY_NAME, ENDED_AT, opShortName, type PayloadColumn, statusOf } from './fields.ts'
 
 /** What a list shows of its calls beyond their columns. */
 export interface ShownColumns {
@@ -97,17 +98,13 @@ function addSummary(text: Text, summary: Buffer, derived: string): void {
   if (summary.includes('"weave"')) {
     const stored = summary.toString('utf8')
     const kept: unknown = JSON.parse(memberText(stored, 'weave') ?? 'null')
-    const weave = isObject(kept) ? JSON.stringify({ ...kept, ...JSON.parse(derived) }) : derived
+    const weave = isRecord(kept) ? JSON.stringify({ ...kept, ...JSON.parse(derived) }) : derived
     text.add(withMember(stored, 'weave', weave))
     return
   }
   const close = summary.lastIndexOf('}')
   text.add(summary.subarray(0, close))
   text.add(`${isEmpty(summary, close) ? '' : ','}"weave":${derived}}`)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether there is nothing but space between an object's last brace, at `close`, and its first. */
@@ -119,16 +116,6 @@ function isEmpty(object: Buffer, close: number): boolean {
 
 const SPACE = 0x20
 const OPENING_BRACE = 0x7b
-
-function statusOf(call: { exception: string | null; endedAt: number | null; errorCount: number }): string {
-  if (call.exception) return 'error'
-  if (call.endedAt === null) return 'running'
-  return call.errorCount > 0 ? 'descendant_error' : 'success'
-}
-
-function opShortName(opName: string): string {
-  return /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
-}
 
 function quoted(value: string): string {
   return JSON.stringify(value)

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-interface Fields {
-  [field: string]: unknown
-}
-
 async function ok(path: string, body: unknown): Promise<Fields> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Fields
+  return replyOf(await server.post(path, body))
 }
 
 async function publish(project_id: string, object_id: string, val: unknown): Promise<string> {
@@ -22,18 +16,15 @@ async function publish(project_id: string, object_id: string, val: unknown): Pro
 
 /** Writes calls, named in order. */
 async function write(project_id: string, calls: Record<string, Fields>): Promise<void> {
-  const batch = Object.entries(calls).map(([op_name, fields], index) => ({
-    id: newId(),
-    trace_id: newId(),
-    op_name,
-    started_at: `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`,
-    ended_at: '2026-01-01T01:00:00Z',
-    attributes: {},
-    inputs: {},
-    summary: {},
-    ...fields,
-  }))
-  await ok(`/v2/${project_id}/calls/complete`, { batch })
+  const batch = Object.entries(calls).map(([op_name, fields], index) =>
+    finishedCall({
+      op_name,
+      started_at: `2026-01-01T00:00:${String(index).padStart(2, '0')}Z`,
+      ended_at: '2026-01-01T01:00:00Z',
+      ...fields,
+    }),
+  )
+  await writeCalls(server, project_id, batch)
 }
 
 async function query(project_id: string, fields: Fields): Promise<Fields[]> {

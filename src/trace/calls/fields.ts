@@ -18,8 +18,24 @@ export const DISPLAY_NAME = `nullIf(display_name, '')`
 /** The name a person reads of an op: the object name of an op ref, or the text itself. */
 export const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '^weave:///[^/]+/[^/]+/op/([^:/]+)'), op_name)`
 
+/** {@link OP_SHORT_NAME} of a call that has been read. */
+export function opShortName(opName: string): string {
+  return /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
+}
+
 /** Wire: an empty exception is none. */
 export const STATUS = `multiIf(ifNull(exception, '') != '', 'error', ended_at = ${NEVER}, 'running', error_count > 0, 'descendant_error', 'success')`
+
+/** {@link STATUS} of a call that has been read. */
+export function statusOf(call: {
+  exception: string | null
+  endedAt: number | null
+  errorCount: number
+}): string {
+  if (call.exception) return 'error'
+  if (call.endedAt === null) return 'running'
+  return call.errorCount > 0 ? 'descendant_error' : 'success'
+}
 
 const optional = (column: string): FieldExpression => ({ sql: `nullIf(${column}, '')`, kind: 'text' })
 const column = (name: string, kind: FieldKind): FieldExpression => ({ sql: name, kind })

@@ -2,6 +2,8 @@ import { tooLarge, unavailable } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { firstOf, isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
+import { portions } from '../portions.ts'
+import type { SortedPage } from '../query-language/page.ts'
 import { callTexts } from './call-text.ts'
 import { PAYLOADS, type PayloadColumn } from './fields.ts'
 import * as queries from './queries.ts'
@@ -13,11 +15,12 @@ import type * as wire from './wire.ts'
 /** The ids of a list are in memory until its end, some 46 bytes each: more than five million calls. */
 const IDS_BYTES_MAX = 256 * 1024 * 1024
 
-/** Payloads of a list that are in memory at once, but for a single larger call. */
-const BYTES_PER_FETCH = 16 * 1024 * 1024
-
-/** Calls fetched at once: their ids travel to the database with the query. */
-const CALLS_PER_FETCH = 10_000
+const PER_FETCH = {
+  /** Payloads of a list that are in memory at once, but for a single larger call. */
+  bytes: 16 * 1024 * 1024,
+  /** Calls fetched at once: their ids travel to the database with the query. */
+  count: 10_000,
+}
 
 /** A list this short is read by one query, unless its calls take more memory than a query for a page should. */
 const PAGE_CALLS = 100
@@ -30,7 +33,7 @@ const LONG_LISTS_MAX = 32
 export interface List {
   req: wire.CallsStreamQueryReq
   selection: Selection
-  page: queries.Page
+  page: SortedPage
   context: CallContext
 }
 
@@ -95,19 +98,27 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
     return foundCalls(pieces)
   }
 
+  /** The ids of a list alone, as the database finds them. */
+  async function* idsOf({ selection, page, context }: List): AsyncGenerator<string> {
+    const query = queries.selectIds(selection, page, undefined)
+    for await (const piece of traces.rowBinary(query, context.signal))
+      for (const { id } of foundCalls([piece])) yield id
+  }
+
   /** While one portion is written and sent, the database reads the next. */
   async function* textsOfCalls(list: List, found: FoundCalls): AsyncGenerator<Uint8Array> {
     const shown = shownCalls(list.req, list.page)
-    const rest = portions(found)
-    const read = (ids: string[] | undefined) => {
+    const rest = portions(found, PER_FETCH, ({ bytes }) => ({ bytes, count: 1 }))
+    const read = ({ value: calls }: IteratorResult<FoundCall[], void>) => {
+      const ids = calls?.map(({ id }) => id)
       const reading = ids && rowsOfCalls(list, ids)
       // Whoever awaits it hears of it; a client that goes away meanwhile never will.
       reading?.catch(() => {})
       return reading
     }
-    for (let next = read(rest.next().value); next !== undefined; ) {
+    for (let next = read(rest.next()); next !== undefined; ) {
       const pieces = await next
-      next = read(rest.next().value)
+      next = read(rest.next())
       for (const rows of pieces) yield callTexts(rows, shown).texts
     }
   }
@@ -131,6 +142,7 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   return {
     /** The calls of a list, in pieces of whole lines, one a call. */
     ofList: textsOfList,
+    idsOf,
     /** Calls by their ids. */
     async ofIds(list: List, ids: readonly string[]): Promise<Buffer[]> {
       const shown = shownCalls(list.req, list.page)
@@ -140,31 +152,19 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
 }
 
 /** Calls by id and bytes of payloads, kept as the rows they came in, which take a third of the memory of objects. */
-type FoundCalls = Iterable<{ id: string; bytes: number }>
+type FoundCalls = Iterable<FoundCall>
 
-function* foundCalls(pieces: readonly Uint8Array[]): Generator<{ id: string; bytes: number }> {
+interface FoundCall {
+  id: string
+  bytes: number
+}
+
+function* foundCalls(pieces: readonly Uint8Array[]): Generator<FoundCall> {
   for (const piece of pieces)
     for (const row = readRowBinary(piece); !row.done(); ) yield { id: row.text(), bytes: row.count() }
 }
 
-/** The ids of calls whose payloads may be in memory together. */
-function* portions(found: FoundCalls): Generator<string[], undefined> {
-  let ids: string[] = []
-  let bytes = 0
-  for (const call of found) {
-    if (ids.length > 0 && (bytes + call.bytes > BYTES_PER_FETCH || ids.length === CALLS_PER_FETCH)) {
-      yield ids
-      ids = []
-      bytes = 0
-    }
-    ids.push(call.id)
-    bytes += call.bytes
-  }
-  if (ids.length > 0) yield ids
-  return undefined
-}
-
-function shownCalls(req: wire.CallsStreamQueryReq, page: queries.Page): queries.ShownCalls {
+function shownCalls(req: wire.CallsStreamQueryReq, page: SortedPage): queries.ShownCalls {
   return {
     order: page.sort_by,
     payloads: payloadsOf(req),

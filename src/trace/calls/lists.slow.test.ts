@@ -1,33 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { firstOf, isOutOfMemory, rowsOf } from '../../stores/trace-db/port.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 import { selectBound, selectIds, selectPage } from './queries.ts'
 import type { Selection } from './selection.ts'
 import type { TimeBound } from './time-window.ts'
 
 const server = useTestServer()
 
-interface Fields {
-  [field: string]: unknown
+/** Writes finished calls. */
+async function write(project: string, calls: readonly Fields[]): Promise<void> {
+  await writeCalls(server, project, calls.map(finishedCall))
 }
 
-/** Writes finished calls. `texts` are the JSON texts of payloads, as a client sends them. */
-async function write(project: string, calls: readonly Fields[]): Promise<void> {
-  const batch = calls.map((fields) => ({
-    id: newId(),
-    trace_id: newId(),
-    op_name: 'op',
-    started_at: '2026-01-01T00:00:00Z',
-    ended_at: '2026-01-01T00:00:01Z',
-    attributes: {},
-    inputs: {},
-    output: null,
-    summary: {},
-    ...fields,
-  }))
-  const response = await server.post(`/v2/${project}/calls/complete`, { batch })
-  expect(response.status).toBe(200)
+/** Writes one finished call, whose text the client has made. */
+async function writeText(project: string, text: string): Promise<void> {
+  const body = `{"batch":[${text}]}`
+  await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
 }
 
 async function list(project: string, request: Fields = {}): Promise<Fields[]> {
@@ -89,10 +79,8 @@ describe('POST /calls/stream_query for texts in payloads', () => {
     ])
     // The same text with its letters escaped, which JSON allows everywhere.
     const escaped = asIs.replaceAll('n', '\\u006e')
-    const id = newId()
-    const body = `{"batch":[{"id":"${id}","trace_id":"${newId()}","op_name":"op","started_at":"2026-01-02T00:00:00Z","ended_at":"2026-01-02T00:00:01Z","attributes":{},"inputs":{"text":"${escaped}"},"output":null,"summary":{}}]}`
-    const reply = await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body })
-    expect(reply.status).toBe(200)
+    const call = finishedCall({ started_at: '2026-01-02T00:00:00Z', ended_at: '2026-01-02T00:00:01Z' })
+    await writeText(project, JSON.stringify(call).replace('"inputs":{}', `"inputs":{"text":"${escaped}"}`))
 
     const texts = async ($expr: object): Promise<unknown[]> =>
       (await list(project, { query: { $expr } })).map((call) => (call['inputs'] as Fields)['text'])
@@ -119,19 +107,8 @@ describe('POST /calls/stream_query for texts in payloads', () => {
 describe('POST /calls/stream_query and what clients wrote', () => {
   it('200 with one line a call, whatever line breaks the payloads came with', async () => {
     const project = server.newProject()
-    const call = {
-      id: newId(),
-      trace_id: newId(),
-      op_name: 'op',
-      started_at: '2026-01-01T00:00:00Z',
-      ended_at: '2026-01-01T00:00:01Z',
-      attributes: {},
-      inputs: { a: [1, 'two\nlines'] },
-      output: { b: 1 },
-      summary: {},
-    }
-    const body = JSON.stringify({ batch: [call] }, null, 2)
-    await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body })
+    const call = finishedCall({ inputs: { a: [1, 'two\nlines'] }, output: { b: 1 } })
+    await writeText(project, JSON.stringify(call, null, 2))
     expect(await list(project)).toMatchObject([{ inputs: { a: [1, 'two\nlines'] }, output: { b: 1 } }])
   })
 
@@ -214,17 +191,8 @@ describe('POST /calls/stream_query and what clients wrote', () => {
 
   it('200 with summaries that hold nothing but space', async () => {
     const project = server.newProject()
-    const call = {
-      op_name: 'op',
-      attributes: {},
-      inputs: {},
-      output: null,
-      started_at: '2026-01-01T00:00:00Z',
-    }
-    const ids = { id: newId(), trace_id: newId(), ended_at: '2026-01-01T00:00:01Z' }
-    const text = JSON.stringify({ batch: [{ ...call, ...ids, summary: {} }] })
-    const body = text.replace('"summary":{}', `"summary":{${' '.repeat(300)}}`)
-    await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body })
+    const text = JSON.stringify(finishedCall())
+    await writeText(project, text.replace('"summary":{}', `"summary":{${' '.repeat(300)}}`))
     expect(await list(project)).toMatchObject([{ summary: { weave: { status: 'success' } } }])
     expect(await list(project, { include_feedback: true })).toHaveLength(1)
   })
@@ -248,10 +216,8 @@ describe('POST /calls/stream_query and what clients wrote', () => {
   it('422 for times that cannot be kept', async () => {
     const project = server.newProject()
     for (const year of ['1800', '2500']) {
-      const start = { project_id: project, op_name: 'op', attributes: {}, inputs: {} }
-      const response = await server.post('/call/start', {
-        start: { ...start, started_at: `${year}-01-01T00:00:00Z` },
-      })
+      const start = finishedCall({ project_id: project, started_at: `${year}-01-01T00:00:00Z` })
+      const response = await server.post('/call/start', { start })
       expect(response.status).toBe(422)
     }
   })

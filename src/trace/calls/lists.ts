@@ -60,6 +60,7 @@ export function createCallLists(deps: ReadingDeps) {
     checked,
     asText: texts.ofList,
     asCalls: callsOfList,
+    asIds: texts.idsOf,
     callsById,
     expandedFields: expanding.expandedFields,
   }

@@ -1,17 +1,12 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
 import { compileSort } from '../query-language/compile.ts'
+import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
 import { callColumns, type ShownColumns } from './call-text.ts'
 import { callField } from './fields.ts'
 import { conditions, type Selection, selectionSql, VISIBLE } from './selection.ts'
 import { boundSql, type TimeBound, type TimeWindow, withinSql } from './time-window.ts'
-
-export interface Page {
-  sort_by: readonly SortBy[]
-  limit: number | undefined
-  offset: number
-}
 
 /** How a list shows its calls. */
 export interface ShownCalls extends Omit<ShownColumns, 'totalStorageSize'> {
@@ -28,18 +23,21 @@ export function selectBound(selection: Selection, window: TimeWindow): Sql {
 }
 
 /** Ids of the selected calls in order, and the bytes of their payloads, none of which is read unless the condition or the order asks. */
-export function selectIds(selection: Selection, page: Page, bound: TimeBound | undefined): Sql {
+export function selectIds(selection: Selection, page: SortedPage, bound: TimeBound | undefined): Sql {
   const params = createParams()
   return { sql: idsSql(selection, page, bound, params), params: params.values }
 }
 
-function idsSql(selection: Selection, page: Page, bound: TimeBound | undefined, params: Params): string {
+function idsSql(
+  selection: Selection,
+  page: SortedPage,
+  bound: TimeBound | undefined,
+  params: Params,
+): string {
   const { where, field, from } = selectionSql(selection, params)
   const order = compileSort(page.sort_by, field, params)
-  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
-  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return `SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes FROM ${from()}
-    WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${limit} ${offset}`
+    WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${pageSql(page, params)}`
 }
 
 /** The different refs at a path of the calls that the filter selects; the query is not asked, since it may look behind them. */
@@ -56,15 +54,13 @@ export function selectRefs(selection: Selection, path: string, limit: number): S
 /** The rows of calls whose ids are known, for `callTexts`, in the order of the list that they are of. */
 export function selectRows(selection: Selection, ids: readonly string[], shown: ShownCalls): Sql {
   const params = createParams()
-  // One text, because an array of some thousand literals takes longer to parse than to look for.
-  const list = `(SELECT arrayJoin(splitByChar(' ', ${params.bind(ids.join(' '), 'String')})))`
-  return { sql: rowsSql(selection, list, shown, params), params: params.values }
+  return { sql: rowsSql(selection, params.bindIds(ids), shown, params), params: params.values }
 }
 
 /** The rows of a short page at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
 export function selectPage(
   selection: Selection,
-  page: Page,
+  page: SortedPage,
   shown: ShownCalls,
   { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
 ): Sql {

@@ -32,6 +32,11 @@ export function createCallReading(deps: ReadingDeps) {
       return lists.asCalls(await lists.checked(req, context))
     },
 
+    /** The ids of that list alone. */
+    async ids(req: wire.CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<string>> {
+      return lists.asIds(await lists.checked(req, context))
+    },
+
     async queryStats(
       req: wire.CallsQueryStatsReq,
       { signal }: CallContext,

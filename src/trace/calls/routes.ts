@@ -1,4 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
+import { ProjectPath } from '../project-path-wire.ts'
 import type { Calls } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -39,7 +40,7 @@ export function callsRoutes(calls: Calls): Route[] {
       path: '/v2/{entity}/{project}/calls/complete',
       operationId: 'calls_complete',
       family: 'trace',
-      pathParams: wire.ProjectPath,
+      pathParams: ProjectPath,
       body: wire.CallsCompleteReq,
       reply: 'json',
       response: wire.Empty,
@@ -50,7 +51,7 @@ export function callsRoutes(calls: Calls): Route[] {
       path: '/v2/{entity}/{project}/call/start',
       operationId: 'call_start_v2',
       family: 'trace',
-      pathParams: wire.ProjectPath,
+      pathParams: ProjectPath,
       body: wire.CallStartV2Req,
       reply: 'json',
       response: wire.CallStartRes,
@@ -61,7 +62,7 @@ export function callsRoutes(calls: Calls): Route[] {
       path: '/v2/{entity}/{project}/call/end',
       operationId: 'call_end_v2',
       family: 'trace',
-      pathParams: wire.ProjectPath,
+      pathParams: ProjectPath,
       body: wire.CallEndV2Req,
       reply: 'json',
       response: wire.Empty,

@@ -68,9 +68,6 @@ export type CallUpsertBatchReq = z.output<typeof CallUpsertBatchReq>
 export const CallUpsertBatchRes = z.object({ res: z.array(z.union([CallStartRes, Empty])) })
 
 /** Wire: in the v2 routes items may leave the project out; the path wins in any case. */
-export const ProjectPath = z.object({ entity: z.string(), project: z.string() })
-export type ProjectPath = z.output<typeof ProjectPath>
-
 const inPath = { project_id: NullishString }
 export const CallsCompleteReq = z.object({ batch: z.array(CallComplete.extend(inPath)) })
 export type CallsCompleteReq = z.output<typeof CallsCompleteReq>

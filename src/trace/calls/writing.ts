@@ -3,6 +3,7 @@ import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { type ProjectPath, projectIdOf } from '../project-path-wire.ts'
 import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
@@ -13,9 +14,20 @@ const DELETE_MAX = 1000
 /** Wire: descendants are looked for among this many calls of the traces concerned. */
 const DESCENDANTS_MAX = 10_000
 
+/** Hears of calls of clients that end before that is written, and by what it returns when it has been, or has failed. */
+export type OnEnded = (ended: readonly { project_id: string; id: string }[]) => Promise<() => void>
+
 /** Every way a call is written: whole, in parts, renamed, deleted. All of them may be repeated without harm. */
 export function createCallWriting(deps: { traces: TraceDb; projects: Projects }) {
   const { traces, projects } = deps
+  let onEnded: OnEnded = async () => () => undefined
+
+  /** Writes what clients send. */
+  async function accept(parts: readonly CallPart[]): Promise<void> {
+    const ended = parts.filter((part) => part['ended_at'] !== undefined)
+    const settled = await onEnded(ended)
+    await write(parts).finally(settled)
+  }
 
   async function write(parts: readonly CallPart[]): Promise<void> {
     for (const projectId of new Set(parts.map((part) => part.project_id)))
@@ -28,7 +40,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     context: CallContext,
   ): Promise<{ id: string; trace_id: string }> {
     const part = startPart(call, context.caller.user, ['start'])
-    await write([part])
+    await accept([part])
     return { id: part.id, trace_id: part.trace_id }
   }
 
@@ -38,7 +50,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
     calls: readonly Omit<wire.CallComplete, 'project_id'>[],
     user: string,
   ): Promise<void> {
-    return write(
+    return accept(
       calls.flatMap((call, index) => [
         startPart({ ...call, project_id }, user, ['batch', index]),
         endPart({ ...call, project_id }, ['batch', index]),
@@ -49,16 +61,16 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
   return {
     start: (req: wire.CallStartReq, context: CallContext) => start(req.start, context),
 
-    startV2: (req: wire.CallStartV2Req & wire.ProjectPath, context: CallContext) =>
-      start({ ...req.start, project_id: projectOf(req) }, context),
+    startV2: (req: wire.CallStartV2Req & ProjectPath, context: CallContext) =>
+      start({ ...req.start, project_id: projectIdOf(req) }, context),
 
     async end(req: wire.CallEndReq) {
-      await write([endPart(req.end, ['end'])])
+      await accept([endPart(req.end, ['end'])])
       return {}
     },
 
-    async endV2(req: wire.CallEndV2Req & wire.ProjectPath) {
-      await write([endPart({ ...req.end, project_id: projectOf(req) }, ['end'])])
+    async endV2(req: wire.CallEndV2Req & ProjectPath) {
+      await accept([endPart({ ...req.end, project_id: projectIdOf(req) }, ['end'])])
       return {}
     },
 
@@ -67,7 +79,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
         const at = ['batch', index, 'req', item.mode]
         return item.mode === 'start' ? startPart(item.req.start, caller.user, at) : endPart(item.req.end, at)
       })
-      await write(parts)
+      await accept(parts)
       return {
         res: req.batch.map((item, index) => {
           const part = parts[index]
@@ -76,15 +88,23 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
       }
     },
 
-    async complete(req: wire.CallsCompleteReq & wire.ProjectPath, { caller }: CallContext) {
-      await record(projectOf(req), req.batch, caller.user)
+    async complete(req: wire.CallsCompleteReq & ProjectPath, { caller }: CallContext) {
+      await record(projectIdOf(req), req.batch, caller.user)
       return {}
     },
 
     record,
 
-    /** Writes parts that their makers have checked. */
+    /** Writes parts of clients that their makers have checked. */
+    acceptParts: accept,
+
+    /** Writes parts of the server's own calls, which nobody watches: what scores calls would else score itself. */
     writeParts: write,
+
+    /** Tells of calls that end from now on. */
+    watchEnds(watcher: OnEnded): void {
+      onEnded = watcher
+    },
 
     /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
     async update(req: wire.CallUpdateReq) {
@@ -121,8 +141,4 @@ function withDescendants(roots: readonly string[], family: readonly FamilyMember
   const found = new Set(roots)
   for (const id of found) for (const child of children.get(id) ?? []) found.add(child.id)
   return found
-}
-
-function projectOf({ entity, project }: wire.ProjectPath): string {
-  return `${entity}/${project}`
 }

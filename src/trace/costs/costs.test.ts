@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, useTestServer } from '../../testing.ts'
 import { defaultPrices } from './default-prices.ts'
 import { type Price, priceAt } from './prices.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 const PRICE = { prompt_token_cost: 1e-6, completion_token_cost: 2e-6 }
 

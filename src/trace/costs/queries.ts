@@ -1,30 +1,23 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
 import { compileQuery, compileSort } from '../query-language/compile.ts'
+import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams } from '../query-language/params.ts'
-import type { Query, SortBy } from '../query-language/wire.ts'
+import type { Query } from '../query-language/wire.ts'
 import { costField } from './fields.ts'
-
-export interface Page {
-  sort_by: readonly SortBy[]
-  limit: number | undefined
-  offset: number
-}
 
 /** The costs of a project for which the query holds, in order. */
 export function selectCosts(
   selection: { project_id: string; query?: Query | null | undefined },
   columns: readonly string[],
-  page: Page,
+  page: SortedPage,
 ): Sql {
   const params = createParams()
   const project = `project_id = ${params.bind(selection.project_id, 'String')}`
   const where =
     selection.query == null ? project : `${project} AND ${compileQuery(selection.query, costField, params)}`
   const order = compileSort(page.sort_by, costField, params)
-  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
-  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return {
-    sql: `SELECT ${columns.join(', ')} FROM costs FINAL WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    sql: `SELECT ${columns.join(', ')} FROM costs FINAL WHERE ${where} ORDER BY ${order} ${pageSql(page, params)}`,
     params: params.values,
   }
 }

@@ -6,6 +6,7 @@ import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { collectReply } from '../collect-reply.ts'
 import { dateTimeAt } from '../date-time.ts'
+import { sortedPageOf } from '../query-language/page.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import { defaultPrices } from './default-prices.ts'
 import { COST_FIELDS, costFields } from './fields.ts'
@@ -18,11 +19,6 @@ const PRICES_PER_MODEL = 1000
 
 /** About the characters of a cost in a reply. */
 const COST_CHARS = 400
-
-const OLDEST_FIRST = [
-  { field: 'created_at', direction: 'asc' as const },
-  { field: 'id', direction: 'asc' as const },
-]
 
 export type Costs = ReturnType<typeof createCosts>
 
@@ -62,14 +58,8 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
 
     /** Wire: only prices of the project itself. */
     async query(req: wire.CostQueryReq, { signal }: CallContext) {
-      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
-        throw invalidRequest('limit and offset must not be negative')
+      const page = sortedPageOf(req)
       const fields = req.fields?.length ? costFields(req.fields) : COST_FIELDS
-      const page = {
-        sort_by: [...(req.sort_by ?? []), ...OLDEST_FIRST],
-        limit: req.limit ?? undefined,
-        offset: req.offset ?? 0,
-      }
       const rows = traces.query<Partial<wire.Cost>>(queries.selectCosts(req, fields, page), signal)
       const found = await collectReply(rows, () => COST_CHARS)
       return { results: found.map((row) => ({ ...NO_COST, ...row })) }

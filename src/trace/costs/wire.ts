@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Query, SortBy } from '../query-language/wire.ts'
+import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
@@ -24,14 +24,7 @@ export type CostCreateReq = z.output<typeof CostCreateReq>
 export const CostCreateRes = z.object({ ids: z.array(z.tuple([z.string(), z.string()])) })
 export type CostCreateRes = z.input<typeof CostCreateRes>
 
-export const CostQueryReq = z.object({
-  project_id: z.string(),
-  fields: z.array(z.string()).nullish(),
-  query: Query.nullish(),
-  sort_by: z.array(SortBy).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
-})
+export const CostQueryReq = RowsQueryReq
 export type CostQueryReq = z.output<typeof CostQueryReq>
 
 /** Wire: fields that were not asked for are null. */

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Selection } from '../calls/selection.ts'
 import type { Calls } from '../calls/service.ts'
 import { splitPath } from '../query-language/json-path.ts'
@@ -29,15 +29,8 @@ export function createChoosing(deps: { traces: TraceDb; calls: Calls; refs: Pick
     const filter = evaluation_call_id
       ? { ...selection.filter, parent_ids: [evaluation_call_id] }
       : selection.filter
-    const ids = new Set<string>()
-    const req = { ...selection, filter, query: inTrials(query), columns: ['id'] }
-    const expand_columns = [ROOTS.inputs]
-    for await (const { id } of await calls.list(
-      { ...req, expand_columns, return_expanded_column_values: false },
-      context,
-    ))
-      ids.add(id)
-    return ids
+    const req = { ...selection, filter, query: inTrials(query), expand_columns: [ROOTS.inputs] }
+    return new Set(await rowsOf(await calls.ids(req, context)))
   }
 
   /** The values of one field by trial, texts as the database shows leaves. */

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { jsonDigest } from '../digest.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 interface Trial extends Fields {
   predict_and_score_call_id: string
@@ -24,31 +21,15 @@ interface Results {
   warnings: string[]
 }
 
-async function json<Reply = Fields>(response: Response): Promise<Reply> {
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Reply
-}
-
 const MODEL = 'weave:///test/p/object/small:abc'
 const post = (project: string, fields: Fields) => server.post(`/v2/${project}/eval_results/query`, fields)
-const query = async (project: string, fields: Fields) => json<Results>(await post(project, fields))
+const query = async (project: string, fields: Fields) => replyOf<Results>(await post(project, fields))
 
 /** A call that took two seconds, with an id that rises with time. */
 function callOf(project: string, opName: string, fields: Fields = {}) {
   const id = newId()
-  return {
-    id,
-    trace_id: id,
-    op_name: `weave:///${project}/op/${opName}:abc`,
-    started_at: '2026-01-01T00:00:00Z',
-    ended_at: '2026-01-01T00:00:02Z',
-    attributes: {},
-    inputs: {},
-    output: null,
-    summary: {},
-    ...fields,
-  }
+  const op_name = `weave:///${project}/op/${opName}:abc`
+  return finishedCall({ id, trace_id: id, op_name, ended_at: '2026-01-01T00:00:02Z', ...fields })
 }
 
 interface Example {
@@ -80,7 +61,7 @@ async function evaluate(
     const scorers = Object.keys(scores).map((name) => callOf(project, name, { parent_id: trial.id }))
     return [trial, ...scorers, predict]
   })
-  await json(await server.post(`/v2/${project}/calls/complete`, { batch: [run, ...batch] }))
+  await writeCalls(server, project, [run, ...batch])
   return run.id
 }
 
@@ -130,7 +111,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     const body = JSON.stringify({ batch: [run, trial] })
       .replace(/"inputs":\{\}(?!.*"inputs")/, '"inputs":{"example":{"x":1.0}}')
       .replace(/"output":null(?!.*"output")/, '"output":{"output":12345678901234567890,"scores":{"s":1.0}}')
-    await json(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
+    await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
     const asked = { evaluation_call_ids: [run.id], include_raw_data_rows: true }
     const text = await (await post(project, asked)).text()
     expect(text).toContain(`"row_digest":"${jsonDigest('{"x":1.0}')}","raw_data_row":{"x":1.0}`)
@@ -140,10 +121,12 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
   it('200 with what is logged step by step', async () => {
     const project = server.newProject()
     const evaluation = 'weave:///test/p/object/e:abc'
-    const made = await json(await server.post(`/v2/${project}/evaluation_runs`, { evaluation, model: MODEL }))
+    const made = await replyOf(
+      await server.post(`/v2/${project}/evaluation_runs`, { evaluation, model: MODEL }),
+    )
     const run = String(made['evaluation_run_id'])
     const spans = [{ trace_id: 'a', span_id: 'b' }]
-    const { prediction_id } = await json(
+    const { prediction_id } = await replyOf(
       await server.post(`/v2/${project}/predictions`, {
         model: MODEL,
         inputs: { n: 1 },
@@ -153,7 +136,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
       }),
     )
     const scorer = 'weave:///test/p/object/exact:abc'
-    const { score_id } = await json(
+    const { score_id } = await replyOf(
       await server.post(`/v2/${project}/scores`, {
         prediction_id,
         scorer,
@@ -161,7 +144,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
         evaluation_run_id: run,
       }),
     )
-    await json(await server.post(`/v2/${project}/predictions/${prediction_id}/finish`, {}))
+    await replyOf(await server.post(`/v2/${project}/predictions/${prediction_id}/finish`, {}))
     const { rows } = await query(project, { evaluation_run_ids: [run] })
     expect(rows).toMatchObject([
       {
@@ -185,7 +168,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
 
   it('200 with rows of a dataset by their digest, as refs or resolved; a warning where one leads nowhere', async () => {
     const project = server.newProject()
-    const made = await json(await server.post(`/v2/${project}/datasets`, { name: 'd', rows: [{ n: 5 }] }))
+    const made = await replyOf(await server.post(`/v2/${project}/datasets`, { name: 'd', rows: [{ n: 5 }] }))
     const rows = `weave:///${project}/object/d:${String(made['digest'])}/attr/rows/id`
     const ref = `${rows}/${digestOf({ n: 5 })}`
     const run = await evaluate(project, [{ example: ref }])
@@ -281,7 +264,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
   it('200 with what the predictions cost', async () => {
     const project = server.newProject()
     const costs = { small: { prompt_token_cost: 1, completion_token_cost: 10 } }
-    await json(await server.post('/cost/create', { project_id: project, costs }))
+    await replyOf(await server.post('/cost/create', { project_id: project, costs }))
     const run = await evaluate(project, [{ example: 1 }])
     const asked = { evaluation_call_ids: [run], include_costs: true, include_summary: true }
     const { rows, summary } = await query(project, asked)
@@ -314,7 +297,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
 
   it('200 in the order of scores, outputs and inputs, of one evaluation or by their difference', async () => {
     const project = server.newProject()
-    const made = await json(
+    const made = await replyOf(
       await server.post(`/v2/${project}/datasets`, { name: 'd', rows: [1, 2, 3].map((n) => ({ n })) }),
     )
     const exampleOf = (n: number) =>

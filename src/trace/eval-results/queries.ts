@@ -57,7 +57,7 @@ export function selectTrials(projectId: string, ids: readonly string[], inputs: 
         JSONExtractString(assumeNotNull(inputs), 'model') AS model, ${hashOf('model')} AS model_hash,
         ${inputs === 'with' ? 'assumeNotNull(inputs)' : "''"} AS example_in
       FROM calls FINAL WHERE project_id = ${params.bind(projectId, 'String')} AND ${VISIBLE}
-        AND id IN ${params.bind(ids, 'Array(String)')}`,
+        AND id IN ${params.bindIds(ids)}`,
     params: params.values,
   }
 }

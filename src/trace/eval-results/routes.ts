@@ -1,5 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
-import { ProjectPath } from '../typed-objects/wire.ts'
+import { ProjectPath } from '../project-path-wire.ts'
 import type { EvalResults } from './service.ts'
 import * as wire from './wire.ts'
 

@@ -4,8 +4,10 @@ import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Calls } from '../calls/service.ts'
 import { collectReply } from '../collect-reply.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
+import { portions, type Size } from '../portions.ts'
+import { projectIdOf } from '../project-path-wire.ts'
+import { pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
-import { projectIdOf } from '../typed-objects/group.ts'
 import { createChoosing } from './choosing.ts'
 import { type PlacedRow, placeTrials } from './places.ts'
 import { createSummary } from './summary.ts'
@@ -15,11 +17,12 @@ import type * as wire from './wire.ts'
 /** Evaluations in one request: as many as a filter takes ids. */
 const EVALUATIONS_MAX = 1000
 
-/** Payloads that are in memory at once beside those of the reply, but for a single larger row. */
-const BYTES_PER_FETCH = 8 * 1024 * 1024
-
-/** Trials fetched at once: their ids travel to the database with the query. */
-const TRIALS_PER_FETCH = 2000
+const PER_FETCH = {
+  /** Payloads that are in memory at once beside those of the reply, but for a single larger row. */
+  bytes: 8 * 1024 * 1024,
+  /** Trials fetched at once: their ids travel to the database with the query. */
+  count: 2000,
+}
 
 const UNRESOLVED = 'Some refs to rows of datasets lead nowhere: raw_data_row is the ref itself there'
 
@@ -36,7 +39,7 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
 
   /** The rows with what their trials say, in their order. */
   async function* readRows(rows: readonly PlacedRow[], options: TrialOptions): AsyncGenerator<wire.Row> {
-    for (const portion of portions(rows)) {
+    for (const portion of portions(rows, PER_FETCH, sizeOf)) {
       const ids = portion.flatMap((row) => row.trials.map(({ id }) => id))
       const read = await trials.read(ids, options)
       for (const row of portion) yield rowOf(row, read)
@@ -72,6 +75,7 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
     async query(req: wire.EvalResultsReq, context: CallContext): Promise<wire.EvalResultsRes> {
       const projectId = projectIdOf(req)
       const roots = rootsOf(req)
+      const { limit, offset } = pageOf(req)
       const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
       const selection = { project_id: projectId, filter }
       const placed = await placeTrials(traces, selection, context.signal)
@@ -87,9 +91,9 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
       if (req.include_rows) {
         const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
         const ordered = await choosing.sorted(wanted, selection, { req, context })
-        const end = req.limit == null ? undefined : req.offset + req.limit
+        const end = limit === undefined ? undefined : offset + limit
         reply.total_rows = ordered.length
-        reply.rows = await collectReply(readRows(ordered.slice(req.offset, end), options), charsOf)
+        reply.rows = await collectReply(readRows(ordered.slice(offset, end), options), charsOf)
         if (req.include_raw_data_rows && req.resolve_row_refs)
           reply.warnings = await resolveRows(projectId, reply.rows)
       }
@@ -102,11 +106,10 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
   }
 }
 
-/** Wire: both names mean calls of evaluations; twice the same is once. @throws 400 for too many, or a page that is none. */
+/** Wire: both names mean calls of evaluations; twice the same is once. @throws 400 for too many. */
 function rootsOf(req: wire.EvalResultsReq): string[] {
   const roots = [...new Set([...(req.evaluation_call_ids ?? []), ...(req.evaluation_run_ids ?? [])])]
   if (roots.length > EVALUATIONS_MAX) throw invalidRequest(`At most ${EVALUATIONS_MAX} evaluations at once`)
-  if ((req.limit ?? 0) < 0 || req.offset < 0) throw invalidRequest('limit and offset must not be negative')
   return roots
 }
 
@@ -114,25 +117,9 @@ function inAll(rows: PlacedRow[], roots: readonly string[]): PlacedRow[] {
   return rows.filter(({ trials }) => new Set(trials.map(({ root }) => root)).size === roots.length)
 }
 
-/** Rows whose payloads may be in memory together. */
-function* portions(rows: readonly PlacedRow[]): Generator<PlacedRow[]> {
-  let portion: PlacedRow[] = []
-  let bytes = 0
-  let count = 0
-  for (const row of rows) {
-    const own = row.trials.reduce((sum, trial) => sum + trial.bytes, 0)
-    const isFull = bytes + own > BYTES_PER_FETCH || count + row.trials.length > TRIALS_PER_FETCH
-    if (portion.length > 0 && isFull) {
-      yield portion
-      portion = []
-      bytes = 0
-      count = 0
-    }
-    portion.push(row)
-    bytes += own
-    count += row.trials.length
-  }
-  if (portion.length > 0) yield portion
+/** Of the trials of a row. */
+function sizeOf({ trials }: PlacedRow): Size {
+  return { bytes: trials.reduce((sum, { bytes }) => sum + bytes, 0), count: trials.length }
 }
 
 function rowOf({ digest, trials }: PlacedRow, read: ReadonlyMap<string, ReadTrial>): wire.Row {

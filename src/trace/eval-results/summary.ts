@@ -1,3 +1,4 @@
+import { isRecord } from '../../is-record.ts'
 import type { Call } from '../calls/wire.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
 import type * as wire from './wire.ts'
@@ -64,7 +65,7 @@ function addScore(
   { scorer, path }: { scorer: string; path: readonly string[] },
   value: unknown,
 ): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isRecord(value)) {
     for (const [name, member] of Object.entries(value))
       addScore(stats, { scorer, path: [...path, name] }, member)
   }

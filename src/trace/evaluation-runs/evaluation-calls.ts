@@ -1,7 +1,9 @@
 import { notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { isRecord } from '../../is-record.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
+import { opShortName } from '../calls/fields.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
 
@@ -26,11 +28,6 @@ export const PREDICT_AND_SCORE = 'Evaluation.predict_and_score'
 /** Wire: the JavaScript client has a spelling of its own. */
 export const PREDICT_AND_SCORE_NAMES = [PREDICT_AND_SCORE, 'Evaluation.predictAndScore'] as const
 
-/** The name of an op, of a ref to it or its own. */
-export function opShortName(opName: string): string {
-  return /^weave:\/\/\/.*\/op\/([^:/]+)/.exec(opName)?.[1] ?? opName
-}
-
 export function isPredictAndScore({ op_name }: Pick<Call, 'op_name'>): boolean {
   const name = opShortName(op_name)
   return PREDICT_AND_SCORE_NAMES.some((spelling) => spelling === name)
@@ -39,7 +36,7 @@ export function isPredictAndScore({ op_name }: Pick<Call, 'op_name'>): boolean {
 /** What `attributes.weave` says of a call. */
 export function marksOf(call: Pick<Call, 'attributes'>): Record<string, unknown> {
   const marks: unknown = JSON.parse(memberText(call.attributes.text, 'weave') ?? 'null')
-  return typeof marks === 'object' && marks !== null ? { ...marks } : {}
+  return isRecord(marks) ? marks : {}
 }
 
 /** A mark that is a text. */
@@ -80,8 +77,7 @@ export function createEvaluationCalls({ calls }: { calls: Calls }) {
     while (waiting.length > 0) {
       const parent_ids = waiting.slice(0, PARENTS_PER_QUERY)
       waiting = waiting.slice(PARENTS_PER_QUERY)
-      const children = await calls.list({ project_id, filter: { parent_ids }, columns: ['id'] }, context)
-      for await (const { id } of children) {
+      for await (const id of await calls.ids({ project_id, filter: { parent_ids } }, context)) {
         if (found.size >= DELETED_MAX)
           throw tooLarge(`There are more than ${DELETED_MAX} calls below: delete fewer at once`)
         if (!found.has(id)) waiting.push(id)

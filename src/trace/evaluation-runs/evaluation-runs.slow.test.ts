@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
+import { replyOf } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 import {
   callOf,
   calls,
@@ -9,7 +11,6 @@ import {
   itLists,
   itReads,
   itRefuses,
-  json,
   list,
   MODEL,
   newRun,
@@ -38,14 +39,14 @@ describe('POST /v2/{entity}/{project}/evaluation_runs', () => {
     const [, name = '', digest] = /\/op\/([^:]+):(.+)$/.exec(String(call['op_name'])) ?? []
     expect(name).toBe('Evaluation.evaluate')
     const op = { project_id: project, object_id: name, digest }
-    expect(await json(await server.post('/obj/read', op))).toMatchObject({ obj: { kind: 'op' } })
+    expect(await replyOf(await server.post('/obj/read', op))).toMatchObject({ obj: { kind: 'op' } })
   })
 
   it('400 for a ref that is malformed, and nothing is left', async () => {
     const project = server.newProject()
     const body = { evaluation: 'weave:///x', model: MODEL }
     expect((await server.post(`/v2/${project}/evaluation_runs`, body)).status).toBe(400)
-    expect(await json(await server.post('/objs/query', { project_id: project }))).toEqual({ objs: [] })
+    expect(await replyOf(await server.post('/objs/query', { project_id: project }))).toEqual({ objs: [] })
   })
 })
 
@@ -89,18 +90,13 @@ describe('GET /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}', () =>
   it('200 for one that a client ran itself', async () => {
     const project = server.newProject()
     const id = newId()
-    const call = {
+    const call = finishedCall({
       id,
-      trace_id: id,
       op_name: `weave:///${project}/op/Evaluation.evaluate:abc`,
-      started_at: '2026-01-01T00:00:00Z',
-      ended_at: '2026-01-02T00:00:00Z',
       exception: 'it broke',
-      attributes: {},
       inputs: { self: EVALUATION, model: MODEL },
-      summary: {},
-    }
-    await json(await server.post(`/v2/${project}/calls/complete`, { batch: [call] }))
+    })
+    await writeCalls(server, project, [call])
     const run = { evaluation_run_id: id, evaluation: EVALUATION, model: MODEL, status: 'failed' }
     expect(await read(project, 'evaluation_runs', id)).toMatchObject(run)
     expect(await list(project, 'evaluation_runs')).toMatchObject([run])
@@ -115,7 +111,7 @@ describe('DELETE /v2/{entity}/{project}/evaluation_runs', () => {
     const run = await newRun(project)
     const prediction = await predict(project, { evaluation_run_id: run })
     await score(project, prediction, { evaluation_run_id: run })
-    expect(await json(await remove(project, 'evaluation_runs', `evaluation_run_ids=${run}`))).toEqual({
+    expect(await replyOf(await remove(project, 'evaluation_runs', `evaluation_run_ids=${run}`))).toEqual({
       num_deleted: 4,
     })
     expect(await calls(project)).toEqual([])
@@ -131,9 +127,11 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     ]) {
       const prediction = await predict(project, { evaluation_run_id: run, output })
       await score(project, prediction, { evaluation_run_id: run, value })
-      await json(await finish(project, 'predictions', prediction))
+      await replyOf(await finish(project, 'predictions', prediction))
     }
-    expect(await json(await finish(project, 'evaluation_runs', run, { summary: { note: 'done' } }))).toEqual({
+    expect(
+      await replyOf(await finish(project, 'evaluation_runs', run, { summary: { note: 'done' } })),
+    ).toEqual({
       success: true,
     })
     return run
@@ -157,8 +155,8 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     const run = await finishedRun(project)
     const { finished_at } = await read(project, 'evaluation_runs', run)
     const late = await predict(project, { evaluation_run_id: run, output: 9 })
-    await json(await finish(project, 'predictions', late))
-    await json(await finish(project, 'evaluation_runs', run))
+    await replyOf(await finish(project, 'predictions', late))
+    await replyOf(await finish(project, 'evaluation_runs', run))
     expect(await read(project, 'evaluation_runs', run)).toMatchObject({ finished_at })
     expect(await callOf(project, run)).toMatchObject({ output: { output: { mean: 5 } } })
     expect(await calls(project, { parent_ids: [run] })).toHaveLength(4)
@@ -168,7 +166,7 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     const project = server.newProject()
     const run = await newRun(project)
     expect((await finish(project, 'evaluation_runs', run, { summary: [] })).status).toBe(422)
-    await json(await finish(project, 'evaluation_runs', run))
+    await replyOf(await finish(project, 'evaluation_runs', run))
     expect(await callOf(project, run)).toMatchObject({ output: {} })
     for (const id of [newId(), await predict(project)])
       expect((await finish(project, 'evaluation_runs', id)).status).toBe(404)

@@ -1,8 +1,8 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
-import { projectIdOf } from '../typed-objects/group.ts'
 import type { ListOfRunReq } from './wire.ts'
 
 type Mark = 'prediction' | 'score'

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
+import { type Fields, replyOf } from '../../testing.ts'
 import {
   callOf,
   EVALUATION,
-  type Fields,
   feedbackIn,
   finish,
   itDeletes,
   itLists,
   itReads,
   itRefuses,
-  json,
   list,
   MODEL,
   newRun,
@@ -36,7 +35,7 @@ describe('POST /v2/{entity}/{project}/predictions', () => {
   it('200 with a call that has ended, numbers as they were written', async () => {
     const project = server.newProject()
     const body = `{"model":"${MODEL}","inputs":{"n":1.0},"output":{"big":12345678901234567890}}`
-    const made = await json(await server.request(`/v2/${project}/predictions`, { method: 'POST', body }))
+    const made = await replyOf(await server.request(`/v2/${project}/predictions`, { method: 'POST', body }))
     const id = String(made['prediction_id'])
     const call = await callOf(project, id)
     expect(call).toMatchObject({
@@ -127,13 +126,13 @@ describe('POST /v2/{entity}/{project}/predictions/{prediction_id}/finish', () =>
     await score(project, prediction, { evaluation_run_id: run, value: 0.25 })
     await score(project, prediction, { evaluation_run_id: run, value: 1 })
     const before = await callOf(project, prediction)
-    expect(await json(await finish(project, 'predictions', prediction))).toEqual({ success: true })
+    expect(await replyOf(await finish(project, 'predictions', prediction))).toEqual({ success: true })
     expect(await callOf(project, prediction)).toEqual(before)
     const parent = await callOf(project, String(before['parent_id']))
     const model_latency = { mean: expect.any(Number) }
     expect(parent['output']).toEqual({ output: 2, scores: { exact: 1 }, model_latency })
     await score(project, prediction, { evaluation_run_id: run, value: 0 })
-    await json(await finish(project, 'predictions', prediction))
+    await replyOf(await finish(project, 'predictions', prediction))
     const again = await callOf(project, String(before['parent_id']))
     expect(again['output']).toMatchObject({ output: 2, scores: { exact: 0 } })
     expect(again['ended_at']).toBe(parent['ended_at'])
@@ -142,7 +141,7 @@ describe('POST /v2/{entity}/{project}/predictions/{prediction_id}/finish', () =>
   it('200 for one without a run; 404 for what is no prediction', async () => {
     const project = server.newProject()
     const prediction = await predict(project)
-    expect(await json(await finish(project, 'predictions', prediction))).toEqual({ success: true })
+    expect(await replyOf(await finish(project, 'predictions', prediction))).toEqual({ success: true })
     for (const id of [newId(), await newRun(project)])
       expect((await finish(project, 'predictions', id)).status).toBe(404)
     expect((await finish(server.newProject(), 'predictions', prediction)).status).toBe(404)
@@ -244,7 +243,7 @@ describe('DELETE /v2/{entity}/{project}/scores', () => {
     const project = server.newProject()
     const prediction = await predict(project)
     const [gone] = [await score(project, prediction), await score(project, prediction)]
-    await json(await remove(project, 'scores', `score_ids=${gone}`))
+    await replyOf(await remove(project, 'scores', `score_ids=${gone}`))
     expect(await feedbackIn(project)).toHaveLength(1)
   })
 })

@@ -1,5 +1,6 @@
 import { type Route, route } from '../../http/route.ts'
-import { ProjectPath } from '../typed-objects/wire.ts'
+import { ProjectPath } from '../project-path-wire.ts'
+import { DeleteRes } from '../typed-objects/wire.ts'
 import type { EvaluationRuns } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -49,7 +50,7 @@ function runsRoutes({ runs }: EvaluationRuns): Route[] {
       pathParams: ProjectPath,
       query: wire.RunDeleteQuery,
       reply: 'json',
-      response: wire.DeleteRes,
+      response: DeleteRes,
       handle: runs.delete,
     }),
     route({
@@ -108,7 +109,7 @@ function predictionsRoutes({ predictions }: EvaluationRuns): Route[] {
       pathParams: ProjectPath,
       query: wire.PredictionDeleteQuery,
       reply: 'json',
-      response: wire.DeleteRes,
+      response: DeleteRes,
       handle: predictions.delete,
     }),
     route({
@@ -166,7 +167,7 @@ function scoresRoutes({ scores }: EvaluationRuns): Route[] {
       pathParams: ProjectPath,
       query: wire.ScoreDeleteQuery,
       reply: 'json',
-      response: wire.DeleteRes,
+      response: DeleteRes,
       handle: scores.delete,
     }),
   ]

@@ -2,20 +2,13 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
+import { opShortName } from '../calls/fields.ts'
 import { startPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
-import { projectIdOf } from '../typed-objects/group.ts'
-import {
-  EVALUATE,
-  type EvaluationCalls,
-  type Kind,
-  markOf,
-  opNames,
-  opShortName,
-  textAt,
-} from './evaluation-calls.ts'
+import { EVALUATE, type EvaluationCalls, type Kind, markOf, opNames, textAt } from './evaluation-calls.ts'
 import type { EvaluationOps } from './evaluation-ops.ts'
 import type * as wire from './wire.ts'
 

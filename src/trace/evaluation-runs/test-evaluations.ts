@@ -1,19 +1,9 @@
 import { expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 /** The server of the test file that imports this. */
 export const server = useTestServer()
-
-export interface Fields {
-  [field: string]: unknown
-}
-
-export async function json<Reply = Fields>(response: Response): Promise<Reply> {
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Reply
-}
 
 export const EVALUATION = 'weave:///test/p/object/evaluation:abc'
 export const MODEL = 'weave:///test/p/object/small:abc'
@@ -27,7 +17,7 @@ const IDS = {
 } as const
 
 async function create(project: string, group: Plural, body: Fields): Promise<string> {
-  return String((await json(await server.post(`/v2/${project}/${group}`, body)))[IDS[group]])
+  return String((await replyOf(await server.post(`/v2/${project}/${group}`, body)))[IDS[group]])
 }
 
 export const newRun = (project: string, fields: Fields = {}) =>
@@ -39,7 +29,7 @@ export const score = (project: string, prediction_id: string, fields: Fields = {
 
 export const request = (project: string, path: string) => server.request(`/v2/${project}/${path}`)
 export const read = async (project: string, group: Plural, id: string) =>
-  json(await request(project, `${group}/${id}`))
+  replyOf(await request(project, `${group}/${id}`))
 export const list = async (project: string, group: Plural, query = '') =>
   documentsOf<Fields>(await request(project, `${group}${query}`))
 export const finish = (project: string, group: Plural, id: string, body: Fields = {}) =>
@@ -58,7 +48,7 @@ export async function callOf(project: string, id: string): Promise<Fields> {
 }
 
 export const feedbackIn = async (project_id: string) =>
-  (await json<{ result: Fields[] }>(await server.post('/feedback/query', { project_id }))).result
+  (await replyOf<{ result: Fields[] }>(await server.post('/feedback/query', { project_id }))).result
 
 /** What is true of every group. */
 export function itRefuses(group: Plural, wrong: readonly Fields[]): void {
@@ -91,7 +81,7 @@ export function itReads(group: Plural, make: (project: string) => Promise<string
     const project = server.newProject()
     const id = await make(project)
     const statusOf = async (project: string, id: string) => (await request(project, `${group}/${id}`)).status
-    const { id: other } = await json(
+    const { id: other } = await replyOf(
       await server.post('/call/start', {
         start: { project_id: project, op_name: 'op', started_at: '2026-01-01', attributes: {}, inputs: {} },
       }),
@@ -112,9 +102,9 @@ export function itDeletes(group: Plural, make: (project: string) => Promise<stri
     const ids = [await make(project), await make(project), await make(project)]
     const query = ids.slice(0, 2).map((id) => `${IDS[group]}s=${id}`)
     const deletion = `${query.join('&')}&${IDS[group]}s=${newId()}`
-    expect(await json(await remove(server.newProject(), group, deletion))).toEqual({ num_deleted: 0 })
-    expect(await json(await remove(project, group, deletion))).toEqual({ num_deleted: 2 })
-    expect(await json(await remove(project, group, deletion))).toEqual({ num_deleted: 0 })
+    expect(await replyOf(await remove(server.newProject(), group, deletion))).toEqual({ num_deleted: 0 })
+    expect(await replyOf(await remove(project, group, deletion))).toEqual({ num_deleted: 2 })
+    expect(await replyOf(await remove(project, group, deletion))).toEqual({ num_deleted: 0 })
     expect((await list(project, group)).map((one) => one[IDS[group]])).toEqual([ids[2]])
     expect((await remove(project, group, '')).status).toBe(422)
   })

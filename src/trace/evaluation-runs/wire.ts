@@ -1,20 +1,17 @@
 import { z } from 'zod'
 import { AnyJson, JsonObject } from '../../json-text-wire.ts'
-import { ListQuery, type ProjectPath } from '../typed-objects/wire.ts'
+import { ProjectPath } from '../project-path-wire.ts'
+import { ListQuery, Strings } from '../typed-objects/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
-/** Wire: a list is its key repeated. */
-const Strings = z.union([z.string().transform((one) => [one]), z.array(z.string())])
-
 export const Success = z.object({ success: z.boolean() })
-export const DeleteRes = z.object({ num_deleted: z.int() })
 
 /** A list that may be of one run alone. */
 export const ListOfRunQuery = ListQuery.extend({ evaluation_run_id: z.string().optional() })
 export type ListOfRunReq = ProjectPath & z.output<typeof ListOfRunQuery>
 
-export const RunPath = z.object({ entity: z.string(), project: z.string(), evaluation_run_id: z.string() })
+export const RunPath = ProjectPath.extend({ evaluation_run_id: z.string() })
 export type RunPath = z.output<typeof RunPath>
 
 export const RunCreateReq = z.object({
@@ -52,7 +49,7 @@ export const EvaluationRun = z
   .meta({ id: 'EvaluationRun' })
 export type EvaluationRun = z.input<typeof EvaluationRun>
 
-export const PredictionPath = z.object({ entity: z.string(), project: z.string(), prediction_id: z.string() })
+export const PredictionPath = ProjectPath.extend({ prediction_id: z.string() })
 export type PredictionPath = z.output<typeof PredictionPath>
 
 export const PredictionCreateReq = z.object({
@@ -80,7 +77,7 @@ export const Prediction = z
   .meta({ id: 'Prediction' })
 export type Prediction = z.input<typeof Prediction>
 
-export const ScorePath = z.object({ entity: z.string(), project: z.string(), score_id: z.string() })
+export const ScorePath = ProjectPath.extend({ score_id: z.string() })
 export type ScorePath = z.output<typeof ScorePath>
 
 export const ScoreCreateReq = z.object({

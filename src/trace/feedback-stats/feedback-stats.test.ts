@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 /** Feedback is said now: the bucket that holds now is the last of the hour before it ends. */
 const HOUR = 3600_000
@@ -17,10 +13,7 @@ const lastHour = () => ({
 })
 
 async function ok(path: string, body: unknown): Promise<Fields> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Fields
+  return replyOf(await server.post(path, body))
 }
 
 async function say(project_id: string, payload: Fields, fields: Fields = {}): Promise<void> {

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 function note(project_id: string, fields: Fields = {}): Fields {
   const weave_ref = `weave:///${project_id}/call/${newId()}`

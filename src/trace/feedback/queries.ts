@@ -1,7 +1,8 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
 import { compileQuery, compileSort } from '../query-language/compile.ts'
+import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
-import type { Query, SortBy } from '../query-language/wire.ts'
+import type { Query } from '../query-language/wire.ts'
 import { columnOf, feedbackField } from './fields.ts'
 
 /** Which feedback of a project is meant. */
@@ -10,22 +11,14 @@ export interface Selection {
   query?: Query | null | undefined
 }
 
-export interface Page {
-  sort_by: readonly SortBy[]
-  limit: number | undefined
-  offset: number
-}
-
 /** The selected rows in order, with the columns that the fields need. */
-export function selectFeedback(selection: Selection, fields: readonly string[], page: Page): Sql {
+export function selectFeedback(selection: Selection, fields: readonly string[], page: SortedPage): Sql {
   const params = createParams()
   const columns = [...new Set(fields.map(columnOf))].join(', ')
   const where = conditions(selection, params)
   const order = compileSort(page.sort_by, feedbackField, params)
-  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
-  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return {
-    sql: `SELECT ${columns} FROM feedback FINAL WHERE ${where} ORDER BY ${order} ${limit} ${offset}`,
+    sql: `SELECT ${columns} FROM feedback FINAL WHERE ${where} ORDER BY ${order} ${pageSql(page, params)}`,
     params: params.values,
   }
 }

@@ -8,6 +8,7 @@ import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
+import { sortedPageOf } from '../query-language/page.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import { internalRef, isInternalRef, isRef } from '../refs/ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
@@ -21,11 +22,6 @@ const BATCH_MAX = 1000
 
 /** An id is a UUID by custom; longer ones would only fill the table's key. */
 const ID_CHARS_MAX = 128
-
-const OLDEST_FIRST = [
-  { field: 'created_at', direction: 'asc' as const },
-  { field: 'id', direction: 'asc' as const },
-]
 
 export type Feedback = ReturnType<typeof createFeedback>
 
@@ -81,14 +77,8 @@ export function createFeedback(deps: {
     },
 
     async query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
-      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
-        throw invalidRequest('limit and offset must not be negative')
+      const page = sortedPageOf(req)
       const fields = req.fields?.length ? req.fields : ALL_COLUMNS
-      const page = {
-        sort_by: [...(req.sort_by ?? []), ...OLDEST_FIRST],
-        limit: req.limit ?? undefined,
-        offset: req.offset ?? 0,
-      }
       const rows = traces.query<StoredFeedback>(queries.selectFeedback(req, fields, page), signal)
       const count = traces.query<{ count: number }>(queries.countFeedback(req), signal)
       const stored = await collectReply(rows, (row) => row.payload?.length ?? 0)

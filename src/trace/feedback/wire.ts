@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AnyJson, JsonObject } from '../../json-text-wire.ts'
-import { Query, SortBy } from '../query-language/wire.ts'
+import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const NullishString = z.string().nullish()
 const Texts = z.record(z.string(), z.string()).nullish()
@@ -52,14 +52,7 @@ export const FeedbackCreateBatchRes = z.object({ res: z.array(FeedbackCreateRes)
 export const FeedbackReplaceReq = z.object({ ...FeedbackCreateReq.shape, feedback_id: z.string() })
 export type FeedbackReplaceReq = z.output<typeof FeedbackReplaceReq>
 
-export const FeedbackQueryReq = z.object({
-  project_id: z.string(),
-  fields: z.array(z.string()).nullish(),
-  query: Query.nullish(),
-  sort_by: z.array(SortBy).nullish(),
-  limit: z.int().nullish(),
-  offset: z.int().nullish(),
-})
+export const FeedbackQueryReq = RowsQueryReq
 export type FeedbackQueryReq = z.output<typeof FeedbackQueryReq>
 
 /** Wire: a row has exactly the fields that were asked for, under the names they were asked by. */

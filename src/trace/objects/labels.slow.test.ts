@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 
-interface Fields {
-  [field: string]: unknown
-}
-
 async function ok(response: Promise<Response>): Promise<Fields> {
-  const reply = await response
-  const text = await reply.text()
-  expect(reply.status, text).toBe(200)
-  return JSON.parse(text) as Fields
+  return replyOf(await response)
 }
 
 async function publish(project_id: string, object_id: string, ...vals: unknown[]): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
+import { isRecord } from '../../is-record.ts'
 import { type JsonText, type LosslessJson, parseLossless, stringify } from '../../lossless-json.ts'
 import { BUILTIN_CLASSES } from './builtin-classes.ts'
 
@@ -19,14 +20,14 @@ export function classified(
   claimed: string | null | undefined,
 ): ObjectClasses & { val: string } {
   const value = val?.value()
-  const fields = isObject(value) ? value : {}
-  const kind = isObject(fields['weave_type']) && fields['weave_type']['type'] === 'Op' ? 'op' : 'object'
+  const fields = isRecord(value) ? value : {}
+  const kind = isRecord(fields['weave_type']) && fields['weave_type']['type'] === 'Op' ? 'op' : 'object'
   const own = classesOfInstance(fields)
   const text = val?.text ?? 'null'
   if (claimed == null) return { val: text, kind, ...own }
   if (!BUILTIN_CLASSES.has(claimed))
     throw invalidRequest(`Unknown builtin object class ${claimed.slice(0, 100)}`)
-  if (!isObject(value)) throw invalidRequest(`A value of class ${claimed} must be an object`)
+  if (!isRecord(value)) throw invalidRequest(`A value of class ${claimed} must be an object`)
   if (own.leaf_object_class === null) return { kind, ...instanceOf(claimed, text) }
   if (own.leaf_object_class !== claimed) {
     throw invalidRequest(`The value is of class ${own.leaf_object_class}, not ${claimed}`)
@@ -55,8 +56,4 @@ function classesOfInstance(fields: Record<string, unknown>): Omit<ObjectClasses,
   const isInstance = bases.at(-1) === 'BaseModel' && /^(Base)?Object$/.test(bases.at(-2) ?? '')
   if (!isInstance || typeof leaf !== 'string') return { base_object_class: null, leaf_object_class: null }
   return { base_object_class: bases.at(-3) ?? leaf, leaf_object_class: leaf }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, useTestServer } from '../../testing.ts'
+import { DIGESTS } from '../test-digests.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 async function create(
   project_id: string,
@@ -59,27 +56,19 @@ const CLASSES: [string, Fields, string | null, string | null][] = [
 ]
 
 describe('POST /obj/create', () => {
-  it.each([
-    ['{"a":1}', 'XdhgKMbg1k4iUYb5astpM4ssWXZN95FiEH9cS7NNExA'],
-    ['{"b":1,"a":1.0}', 'FrlqcDmb4Iisxc5QfaP3NSolLfMgU8XewTvY6giVV7A'],
-    ['null', 'dCNOmKYnSYX12vHzasLXiswzlGT5UHA7jAGYkvmCuQs'],
-    ['[1,2.5,-0.0,1e16,1e-7,123456789012345678901234567890]', 'vW4lC91yk1wHix06Gc1cPRzpBBSkdtvxUiXm1Jx4Vc0'],
-    ['{"é":"ü😀\\u0007/\\u007f","Z":true,"\\uffff":1,"😀":2}', 'IjEwSatE7ifRSBEMELHSTk5Or9tNpyEqhUu5aUIqPqg'],
-    [
-      '"weave:///e/p/object/o:XdhgKMbg1k4iUYb5astpM4ssWXZN95FiEH9cS7NNExA"',
-      'aOs3zvtPEeATW60scskoDBng8xStMBa2zxxOBXkJZuo',
-    ],
-    ['{"__proto__":{"x":1e400},"2":"","1":[]}', undefined],
-  ])('200 and %s reads back as it was sent', async (text, digest) => {
-    const project_id = server.newProject()
-    const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${text}}}`
-    const response = await server.request('/obj/create', { method: 'POST', body })
-    expect(response.status).toBe(200)
-    const reply = (await response.json()) as { digest: string }
-    if (digest !== undefined) expect(reply.digest).toBe(digest)
-    const found = await read(project_id, 'o', reply.digest)
-    expect(await found.text()).toContain(`"val":${text},`)
-  })
+  it.each([...DIGESTS, ['{"__proto__":{"x":1e400},"2":"","1":[]}', undefined]])(
+    '200 and %s reads back as it was sent',
+    async (text, digest) => {
+      const project_id = server.newProject()
+      const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${text}}}`
+      const response = await server.request('/obj/create', { method: 'POST', body })
+      expect(response.status).toBe(200)
+      const reply = (await response.json()) as { digest: string }
+      if (digest !== undefined) expect(reply.digest).toBe(digest)
+      const found = await read(project_id, 'o', reply.digest)
+      expect(await found.text()).toContain(`"val":${text},`)
+    },
+  )
 
   it('200 with the same version for the same content, whatever the order of its keys', async () => {
     const project = server.newProject()

@@ -3,6 +3,16 @@ import { JsonText, stringify } from '../../lossless-json.ts'
 /** The file in which clients keep the source of an op, or of a model. */
 export const OP_SOURCE_FILE = 'obj.py'
 
+/** A file of source code, as clients make it. */
+export function sourceFile(code: string) {
+  return { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: Buffer.from(code) }
+}
+
+/** Source of an op of which none is known: whoever loads it finds a function that says why. */
+export function placeholderSource(signature: string, why = 'created without source code'): string {
+  return `def ${signature}:\n    ...  # ${why}\n`
+}
+
 /** What clients publish for an op whose source is the file with this digest. */
 export function opValue(sourceDigest: string): JsonText {
   return new JsonText(

@@ -11,7 +11,7 @@ import { isLive, keyOf } from './versions.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: longer names are refused with 400, other characters with 403. */
-const OBJECT_ID_CHARS_MAX = 128
+export const OBJECT_ID_CHARS_MAX = 128
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
 /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
@@ -19,8 +19,9 @@ export function createPublishing(deps: {
   traces: TraceDb
   projects: Projects
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
+  onChange: (projectId: string) => void
 }) {
-  const { traces, projects, versionsOf } = deps
+  const { traces, projects, versionsOf, onChange } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
     const { project_id, digest } = content
@@ -31,6 +32,7 @@ export function createPublishing(deps: {
     const at = nowIso()
     const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
     await traces.insert('objects', rows)
+    onChange(project_id)
   }
 
   return {

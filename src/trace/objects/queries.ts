@@ -1,4 +1,5 @@
 import type { Query } from '../../stores/trace-db/port.ts'
+import { type Page, pageSql } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { ObjsFilter, ObjsQueryReq } from './wire.ts'
 
@@ -59,7 +60,7 @@ export function selectVersions(projectId: string, objectIds: readonly string[]):
 }
 
 /** The live versions that a filter selects, in order. Wire: only two fields sort, others are passed over. */
-export function selectObjects(req: ObjsQueryReq): Query {
+export function selectObjects(req: ObjsQueryReq, page: Page): Query {
   const params = createParams()
   const project = params.bind(req.project_id, 'String')
   const ids = req.filter?.object_ids
@@ -67,11 +68,9 @@ export function selectObjects(req: ObjsQueryReq): Query {
   const order = (req.sort_by ?? [])
     .filter(({ field }) => field === 'object_id' || field === 'created_at')
     .map(({ field, direction }) => `${field} ${direction}`)
-  const limit = req.limit == null ? '' : `LIMIT ${params.bind(req.limit, 'UInt64')}`
-  const offset = req.offset ? `OFFSET ${params.bind(req.offset, 'UInt64')}` : ''
   return {
     sql: `SELECT * FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, project, params)}
-      ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${limit} ${offset}`,
+      ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${pageSql(page, params)}`,
     params: params.values,
   }
 }

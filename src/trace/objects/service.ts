@@ -20,6 +20,7 @@ export type Objects = ReturnType<typeof createObjects>
 /** Objects: named values with versions, told apart by the digest of their content. */
 export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
+  let onChange: (projectId: string) => void = () => undefined
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
   /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
@@ -44,6 +45,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     const deleted_at = nowIso()
     const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
     await traces.insert('objects', rows)
+    onChange(req.project_id)
     await removeLabels(
       req.project_id,
       req.object_id,
@@ -70,8 +72,6 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     },
 
     async query(req: wire.ObjsQueryReq): Promise<{ objs: wire.Obj[] }> {
-      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
-        throw invalidRequest('limit and offset must not be negative')
       const versions = await selected(req)
       const options = {
         values: req.metadata_only ? undefined : await valuesOf(req.project_id, versions),
@@ -83,7 +83,13 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
     },
 
-    ...createPublishing({ traces, projects, versionsOf }),
+    ...createPublishing({ traces, projects, versionsOf, onChange: (projectId) => onChange(projectId) }),
+
+    /** Tells in which projects versions come and go from now on. */
+    watchChanges(watcher: (projectId: string) => void): void {
+      onChange = watcher
+    },
+
     ...labelling,
   }
 }

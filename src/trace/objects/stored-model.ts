@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../is-record.ts'
 import { JsonNumber, type LosslessJson } from '../../lossless-json.ts'
 
 /**
@@ -54,7 +55,5 @@ export function model<T extends z.ZodRawShape>(
 }
 
 function isPlainObject(value: unknown): value is Record<string, LosslessJson> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
-  )
+  return isRecord(value) && !(value instanceof JsonNumber)
 }

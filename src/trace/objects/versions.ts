@@ -2,6 +2,7 @@ import { notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
+import { pageOf } from '../query-language/page.ts'
 import { type LabelRow, selectAliases } from './label-queries.ts'
 import type { VersionRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -50,7 +51,7 @@ export function createVersionReading(traces: TraceDb) {
 
     /** The live versions that a filter selects, in order. */
     selected: (req: ObjsQueryReq): Promise<VersionRow[]> =>
-      rowsOf(traces.query<VersionRow>(queries.selectObjects(req))),
+      rowsOf(traces.query<VersionRow>(queries.selectObjects(req, pageOf(req)))),
 
     async valuesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, JsonText>> {
       if (versions.length === 0) return new Map()

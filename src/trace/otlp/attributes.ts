@@ -1,4 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
+import { isRecord } from '../../is-record.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { checked } from './checked.ts'
 import { AnyValue, KeyValue } from './wire.ts'
@@ -70,7 +71,7 @@ export function withLists(value: Plain): Plain {
 }
 
 export function isTree(value: Plain | undefined): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText)
+  return isRecord(value) && !(value instanceof JsonText)
 }
 
 function emptyTree(): Tree {

@@ -24,7 +24,7 @@ const MESSAGES_MAX = 20
 export type Otlp = ReturnType<typeof createOtlp>
 
 /** OTLP: every span becomes a call. The same span again, or a child before its parent, ends in the same calls. */
-export function createOtlp(deps: { calls: Pick<Calls, 'writeParts'>; objects: Objects; files: Files }) {
+export function createOtlp(deps: { calls: Pick<Calls, 'acceptParts'>; objects: Objects; files: Files }) {
   const ops = createSpanOps(deps)
 
   /** @throws 400 for a span that makes no call. */
@@ -52,8 +52,12 @@ export function createOtlp(deps: { calls: Pick<Calls, 'writeParts'>; objects: Ob
       }
     })
     for (const [projectId, own] of Map.groupBy(accepted, (span) => span.projectId))
-      await ops.publish(projectId, new Set(own.map(({ opName }) => opName)), user)
-    await deps.calls.writeParts(accepted.flatMap(({ parts }) => parts))
+      await ops.publish(
+        projectId,
+        own.map(({ opName }) => opName),
+        user,
+      )
+    await deps.calls.acceptParts(accepted.flatMap(({ parts }) => parts))
     return rejections
   }
 

@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-interface Fields {
-  [field: string]: unknown
-}
-
 async function ok(path: string, body: unknown): Promise<Fields> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Fields
+  return replyOf(await server.post(path, body))
 }
 
 const sizes = (traces: number, objects: number, tables: number, files: number) => ({
@@ -26,12 +19,7 @@ describe('POST /project/stats', () => {
   it('200 with the bytes of calls, objects, table rows and files', async () => {
     const project_id = server.newProject()
     expect(await ok('/project/stats', { project_id })).toEqual(sizes(0, 0, 0, 0))
-    const at = '2026-01-01T00:00:00Z'
-    const call = {
-      ...{ id: newId(), trace_id: newId(), op_name: 'op', started_at: at, ended_at: at },
-      ...{ attributes: {}, inputs: { a: 1 }, output: 'x', summary: {} },
-    }
-    await ok(`/v2/${project_id}/calls/complete`, { batch: [call] })
+    await writeCalls(server, project_id, [finishedCall({ inputs: { a: 1 }, output: 'x' })])
     await ok('/obj/create', { obj: { project_id, object_id: 'o', val: [1, 2] } })
     for (const rows of [[{ a: 1 }], [{ a: 1 }, { b: 2 }]])
       await ok('/table/create', { table: { project_id, rows } })

@@ -63,3 +63,14 @@ export const SortBy = z
   .object({ field: z.string(), direction: z.enum(['asc', 'desc']) })
   .meta({ id: 'SortBy' })
 export type SortBy = z.output<typeof SortBy>
+
+/** Fields of the rows of a project for which a query holds. */
+export const RowsQueryReq = z.object({
+  project_id: z.string(),
+  fields: z.array(z.string()).nullish(),
+  query: Query.nullish(),
+  sort_by: z.array(SortBy).nullish(),
+  limit: z.int().nullish(),
+  offset: z.int().nullish(),
+})
+export type RowsQueryReq = z.output<typeof RowsQueryReq>

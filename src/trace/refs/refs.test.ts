@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { useTestServer } from '../../testing.ts'
+import { replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 
 async function ok<Reply>(path: string, body: unknown): Promise<Reply> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Reply
+  return replyOf<Reply>(await server.post(path, body))
 }
 
 async function publish(project_id: string, object_id: string, val: unknown): Promise<string> {

@@ -2,6 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Query } from '../../stores/trace-db/port.ts'
 import { compileSort, type FieldExpression } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
+import { type Page, pageSql } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
 import type { TableQueryReq } from './wire.ts'
@@ -35,32 +36,32 @@ export function selectMembers(projectId: string, digest: string, rowDigests: rea
 }
 
 /** The page that is asked for, in order. Values are read only to sort by them, and then only what is sorted by. */
-export function selectPlaces(req: TableQueryReq): Query {
+export function selectPlaces(req: TableQueryReq, page: Page): Query {
   const params = createParams()
   const project = params.bind(req.project_id, 'String')
   const table = `FROM tables WHERE project_id = ${project} AND digest = ${params.bind(req.digest, 'String')} LIMIT 1`
   const chosen = req.filter?.row_digests
   // Wire: an empty list is no condition.
   const only = chosen?.length ? `WHERE digest IN ${params.bind(chosen, 'Array(String)')}` : ''
-  if (only === '' && !req.sort_by?.length) return { sql: slice(req, table, params), params: params.values }
+  if (only === '' && !req.sort_by?.length) return { sql: slice(page, table, params), params: params.values }
   const rows = `SELECT digest, index - 1 AS original_index FROM (SELECT row_digests ${table})
     ARRAY JOIN row_digests AS digest, arrayEnumerate(row_digests) AS index ${only}`
-  const page = pageOf(req, params)
-  if (!req.sort_by?.length) return { sql: `${rows} ORDER BY original_index ${page}`, params: params.values }
+  const rest = pageSql(page, params)
+  if (!req.sort_by?.length) return { sql: `${rows} ORDER BY original_index ${rest}`, params: params.values }
   const { columns, order } = sortKeys(req.sort_by, params)
   return {
     sql: `SELECT digest, original_index FROM (${rows}) AS places LEFT ANY JOIN (
         SELECT digest, ${columns} FROM table_rows WHERE project_id = ${project} AND digest IN (SELECT digest FROM (${rows}))
       ) AS keys USING digest
-      ORDER BY ${order}, original_index ${page}`,
+      ORDER BY ${order}, original_index ${rest}`,
     params: params.values,
   }
 }
 
 /** A page of the table's own order is cut out of the list before it becomes rows. */
-function slice({ limit, offset }: TableQueryReq, table: string, params: Params): string {
-  const start = params.bind(offset ?? 0, 'UInt64')
-  const length = limit == null ? '' : `, ${params.bind(limit, 'UInt64')}`
+function slice({ limit, offset }: Page, table: string, params: Params): string {
+  const start = params.bind(offset, 'UInt64')
+  const length = limit === undefined ? '' : `, ${params.bind(limit, 'UInt64')}`
   return `SELECT digest, ${start} + index - 1 AS original_index
     FROM (SELECT arraySlice(row_digests, ${start} + 1${length}) AS page ${table})
     ARRAY JOIN page AS digest, arrayEnumerate(page) AS index ORDER BY index`
@@ -97,11 +98,6 @@ export function selectSizes(projectId: string, digests: readonly string[]): Quer
       ) AS sizes USING digest GROUP BY table`,
     params: { project_id: projectId, digests },
   }
-}
-
-function pageOf({ limit, offset }: TableQueryReq, params: Params): string {
-  const counted = limit == null ? '' : `LIMIT ${params.bind(limit, 'UInt64')}`
-  return offset ? `${counted} OFFSET ${params.bind(offset, 'UInt64')}` : counted
 }
 
 /** Each path becomes a column of its own, so that the join holds nothing else of the rows. */

@@ -1,8 +1,9 @@
-import { invalidRequest, notFound } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
+import { type Page, pageOf } from '../query-language/page.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
@@ -20,8 +21,12 @@ export function createTableReading({ traces }: { traces: TraceDb }) {
   }
 
   /** First the places, then the values some hundred at a time. The places are small and need no stream of their own. */
-  async function* rowsIn(req: wire.TableQueryReq, signal: AbortSignal): AsyncGenerator<wire.TableRow> {
-    const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req), signal))
+  async function* rowsIn(
+    req: wire.TableQueryReq,
+    page: Page,
+    signal: AbortSignal,
+  ): AsyncGenerator<wire.TableRow> {
+    const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req, page), signal))
     for (let at = 0; at < places.length; at += ROWS_PER_FETCH) {
       signal.throwIfAborted()
       const chunk = places.slice(at, at + ROWS_PER_FETCH)
@@ -39,13 +44,11 @@ export function createTableReading({ traces }: { traces: TraceDb }) {
   return {
     /** Wire: an unknown table has no rows. */
     async query(req: wire.TableQueryReq, { signal }: CallContext) {
-      checkPage(req)
-      return { rows: await collectReply(rowsIn(req, signal), (row) => row.val.text.length) }
+      return { rows: await collectReply(rowsIn(req, pageOf(req), signal), (row) => row.val.text.length) }
     },
 
     async queryStream(req: wire.TableQueryReq, { signal }: CallContext) {
-      checkPage(req)
-      return rowsIn(req, signal)
+      return rowsIn(req, pageOf(req), signal)
     },
 
     /** The values of some rows of a table, by their digests, without those that are not in it. */
@@ -93,8 +96,4 @@ interface TableCount {
 interface TableSize {
   digest: string
   bytes: number
-}
-
-function checkPage({ limit, offset }: wire.TableQueryReq): void {
-  if ((limit ?? 0) < 0 || (offset ?? 0) < 0) throw invalidRequest('limit and offset must not be negative')
 }

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { jsonDigest, tableDigest } from '../digest.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 interface Row {
   digest: string
@@ -15,10 +11,7 @@ interface Row {
 }
 
 async function ok<Reply>(path: string, body: unknown): Promise<Reply> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Reply
+  return replyOf<Reply>(await server.post(path, body))
 }
 
 function create(project_id: string, rows: unknown[], fields: Fields = {}) {

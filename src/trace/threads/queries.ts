@@ -1,6 +1,7 @@
 import type { Query } from '../../stores/trace-db/port.ts'
 import { LATENCY_MS, NEVER } from '../calls/fields.ts'
 import { VISIBLE } from '../calls/selection.ts'
+import { type Page, pageSql } from '../query-language/page.ts'
 import { createParams } from '../query-language/params.ts'
 
 export interface ThreadsSelection {
@@ -11,11 +12,9 @@ export interface ThreadsSelection {
   before: string | undefined
 }
 
-export interface ThreadsPage {
+export interface ThreadsPage extends Page {
   /** Columns of the result and directions, checked. */
   order: readonly string[]
-  limit: number | undefined
-  offset: number
 }
 
 /** Threads by their turns, which are the calls that are their own turn. Wire: a thread without an ended turn is none yet. */
@@ -32,14 +31,12 @@ export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Q
   const time = (iso: string): string => `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
   if (after !== undefined) where.push(`started_at > ${time(after)}`)
   if (before !== undefined) where.push(`started_at < ${time(before)}`)
-  const limit = page.limit === undefined ? '' : `LIMIT ${params.bind(page.limit, 'UInt64')}`
-  const offset = page.offset === 0 ? '' : `OFFSET ${params.bind(page.offset, 'UInt64')}`
   return {
     sql: `SELECT thread_id, count() AS turn_count, min(started_at) AS start_time, max(ended_at) AS last_updated,
         argMin(id, (started_at, id)) AS first_turn_id, argMax(id, (ended_at, id)) AS last_turn_id,
         quantile(0.5)(${LATENCY_MS}) AS p50_turn_duration_ms, quantile(0.99)(${LATENCY_MS}) AS p99_turn_duration_ms
       FROM calls FINAL WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING last_updated != ${NEVER}
-      ORDER BY ${page.order.join(', ')} ${limit} ${offset}`,
+      ORDER BY ${page.order.join(', ')} ${pageSql(page, params)}`,
     params: params.values,
   }
 }

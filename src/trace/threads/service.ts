@@ -3,6 +3,7 @@ import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
 import { dateTimeAt } from '../date-time.ts'
+import { pageOf } from '../query-language/page.ts'
 import * as queries from './queries.ts'
 import * as wire from './wire.ts'
 
@@ -21,15 +22,13 @@ export function createThreads({ traces }: { traces: TraceDb }) {
       req: wire.ThreadsQueryReq,
       { signal }: CallContext,
     ): Promise<AsyncGenerator<wire.Thread>> {
-      if ((req.limit ?? 0) < 0 || (req.offset ?? 0) < 0)
-        throw invalidRequest('limit and offset must not be negative')
       const selection = {
         project_id: req.project_id,
         thread_ids: req.filter?.thread_ids ?? [],
         after: dateTime('after_datetime', req),
         before: dateTime('before_datetime', req),
       }
-      const page = { order: orderOf(req), limit: req.limit ?? undefined, offset: req.offset ?? 0 }
+      const page = { order: orderOf(req), ...pageOf(req) }
       return listed(traces, queries.selectThreads(selection, page), signal)
     },
   }

@@ -1,36 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 /** A turn of a thread, unless `fields` say otherwise. */
 function turn(thread_id: string, clock: string, ms: number, fields: Fields = {}): Fields & { id: string } {
   const id = newId()
   const started_at = new Date(`2026-01-01T${clock}Z`)
-  return {
+  return finishedCall({
     id,
-    trace_id: newId(),
     thread_id,
     turn_id: id,
-    op_name: 'op',
     started_at: started_at.toISOString(),
     ended_at: new Date(started_at.getTime() + ms).toISOString(),
-    attributes: {},
-    inputs: {},
-    summary: {},
     ...fields,
-  }
+  })
 }
 
-async function write(project: string, ...batch: Fields[]): Promise<void> {
-  const response = await server.post(`/v2/${project}/calls/complete`, { batch })
-  expect(response.status, await response.text()).toBe(200)
-}
+const write = (project: string, ...calls: Fields[]) => writeCalls(server, project, calls)
 
 async function threads(project_id: string, fields: Fields = {}): Promise<Fields[]> {
   const response = await server.post('/threads/stream_query', { project_id, ...fields })

@@ -1,9 +1,10 @@
 import type { CallContext } from '../../http/caller.ts'
 import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import type { Tables } from '../tables/service.ts'
 import { classValue } from './class-value.ts'
-import { createGroup, type GroupDeps, namedOf, ofClass, projectIdOf, textOf } from './group.ts'
+import { createGroup, type GroupDeps, namedOf, ofClass, textOf } from './group.ts'
 import type { DatasetCreateReq } from './wire.ts'
 
 /** Rows in a table, under a name. */

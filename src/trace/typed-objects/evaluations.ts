@@ -1,23 +1,12 @@
 import type { CallContext } from '../../http/caller.ts'
+import { placeholderSource } from '../objects/op-value.ts'
 import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import { classValue } from './class-value.ts'
-import {
-  createGroup,
-  type GroupDeps,
-  namedOf,
-  objectRef,
-  ofClass,
-  projectIdOf,
-  type Stored,
-  textOf,
-} from './group.ts'
+import { createGroup, type GroupDeps, namedOf, objectRef, ofClass, type Stored, textOf } from './group.ts'
 import type { Ops } from './ops.ts'
 import type { EvaluationCreateReq } from './wire.ts'
-
-/** What an evaluation does is up to whoever runs it; its ops say so. */
-const noSource = (name: string): string =>
-  `def ${name}(*args, **kwargs):\n    ...  # created without source code\n`
 
 /** A dataset and scorers, under a name. */
 export function createEvaluations(deps: GroupDeps, ops: Ops) {
@@ -50,7 +39,11 @@ export function createEvaluations(deps: GroupDeps, ops: Ops) {
         )
       // An attribute that is refused must not leave ops behind.
       valueWith(METHODS)
-      const sources = METHODS.map((method) => [`${object_id}.${method}`, noSource(method)])
+      // What an evaluation does is up to whoever runs it.
+      const sources = METHODS.map((method) => [
+        `${object_id}.${method}`,
+        placeholderSource(`${method}(*args, **kwargs)`),
+      ])
       const val = valueWith(await ops.publishAll(project_id, Object.fromEntries(sources), context))
       const version = await publish({ project_id, object_id, val }, context)
       return { ...version, evaluation_ref: objectRef(project_id, version) }

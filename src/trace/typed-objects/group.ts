@@ -1,10 +1,12 @@
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { isRecord } from '../../is-record.ts'
 import type { JsonText } from '../../lossless-json.ts'
 import type { Files } from '../files/service.ts'
-import { OP_SOURCE_FILE } from '../objects/op-value.ts'
+import { OP_SOURCE_FILE, sourceFile } from '../objects/op-value.ts'
 import type { Objects } from '../objects/service.ts'
-import type { DeleteReq, ListReq, ProjectPath, Version, VersionPath } from './wire.ts'
+import { projectIdOf } from '../project-path-wire.ts'
+import type { DeleteReq, ListReq, Version, VersionPath } from './wire.ts'
 
 /** Values that a listing holds at a time: a source may have some hundred kB. */
 const PAGE = 50
@@ -33,8 +35,6 @@ export interface Stored extends Version {
 
 /** A larger file is no source that a person has written. */
 const SOURCE_BYTES_MAX = 1024 * 1024
-
-export const projectIdOf = ({ entity, project }: ProjectPath): string => `${entity}/${project}`
 
 /** Listing, reading and deleting the versions of a group; what is in another group is not there. */
 export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show }: Group<Shown>) {
@@ -118,8 +118,7 @@ export function objectRef(projectId: string, { object_id, digest }: { object_id:
 
 /** Keeps source code as a file, as clients do. */
 export async function keepSource({ files }: GroupDeps, project_id: string, code: string): Promise<string> {
-  const file = { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: Buffer.from(code) }
-  return (await files.create({ project_id, file })).digest
+  return (await files.create({ project_id, file: sourceFile(code) })).digest
 }
 
 /** The source that a version's files name; undefined where it is not there. */
@@ -147,8 +146,4 @@ function storedOf(project_id: string, version: Version, val: JsonText): Stored {
   const value = val.value()
   const fields = isRecord(value) ? value : {}
   return { project_id, object_id, digest, version_index, created_at, text: val.text, fields }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

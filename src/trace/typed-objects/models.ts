@@ -3,17 +3,9 @@ import type { CallContext } from '../../http/caller.ts'
 import { OP_SOURCE_FILE } from '../objects/op-value.ts'
 import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import { attributesIn, classValue } from './class-value.ts'
-import {
-  createGroup,
-  type GroupDeps,
-  keepSource,
-  namedOf,
-  objectRef,
-  ofClass,
-  projectIdOf,
-  sourceOf,
-} from './group.ts'
+import { createGroup, type GroupDeps, keepSource, namedOf, objectRef, ofClass, sourceOf } from './group.ts'
 import type { ModelCreateReq } from './wire.ts'
 
 /** Source code and attributes, under a name. */

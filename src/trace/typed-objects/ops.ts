@@ -1,12 +1,10 @@
 import type { CallContext } from '../../http/caller.ts'
-import { opValue } from '../objects/op-value.ts'
+import { opValue, placeholderSource } from '../objects/op-value.ts'
 import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
-import { createGroup, type GroupDeps, keepSource, projectIdOf, sourceOf, versionOf } from './group.ts'
+import { projectIdOf } from '../project-path-wire.ts'
+import { createGroup, type GroupDeps, keepSource, sourceOf, versionOf } from './group.ts'
 import type { OpCreateReq } from './wire.ts'
-
-/** Of an op without one; the op that clients load says so when it is read. */
-const NO_SOURCE = 'def op(*args, **kwargs):\n    ...  # created without source code\n'
 
 export type Ops = ReturnType<typeof createOps>
 
@@ -25,7 +23,9 @@ export function createOps(deps: GroupDeps) {
       const project_id = projectIdOf(path)
       const object_id = name == null ? 'Op' : safeName(name)
       checkObjectId(object_id)
-      const val = opValue(await keepSource(deps, project_id, source_code || NO_SOURCE))
+      const val = opValue(
+        await keepSource(deps, project_id, source_code || placeholderSource('op(*args, **kwargs)')),
+      )
       return publish({ project_id, object_id, val }, context)
     },
 

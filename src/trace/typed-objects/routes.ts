@@ -1,253 +1,121 @@
-import { type Route, route } from '../../http/route.ts'
+import type { z } from 'zod'
+import { type Route, type RouteDeclaration, route } from '../../http/route.ts'
+import { ProjectPath } from '../project-path-wire.ts'
 import type { TypedObjects } from './service.ts'
 import * as wire from './wire.ts'
 
-export function typedObjectsRoutes(service: TypedObjects): Route[] {
+export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations }: TypedObjects): Route[] {
   return [
-    ...opsRoutes(service),
-    ...datasetsRoutes(service),
-    ...scorersRoutes(service),
-    ...modelsRoutes(service),
-    ...evaluationsRoutes(service),
-  ]
-}
-
-function opsRoutes({ ops }: TypedObjects): Route[] {
-  return [
-    route({
-      method: 'POST',
+    ...groupRoutes(ops, {
+      name: 'op',
       path: '/v2/{entity}/{project}/ops',
-      operationId: 'op_create',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      body: wire.OpCreateReq,
-      reply: 'json',
-      response: wire.OpCreateRes,
-      handle: ops.create,
+      objectPath: '/v2/{entity}/{project}/ops/{object_id}',
+      versionPath: '/v2/{entity}/{project}/ops/{object_id}/versions/{digest}',
+      create: { body: wire.OpCreateReq, response: wire.OpCreateRes, handle: ops.create },
+      shown: wire.Op,
     }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/ops',
-      operationId: 'op_list',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      query: wire.ListQuery,
-      reply: 'jsonl',
-      response: wire.Op,
-      handle: ops.list,
-    }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/ops/{object_id}/versions/{digest}',
-      operationId: 'op_read',
-      family: 'trace',
-      pathParams: wire.VersionPath,
-      reply: 'json',
-      response: wire.Op,
-      handle: ops.read,
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v2/{entity}/{project}/ops/{object_id}',
-      operationId: 'op_delete',
-      family: 'trace',
-      pathParams: wire.ObjectPath,
-      query: wire.DeleteQuery,
-      reply: 'json',
-      response: wire.DeleteRes,
-      handle: ops.delete,
-    }),
-  ]
-}
-
-function datasetsRoutes({ datasets }: TypedObjects): Route[] {
-  return [
-    route({
-      method: 'POST',
+    ...groupRoutes(datasets, {
+      name: 'dataset',
       path: '/v2/{entity}/{project}/datasets',
-      operationId: 'dataset_create',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      body: wire.DatasetCreateReq,
-      reply: 'json',
-      response: wire.DatasetCreateRes,
-      handle: datasets.create,
+      objectPath: '/v2/{entity}/{project}/datasets/{object_id}',
+      versionPath: '/v2/{entity}/{project}/datasets/{object_id}/versions/{digest}',
+      create: { body: wire.DatasetCreateReq, response: wire.DatasetCreateRes, handle: datasets.create },
+      shown: wire.Dataset,
     }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/datasets',
-      operationId: 'dataset_list',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      query: wire.ListQuery,
-      reply: 'jsonl',
-      response: wire.Dataset,
-      handle: datasets.list,
-    }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/datasets/{object_id}/versions/{digest}',
-      operationId: 'dataset_read',
-      family: 'trace',
-      pathParams: wire.VersionPath,
-      reply: 'json',
-      response: wire.Dataset,
-      handle: datasets.read,
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v2/{entity}/{project}/datasets/{object_id}',
-      operationId: 'dataset_delete',
-      family: 'trace',
-      pathParams: wire.ObjectPath,
-      query: wire.DeleteQuery,
-      reply: 'json',
-      response: wire.DeleteRes,
-      handle: datasets.delete,
-    }),
-  ]
-}
-
-function scorersRoutes({ scorers }: TypedObjects): Route[] {
-  return [
-    route({
-      method: 'POST',
+    ...groupRoutes(scorers, {
+      name: 'scorer',
       path: '/v2/{entity}/{project}/scorers',
-      operationId: 'scorer_create',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      body: wire.ScorerCreateReq,
-      reply: 'json',
-      response: wire.ScorerCreateRes,
-      handle: scorers.create,
+      objectPath: '/v2/{entity}/{project}/scorers/{object_id}',
+      versionPath: '/v2/{entity}/{project}/scorers/{object_id}/versions/{digest}',
+      create: { body: wire.ScorerCreateReq, response: wire.ScorerCreateRes, handle: scorers.create },
+      shown: wire.Scorer,
     }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/scorers',
-      operationId: 'scorer_list',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      query: wire.ListQuery,
-      reply: 'jsonl',
-      response: wire.Scorer,
-      handle: scorers.list,
+    ...groupRoutes(models, {
+      name: 'typed_model',
+      path: '/v2/{entity}/{project}/models',
+      objectPath: '/v2/{entity}/{project}/models/{object_id}',
+      versionPath: '/v2/{entity}/{project}/models/{object_id}/versions/{digest}',
+      create: { body: wire.ModelCreateReq, response: wire.ModelCreateRes, handle: models.create },
+      shown: wire.TypedModel,
     }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/scorers/{object_id}/versions/{digest}',
-      operationId: 'scorer_read',
-      family: 'trace',
-      pathParams: wire.VersionPath,
-      reply: 'json',
-      response: wire.Scorer,
-      handle: scorers.read,
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v2/{entity}/{project}/scorers/{object_id}',
-      operationId: 'scorer_delete',
-      family: 'trace',
-      pathParams: wire.ObjectPath,
-      query: wire.DeleteQuery,
-      reply: 'json',
-      response: wire.DeleteRes,
-      handle: scorers.delete,
+    ...groupRoutes(evaluations, {
+      name: 'evaluation',
+      path: '/v2/{entity}/{project}/evaluations',
+      objectPath: '/v2/{entity}/{project}/evaluations/{object_id}',
+      versionPath: '/v2/{entity}/{project}/evaluations/{object_id}/versions/{digest}',
+      create: {
+        body: wire.EvaluationCreateReq,
+        response: wire.EvaluationCreateRes,
+        handle: evaluations.create,
+      },
+      shown: wire.Evaluation,
     }),
   ]
 }
 
-function modelsRoutes({ models }: TypedObjects): Route[] {
-  return [
-    route({
-      method: 'POST',
-      path: '/v2/{entity}/{project}/models',
-      operationId: 'typed_model_create',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      body: wire.ModelCreateReq,
-      reply: 'json',
-      response: wire.ModelCreateRes,
-      handle: models.create,
-    }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/models',
-      operationId: 'typed_model_list',
-      family: 'trace',
-      pathParams: wire.ProjectPath,
-      query: wire.ListQuery,
-      reply: 'jsonl',
-      response: wire.TypedModel,
-      handle: models.list,
-    }),
-    route({
-      method: 'GET',
-      path: '/v2/{entity}/{project}/models/{object_id}/versions/{digest}',
-      operationId: 'typed_model_read',
-      family: 'trace',
-      pathParams: wire.VersionPath,
-      reply: 'json',
-      response: wire.TypedModel,
-      handle: models.read,
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v2/{entity}/{project}/models/{object_id}',
-      operationId: 'typed_model_delete',
-      family: 'trace',
-      pathParams: wire.ObjectPath,
-      query: wire.DeleteQuery,
-      reply: 'json',
-      response: wire.DeleteRes,
-      handle: models.delete,
-    }),
-  ]
-}
+type Creation<Req extends z.ZodType, Res extends z.ZodType> = Pick<
+  RouteDeclaration<typeof ProjectPath, undefined, Req, Res, 'json'>,
+  'body' | 'response' | 'handle'
+>
 
-function evaluationsRoutes({ evaluations }: TypedObjects): Route[] {
+/** The endpoints of one class, which differ in what is created and what is shown. */
+function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends z.ZodType>(
+  group: {
+    list(req: wire.ListReq): Promise<AsyncIterable<z.input<Shown>>>
+    read(req: wire.VersionPath): Promise<z.input<Shown>>
+    delete(req: wire.DeleteReq): Promise<z.input<typeof wire.DeleteRes>>
+  },
+  declared: {
+    name: string
+    path: string
+    objectPath: string
+    versionPath: string
+    create: Creation<Req, Res>
+    shown: Shown
+  },
+): Route[] {
+  const { name, path, objectPath, versionPath, create, shown } = declared
   return [
     route({
+      ...create,
       method: 'POST',
-      path: '/v2/{entity}/{project}/evaluations',
-      operationId: 'evaluation_create',
+      path,
+      operationId: `${name}_create`,
       family: 'trace',
-      pathParams: wire.ProjectPath,
-      body: wire.EvaluationCreateReq,
+      pathParams: ProjectPath,
       reply: 'json',
-      response: wire.EvaluationCreateRes,
-      handle: evaluations.create,
     }),
     route({
       method: 'GET',
-      path: '/v2/{entity}/{project}/evaluations',
-      operationId: 'evaluation_list',
+      path,
+      operationId: `${name}_list`,
       family: 'trace',
-      pathParams: wire.ProjectPath,
+      pathParams: ProjectPath,
       query: wire.ListQuery,
       reply: 'jsonl',
-      response: wire.Evaluation,
-      handle: evaluations.list,
+      response: shown,
+      handle: group.list,
     }),
     route({
       method: 'GET',
-      path: '/v2/{entity}/{project}/evaluations/{object_id}/versions/{digest}',
-      operationId: 'evaluation_read',
+      path: versionPath,
+      operationId: `${name}_read`,
       family: 'trace',
       pathParams: wire.VersionPath,
       reply: 'json',
-      response: wire.Evaluation,
-      handle: evaluations.read,
+      response: shown,
+      handle: group.read,
     }),
     route({
       method: 'DELETE',
-      path: '/v2/{entity}/{project}/evaluations/{object_id}',
-      operationId: 'evaluation_delete',
+      path: objectPath,
+      operationId: `${name}_delete`,
       family: 'trace',
       pathParams: wire.ObjectPath,
       query: wire.DeleteQuery,
       reply: 'json',
       response: wire.DeleteRes,
-      handle: evaluations.delete,
+      handle: group.delete,
     }),
   ]
 }

@@ -1,13 +1,12 @@
 import type { CallContext } from '../../http/caller.ts'
+import { placeholderSource } from '../objects/op-value.ts'
 import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
+import { projectIdOf } from '../project-path-wire.ts'
 import { classValue } from './class-value.ts'
-import { createGroup, type GroupDeps, namedOf, objectRef, ofClass, projectIdOf, textOf } from './group.ts'
+import { createGroup, type GroupDeps, namedOf, objectRef, ofClass, textOf } from './group.ts'
 import type { Ops } from './ops.ts'
 import type { ScorerCreateReq } from './wire.ts'
-
-/** A scorer is created with its scoring alone; the other op says so. */
-const NO_SUMMARY = 'def summarize(score_rows):\n    ...  # created without source code\n'
 
 /** An op that scores and one that sums up, under a name. */
 export function createScorers(deps: GroupDeps, ops: Ops) {
@@ -23,12 +22,11 @@ export function createScorers(deps: GroupDeps, ops: Ops) {
       const project_id = projectIdOf(req)
       const object_id = safeName(name)
       checkObjectId(object_id)
-      const made = await ops.publishAll(
-        project_id,
-        { [`${object_id}_score`]: req.op_source_code, [`${object_id}_summarize`]: NO_SUMMARY },
-        context,
-      )
-      const [score, summarize] = made
+      const sources = {
+        [`${object_id}_score`]: req.op_source_code,
+        [`${object_id}_summarize`]: placeholderSource('summarize(score_rows)'),
+      }
+      const [score, summarize] = await ops.publishAll(project_id, sources, context)
       // Wire: the fields are digests alone, not refs.
       const val = classValue('Scorer', { name, description, score, summarize, column_map: null })
       const version = await publish({ project_id, object_id, val }, context)

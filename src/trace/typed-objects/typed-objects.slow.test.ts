@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { documentsOf, useTestServer } from '../../testing.ts'
+import { documentsOf, type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
-
-interface Fields {
-  [field: string]: unknown
-}
 
 type GroupName = 'ops' | 'datasets' | 'scorers' | 'models' | 'evaluations'
 
@@ -20,14 +16,8 @@ const BODIES: Record<GroupName, (name: string, text: string) => Fields> = {
   evaluations: (name, text) => ({ name, description: 'd', dataset: DATASET, evaluation_name: text }),
 }
 
-async function json(response: Response): Promise<Fields> {
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return JSON.parse(text) as Fields
-}
-
 const create = async (project: string, group: GroupName, body: Fields) =>
-  json(await server.post(`/v2/${project}/${group}`, body))
+  replyOf(await server.post(`/v2/${project}/${group}`, body))
 
 const read = (project: string, group: GroupName, id: string, digest = 'latest') =>
   server.request(`/v2/${project}/${group}/${id}/versions/${digest}`)
@@ -39,12 +29,12 @@ const remove = (project: string, group: GroupName, rest: string) =>
   server.request(`/v2/${project}/${group}/${rest}`, { method: 'DELETE' })
 
 async function objectOf(project_id: string, { object_id, digest }: Fields): Promise<Fields> {
-  const { obj } = await json(await server.post('/obj/read', { project_id, object_id, digest }))
+  const { obj } = await replyOf(await server.post('/obj/read', { project_id, object_id, digest }))
   return obj as Fields
 }
 
 const publish = async (project_id: string, object_id: string, val: unknown) =>
-  json(await server.post('/obj/create', { obj: { project_id, object_id, val } }))
+  replyOf(await server.post('/obj/create', { obj: { project_id, object_id, val } }))
 
 const instance = (className: string, fields: Fields = {}, bases: string[] = []): Fields => ({
   _type: className,
@@ -72,7 +62,7 @@ function itCreates(group: GroupName, wrong: readonly Fields[]): void {
     const statusOf = async (name: string) =>
       (await server.post(`/v2/${project}/${group}`, BODIES[group](name, 'x'))).status
     expect([await statusOf('x'.repeat(129)), await statusOf('!!')]).toEqual([400, 403])
-    const { objs } = await json(await server.post('/objs/query', { project_id: project }))
+    const { objs } = await replyOf(await server.post('/objs/query', { project_id: project }))
     expect(objs).toEqual([])
   })
 
@@ -114,10 +104,12 @@ function itReads(group: GroupName): void {
     const second = await create(project, group, BODIES[group]('thing', 'two'))
     const aliases = { project_id: project, digest: first['digest'], aliases: ['prod'] }
     const put = { method: 'PUT', body: JSON.stringify(aliases) }
-    await json(await server.request('/objs/thing/aliases', put))
+    await replyOf(await server.request('/objs/thing/aliases', put))
     for (const name of ['v0', 'prod', String(first['digest'])])
-      expect(await json(await read(project, group, 'thing', name))).toMatchObject({ digest: first['digest'] })
-    expect(await json(await read(project, group, 'thing'))).toMatchObject({
+      expect(await replyOf(await read(project, group, 'thing', name))).toMatchObject({
+        digest: first['digest'],
+      })
+    expect(await replyOf(await read(project, group, 'thing'))).toMatchObject({
       object_id: 'thing',
       digest: second['digest'],
       version_index: 1,
@@ -142,7 +134,7 @@ function itDeletes(group: GroupName): void {
   it('200 with how many; 404 with deleted_at after that, until it is created again', async () => {
     const project = server.newProject()
     for (const text of ['one', 'two', 'three']) await create(project, group, BODIES[group]('thing', text))
-    expect(await json(await remove(project, group, 'thing?digests=v0&digests=v1'))).toEqual({
+    expect(await replyOf(await remove(project, group, 'thing?digests=v0&digests=v1'))).toEqual({
       num_deleted: 2,
     })
     const gone = await read(project, group, 'thing', 'v0')
@@ -151,10 +143,10 @@ function itDeletes(group: GroupName): void {
       { reason: expect.stringContaining('v0'), deleted_at: expect.any(String) },
     ])
     expect((await remove(project, group, 'thing?digests=v0')).status).toBe(404)
-    expect(await json(await remove(project, group, 'thing'))).toEqual({ num_deleted: 1 })
+    expect(await replyOf(await remove(project, group, 'thing'))).toEqual({ num_deleted: 1 })
     expect((await remove(project, group, 'thing')).status).toBe(404)
     await create(project, group, BODIES[group]('thing', 'one'))
-    expect(await json(await read(project, group, 'thing'))).toMatchObject({ version_index: 0 })
+    expect(await replyOf(await read(project, group, 'thing'))).toMatchObject({ version_index: 0 })
   })
 
   it('404 and nothing deleted where one of several is unknown, or of another group', async () => {
@@ -178,7 +170,7 @@ describe('POST /v2/{entity}/{project}/ops', () => {
       val: { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': expect.any(String) } },
     })
     expect(await create(project, 'ops', {})).toMatchObject({ object_id: 'Op' })
-    expect(await json(await read(project, 'ops', 'Op'))).toMatchObject({
+    expect(await replyOf(await read(project, 'ops', 'Op'))).toMatchObject({
       code: expect.stringContaining('def'),
     })
   })
@@ -204,15 +196,18 @@ describe('GET /v2/{entity}/{project}/ops/{object_id}/versions/{digest}', () => {
       weave_type: { type: 'Op' },
       files: { 'obj.py': 'x' },
     })
-    expect(await json(await read(project, 'ops', 'gone'))).toMatchObject({ code: '' })
+    expect(await replyOf(await read(project, 'ops', 'gone'))).toMatchObject({ code: '' })
   })
 
   it('200 for an op that has its name from an object of another kind', async () => {
     const project = server.newProject()
     await create(project, 'ops', BODIES.ops('same', 'code'))
     await create(project, 'datasets', BODIES.datasets('same', 'rows'))
-    expect(await json(await read(project, 'ops', 'same'))).toMatchObject({ code: 'code', version_index: 0 })
-    expect(await json(await remove(project, 'ops', 'same'))).toEqual({ num_deleted: 1 })
+    expect(await replyOf(await read(project, 'ops', 'same'))).toMatchObject({
+      code: 'code',
+      version_index: 0,
+    })
+    expect(await replyOf(await remove(project, 'ops', 'same'))).toEqual({ num_deleted: 1 })
     expect((await read(project, 'datasets', 'same')).status).toBe(200)
   })
 })
@@ -225,7 +220,7 @@ describe('POST /v2/{entity}/{project}/datasets', () => {
   it('200 with rows in a table, numbers as they were written', async () => {
     const project = server.newProject()
     const body = '{"rows":[{"n":1.0},{"n":12345678901234567890}]}'
-    const made = await json(await server.request(`/v2/${project}/datasets`, { method: 'POST', body }))
+    const made = await replyOf(await server.request(`/v2/${project}/datasets`, { method: 'POST', body }))
     expect(made).toMatchObject({ object_id: 'Dataset' })
     const { val } = await objectOf(project, made)
     const digest = String((val as Fields)['rows'])
@@ -244,7 +239,7 @@ describe('GET /v2/{entity}/{project}/datasets/{object_id}/versions/{digest}', ()
   it('200 for one that a client published, without a name and of a class of its own', async () => {
     const project = server.newProject()
     await publish(project, 'own', instance('Mine', { name: null, rows: 'weave:///a/b/table/c' }, ['Dataset']))
-    expect(await json(await read(project, 'datasets', 'own'))).toMatchObject({
+    expect(await replyOf(await read(project, 'datasets', 'own'))).toMatchObject({
       name: 'own',
       description: null,
       rows: 'weave:///a/b/table/c',
@@ -255,8 +250,8 @@ describe('GET /v2/{entity}/{project}/datasets/{object_id}/versions/{digest}', ()
     const project = server.newProject()
     await create(project, 'datasets', BODIES.datasets('thing', 'one'))
     await create(project, 'models', BODIES.models('thing', 'two'))
-    expect(await json(await read(project, 'datasets', 'thing'))).toMatchObject({ version_index: 0 })
-    expect(await json(await read(project, 'models', 'thing'))).toMatchObject({ version_index: 1 })
+    expect(await replyOf(await read(project, 'datasets', 'thing'))).toMatchObject({ version_index: 0 })
+    expect(await replyOf(await read(project, 'models', 'thing'))).toMatchObject({ version_index: 1 })
   })
 })
 
@@ -269,8 +264,8 @@ describe('POST /v2/{entity}/{project}/scorers', () => {
     const project = server.newProject()
     const made = await create(project, 'scorers', BODIES.scorers('Match', 'def score(): pass\n'))
     expect(made['scorer']).toBe(`weave:///${project}/object/match:${String(made['digest'])}`)
-    const score = await json(await read(project, 'ops', 'match_score'))
-    const summarize = await json(await read(project, 'ops', 'match_summarize'))
+    const score = await replyOf(await read(project, 'ops', 'match_score'))
+    const summarize = await replyOf(await read(project, 'ops', 'match_summarize'))
     expect(score['code']).toBe('def score(): pass\n')
     expect(await objectOf(project, made)).toMatchObject({
       base_object_class: 'Scorer',
@@ -302,7 +297,7 @@ describe('POST /v2/{entity}/{project}/models', () => {
   it('200 with attributes beside its fields, and read apart from them, numbers as they were written', async () => {
     const project = server.newProject()
     const body = '{"name":"m","source_code":"x","attributes":{"t":1.0,"deep":{"a":[1]}}}'
-    const made = await json(await server.request(`/v2/${project}/models`, { method: 'POST', body }))
+    const made = await replyOf(await server.request(`/v2/${project}/models`, { method: 'POST', body }))
     expect(made['model_ref']).toBe(`weave:///${project}/object/m:${String(made['digest'])}`)
     expect(await objectOf(project, made)).toMatchObject({
       base_object_class: 'Model',
@@ -319,7 +314,7 @@ describe('POST /v2/{entity}/{project}/models', () => {
       expect((await server.post(`/v2/${project}/models`, body)).status, field).toBe(400)
     }
     expect(await list(project, 'models')).toEqual([])
-    expect(await json(await server.post('/files/query_stats', { project_id: project }))).toEqual({
+    expect(await replyOf(await server.post('/files/query_stats', { project_id: project }))).toEqual({
       total_size_bytes: 0,
     })
   })
@@ -360,7 +355,7 @@ describe('POST /v2/{entity}/{project}/evaluations', () => {
       eval_attributes: { owner: 'me', metadata: { a: 1 } },
     })
     expect(made['evaluation_ref']).toBe(`weave:///${project}/object/e:${String(made['digest'])}`)
-    const evaluate = await json(await read(project, 'ops', 'e.evaluate'))
+    const evaluate = await replyOf(await read(project, 'ops', 'e.evaluate'))
     const fields = {
       name: 'e',
       description: 'd',
@@ -369,7 +364,7 @@ describe('POST /v2/{entity}/{project}/evaluations', () => {
       trials: 3,
       evaluation_name: 'nightly',
     }
-    expect(await json(await read(project, 'evaluations', 'e'))).toMatchObject({
+    expect(await replyOf(await read(project, 'evaluations', 'e'))).toMatchObject({
       ...fields,
       evaluate_op: evaluate['digest'],
     })

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { JsonObject } from '../../json-text-wire.ts'
-
-export const ProjectPath = z.object({ entity: z.string(), project: z.string() })
-export type ProjectPath = z.output<typeof ProjectPath>
+import { ProjectPath } from '../project-path-wire.ts'
 
 export const ObjectPath = ProjectPath.extend({ object_id: z.string() })
 export const VersionPath = ObjectPath.extend({ digest: z.string() })
@@ -17,7 +15,7 @@ export const ListQuery = z.object({ limit: Count.optional(), offset: Count.optio
 export type ListReq = ProjectPath & z.output<typeof ListQuery>
 
 /** Wire: a list is its key repeated. */
-const Strings = z.union([z.string().transform((one) => [one]), z.array(z.string())])
+export const Strings = z.union([z.string().transform((one) => [one]), z.array(z.string())])
 
 export const DeleteQuery = z.object({ digests: Strings.optional() })
 export type DeleteReq = z.output<typeof ObjectPath> & z.output<typeof DeleteQuery>

@@ -1,39 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { useTestServer } from '../../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-interface Fields {
-  [field: string]: unknown
-}
-
-const AT = '2026-01-01T00:00:00Z'
-
 function call(usage: Fields | undefined, fields: Fields = {}): Fields {
-  return {
-    id: newId(),
-    trace_id: newId(),
-    op_name: 'op',
-    started_at: AT,
-    ended_at: AT,
-    attributes: {},
-    inputs: {},
-    summary: usage === undefined ? {} : { usage },
-    ...fields,
-  }
+  return finishedCall({ summary: usage === undefined ? {} : { usage }, ...fields })
 }
 
-async function write(project: string, ...batch: Fields[]): Promise<void> {
-  const response = await server.post(`/v2/${project}/calls/complete`, { batch })
-  expect(response.status, await response.text()).toBe(200)
-}
+const write = (project: string, ...calls: Fields[]) => writeCalls(server, project, calls)
 
 async function usage(path: string, body: Fields): Promise<{ call_usage: Fields; unfinished: unknown }> {
-  const response = await server.post(path, body)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  const { call_usage, unfinished_call_ids } = JSON.parse(text) as Record<string, Fields>
+  const reply = await replyOf<Record<string, Fields>>(await server.post(path, body))
+  const { call_usage, unfinished_call_ids } = reply
   return { call_usage: call_usage ?? {}, unfinished: unfinished_call_ids }
 }
 

@@ -1,3 +1,5 @@
+import { isRecord } from '../../is-record.ts'
+
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>
 
@@ -12,7 +14,7 @@ const MARK = '\u0000'
  */
 export function parseLine(text: string): Line | undefined {
   const value = parse(text) ?? parse(withoutBareWords(text), revive)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  return isRecord(value) ? value : undefined
 }
 
 function parse(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {

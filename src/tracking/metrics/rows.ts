@@ -1,3 +1,4 @@
+import { isRecord } from '../../is-record.ts'
 import { type Line, textOf } from './json-lines.ts'
 
 /** What is measured: what the program logs, or what its machine does. */
@@ -40,7 +41,7 @@ function leavesOf(line: Line, prefix: string, depth: number): { key: string; val
 }
 
 function isNested(value: unknown): value is Line {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('_type' in value)
+  return isRecord(value) && !('_type' in value)
 }
 
 function columnsOf(value: unknown): Pick<MetricRow, 'value' | 'json'> {
