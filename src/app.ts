@@ -1,5 +1,9 @@
 import { graphqlRoutes } from './accounts/graphql/routes.ts'
 import type { Graphql } from './accounts/graphql/service.ts'
+import { callScoringRoutes } from './evaluation/call-scoring/routes.ts'
+import type { CallScoring } from './evaluation/call-scoring/service.ts'
+import { evaluateModelRoutes } from './evaluation/evaluate-model/routes.ts'
+import type { EvaluateModel } from './evaluation/evaluate-model/service.ts'
 import type { Route } from './http/route.ts'
 import { chatCompletionsRoutes } from './inference/chat-completions/routes.ts'
 import type { ChatCompletions } from './inference/chat-completions/service.ts'
@@ -118,6 +122,8 @@ export interface Services {
   usage: Usage
   inferenceInformation: InferenceInformation
   playground: Playground
+  evaluateModel: EvaluateModel
+  callScoring: CallScoring
 }
 
 /** The API at a glance: one line a resource. */
@@ -161,5 +167,7 @@ export function routesOf(services: Services): Route[] {
     ...usageRoutes(services.usage),
     ...inferenceInformationRoutes(services.inferenceInformation),
     ...playgroundRoutes(services.playground),
+    ...evaluateModelRoutes(services.evaluateModel),
+    ...callScoringRoutes(services.callScoring),
   ]
 }

@@ -1,6 +1,21 @@
+import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 
 /** A new id: UUIDv7, lower case, so that ids sort by the time they were made. */
 export function newId(): string {
   return uuidv7()
+}
+
+/** The id of what `name` means, always the same: a UUIDv7 of the time `msecs`, in milliseconds since 1970. */
+export function idOf(name: string, msecs: number): string {
+  const hash = createHash('sha256').update(name).digest()
+  return uuidv7({ msecs, random: hash.subarray(0, 16), seq: hash.readUInt32BE(16) })
+}
+
+/**
+ * The id of what `name` means to `base`, another UUIDv7, always the same: work that is done again after a crash writes
+ * the same things. It has the time of `base`, so that what belongs together lies together.
+ */
+export function derivedId(base: string, name: string): string {
+  return idOf(`${base}/${name}`, Number.parseInt(base.replace('-', '').slice(0, 12), 16))
 }

@@ -2,6 +2,7 @@ import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects, type Projects } from './accounts/projects.ts'
 import { createContents } from './contents.ts'
+import { createEvaluation } from './evaluation/create.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
 import type { Log } from './log.ts'
@@ -80,6 +81,14 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     log,
     options: options.inference,
   })
+  const playground = createPlayground({
+    chat: inference.chatCompletions,
+    resolveModel: inference.servedModels.resolve,
+    providers: options.providers,
+    calls,
+    objects,
+    files,
+  })
   return {
     ...trace,
     graphql: createGraphql([
@@ -96,14 +105,8 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     sdk: createSdk(),
     ...training,
     ...inference,
-    playground: createPlayground({
-      chat: inference.chatCompletions,
-      resolveModel: inference.servedModels.resolve,
-      providers: options.providers,
-      calls,
-      objects,
-      files,
-    }),
+    playground,
+    ...createEvaluation({ ...trace, control, playground, log }),
   }
 }
 

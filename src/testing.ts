@@ -19,6 +19,11 @@ import { VERSION } from './version.ts'
 
 const KEY = 'Bearer test-key'
 
+/** An object of JSON. */
+export interface Fields {
+  [field: string]: unknown
+}
+
 export interface TestServer {
   /** Sends a JSON body; the reply is checked against the route's own response schema. */
   post(path: string, body: unknown): Promise<Response>
@@ -78,6 +83,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     state.routes = routesOf(services)
     background.use(await services.startTraining())
     background.use(services.startInference())
+    background.use(await services.startEvaluation())
     state.app = buildApp(state.routes, {
       authenticate: authenticateLocally,
       log,
@@ -111,11 +117,20 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
   }
 }
 
+/** The body of a successful reply. */
+export async function replyOf<Reply = Fields>(response: Response): Promise<Reply> {
+  return JSON.parse(await textOf(response)) as Reply
+}
+
 /** The documents of a successful reply that has one a line. */
 export async function documentsOf<Document>(response: Response): Promise<Document[]> {
+  return linesOf(await textOf(response)).map((line) => JSON.parse(line) as Document)
+}
+
+async function textOf(response: Response): Promise<string> {
   const text = await response.text()
   expect(response.status, text).toBe(200)
-  return linesOf(text).map((line) => JSON.parse(line) as Document)
+  return text
 }
 
 function linesOf(text: string): string[] {

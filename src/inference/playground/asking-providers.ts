@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import { dependencyFailed, messageOf, tooLarge } from '../../errors.ts'
+import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 import type { Provider } from '../../providers.ts'
 
 /** Attempts after the first, for replies that say so (429, 5xx) and connections that break; a person is waiting. */
@@ -21,7 +21,8 @@ export interface NamedProvider extends Provider {
 
 /**
  * Asks a provider and resolves with its body, unread.
- * @throws 503 with what the provider said, or why it could not be reached; anything once the deadline has passed.
+ * @throws 400 with what the provider refused, 503 with what else it said or why it could not be reached; anything once
+ * the deadline has passed.
  */
 export async function askProvider(
   { name, baseUrl, apiKey }: NamedProvider,
@@ -43,8 +44,16 @@ export async function askProvider(
     const response = await client.post(path, { body, signal: deadline.signal }).asResponse()
     return response.body ?? new Blob([]).stream()
   } catch (error) {
-    throw dependencyFailed(`Provider ${name}: ${said(error)}`, error)
+    const message = `Provider ${name}: ${said(error)}`
+    throw isRefusal(error) ? invalidRequest(message) : dependencyFailed(message, error)
   }
+}
+
+/** Whether the same request would be refused again. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof OpenAI.APIError)) return false
+  const status: unknown = error.status
+  return typeof status === 'number' && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
 }
 
 /** What is wrong with a connection is in the cause of its error. */

@@ -24,7 +24,7 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
 
 /**
  * A fake of a service with OpenAI's API, for tests. It says that it is one, or does what the last message says: `tools`,
- * `hang`, `cut`, `html`, or an HTTP status such as `429`.
+ * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`.
  */
 export async function openFakeProvider() {
   const requests: SeenRequest[] = []
@@ -76,7 +76,8 @@ function sendCompletion(response: ServerResponse, body: Record<string, unknown>)
 }
 
 function completion(said: string): object {
-  const message = said === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content: 'I am a fake' }
+  const content = said.startsWith('say ') ? said.slice('say '.length) : 'I am a fake'
+  const message = said === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content }
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
   return { ...HEAD, object: 'chat.completion', choices, usage: USAGE }
 }

@@ -7,7 +7,7 @@ import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { STREAM_HEADERS } from '../gateway/stream-headers.ts'
 import { type LoggedCall, startCall } from '../logged-call.ts'
-import { type AnsweringDeps, createAnswering } from './answering.ts'
+import { type AnsweringDeps, type Asker, createAnswering } from './answering.ts'
 import { type Deadline, inTime } from './deadline.ts'
 import { completionLines, errorLine, streamOf } from './lines.ts'
 import { filledInputs } from './prompt.ts'
@@ -47,6 +47,13 @@ export function createPlayground(deps: PlaygroundDeps) {
   }
 
   return {
+    /** The JSON of a completion that whoever asks keeps as a call. @throws ClientError with what went wrong. */
+    ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
+      return inTime(inputs.timeout, asker.context.signal, (deadline) =>
+        answering.completion(inputs, asker, deadline),
+      )
+    },
+
     async createCompletion(
       req: wire.CompletionsCreateReq,
       context: CallContext,

@@ -270,6 +270,42 @@ export interface AnnotationResultsTable {
   finished_at: string
 }
 
+/** An evaluation that runs on the server; its row goes when it has ended. */
+export interface EvaluationJobsTable {
+  /** The call that the evaluation is. */
+  call_id: string
+  project_id: string
+  evaluation_ref: string
+  model_ref: string
+  user: string
+  key_id: string
+  created_at: string
+}
+
+/** A call that a scorer is yet to be applied to. */
+export interface ScoringTasksTable {
+  /** Also of the feedback that comes of it. */
+  id: string
+  project_id: string
+  call_id: string
+  scorer_ref: string
+  /** The monitor that wants it, where one does. */
+  trigger_ref: string | null
+  /** Whether scoring is a call of its own: 0 or 1. */
+  is_traced: number
+  user: string
+  key_id: string
+  attempts: number
+  due_at: string
+}
+
+/** A call of a project with monitors, from just before it is written until monitors have looked at it. */
+export interface MonitoredCallsTable {
+  project_id: string
+  call_id: string
+  noted_at: string
+}
+
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
   projects: ProjectsTable
@@ -291,6 +327,9 @@ export interface ControlTables {
   annotation_queues: AnnotationQueuesTable
   annotation_queue_items: AnnotationQueueItemsTable
   annotation_results: AnnotationResultsTable
+  evaluation_jobs: EvaluationJobsTable
+  scoring_tasks: ScoringTasksTable
+  monitored_calls: MonitoredCallsTable
 }
 
 /** The control database: small rows that must agree with each other. */

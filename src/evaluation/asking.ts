@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { dependencyFailed } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { Playground } from '../inference/playground/service.ts'
+import type { CompletionInputs } from '../inference/playground/wire.ts'
+import { patiently } from './patiently.ts'
+import type { RecordedCalls } from './recorded-calls.ts'
+
+const Completion = z.looseObject({
+  choices: z.array(z.looseObject({ message: z.looseObject({ content: z.unknown() }) })).min(1),
+  usage: z.looseObject({}).nullish(),
+})
+
+/** Asks a model and returns the content of its answer. */
+export type Ask = (inputs: CompletionInputs) => Promise<unknown>
+
+/** Asks models as calls below `calls`. @throws ClientError with what the model, or its service, said in the end. */
+export function askAs(
+  {
+    playground,
+    context,
+    project_id,
+  }: { playground: Pick<Playground, 'ask'>; context: CallContext; project_id: string },
+  calls: RecordedCalls,
+): Ask {
+  let asked = 0
+  return (inputs) =>
+    calls.call(
+      { op_name: 'weave.completions_create', inputs, seed: `${calls.id}/ask/${asked++}` },
+      async () => {
+        const text = await patiently(() => playground.ask(inputs, { project_id, context }), context.signal)
+        const answer = JSON.parse(text)
+        const parsed = Completion.safeParse(answer)
+        if (!parsed.success) throw dependencyFailed('The model answered without a message', parsed.error)
+        const usage = parsed.data.usage == null ? undefined : { [inputs.model]: parsed.data.usage }
+        return { result: parsed.data.choices[0]?.message.content, output: answer, usage }
+      },
+    )
+}

@@ -1,0 +1,22 @@
+import type { CallContext } from '../http/caller.ts'
+import { newId } from '../ids.ts'
+
+/** Whom work in the background is done for. */
+export interface Principal {
+  user: string
+  key_id: string
+}
+
+export function principalOf({ caller }: CallContext): Principal {
+  return { user: caller.user, key_id: caller.keyId }
+}
+
+/** The context of work that goes on when the request that asked for it has long been answered. */
+export function backgroundContext({ user, key_id }: Principal, signal: AbortSignal): CallContext {
+  return {
+    caller: { user, defaultEntity: user, keyId: key_id },
+    signal,
+    requestId: newId(),
+    header: () => undefined,
+  }
+}

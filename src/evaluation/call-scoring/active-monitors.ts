@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Objects } from '../../trace/objects/service.ts'
+import { Query } from '../../trace/query-language/wire.ts'
+
+/** The value of a `Monitor` as clients publish it. */
+const Monitor = z.looseObject({
+  active: z.literal(true),
+  sampling_rate: z.number().min(0).max(1).default(1),
+  scorers: z.array(z.string()).min(1),
+  op_names: z.array(z.string()).default([]),
+  query: z.unknown().transform(withoutMarks).pipe(Query.nullish()),
+  is_traced: z.boolean().default(true),
+})
+
+/** Which calls are to be scored, and by what. */
+export interface ActiveMonitor extends z.output<typeof Monitor> {
+  ref: string
+  /** Who published it. */
+  user: string
+}
+
+/** The monitors of a project whose newest version is active. Monitors of other classes work in ways of their own. */
+export async function activeMonitors(
+  objects: Pick<Objects, 'query'>,
+  projectId: string,
+): Promise<ActiveMonitor[]> {
+  const filter = { base_object_classes: ['Monitor'], leaf_object_classes: ['Monitor'], latest_only: true }
+  const { objs } = await objects.query({ project_id: projectId, filter })
+  return objs.flatMap(({ val, object_id, digest, wb_user_id }) => {
+    const monitor = Monitor.safeParse(val?.value())
+    if (!monitor.success) return []
+    const ref = `weave:///${projectId}/object/${object_id}:${digest}`
+    return [{ ...monitor.data, ref, user: wb_user_id ?? '' }]
+  })
+}
+
+/** A query without the names of classes that clients keep with every part of it. */
+function withoutMarks(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMarks)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([key]) => !['_type', '_class_name', '_bases'].includes(key))
+  return Object.fromEntries(members.map(([key, member]) => [key, withoutMarks(member)]))
+}

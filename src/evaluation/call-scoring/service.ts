@@ -1,0 +1,68 @@
+import { invalidRequest, notFound, tooLarge, tooManyRequests } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { nowIso } from '../../time.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import { principalOf } from '../background-context.ts'
+import { loadScorer } from '../scorers/load-scorer.ts'
+import * as queries from './queries.ts'
+import { createScoring, type ScoringDeps } from './scoring.ts'
+import type * as wire from './wire.ts'
+
+/** Wire: a list of ids in a filter is limited to this. */
+const CALLS_PER_QUERY = 1000
+
+/** Calls times scorers of one request; a task takes some 500 bytes. */
+const TASKS_PER_REQUEST_MAX = 100_000
+
+/** Tasks that may wait, some 500 MB. */
+const TASKS_MAX = 1_000_000
+
+export type CallScoring = ReturnType<typeof createCallScoring>
+
+/** Scores of calls that have been written: what is asked for is done in the background, and shows as feedback. */
+export function createCallScoring(deps: ScoringDeps & { calls: Pick<Calls, 'ids'> }) {
+  const { control, calls } = deps
+  const scoring = createScoring(deps)
+
+  /** @throws 404 that names the first call that is not there. */
+  async function checkCalls(project_id: string, ids: readonly string[], context: CallContext): Promise<void> {
+    const missing = new Set(ids)
+    for (let at = 0; at < ids.length; at += CALLS_PER_QUERY) {
+      const filter = { call_ids: ids.slice(at, at + CALLS_PER_QUERY) }
+      for await (const id of await calls.ids({ project_id, filter }, context)) missing.delete(id)
+    }
+    const [first] = missing
+    if (first !== undefined) throw notFound('Call', first.slice(0, 64))
+  }
+
+  return {
+    /** Answers when the scores are sure to come. @throws 400 and 404 for scorers and calls that make none. */
+    async score(req: wire.CallsScoreReq, context: CallContext) {
+      const { project_id } = req
+      const call_ids = [...new Set(req.call_ids)]
+      const scorer_refs = [...new Set(req.scorer_refs)]
+      if (call_ids.length === 0 || scorer_refs.length === 0)
+        throw invalidRequest('There must be at least one call and one scorer')
+      if (call_ids.length * scorer_refs.length > TASKS_PER_REQUEST_MAX)
+        throw tooLarge(`At most ${TASKS_PER_REQUEST_MAX} scores at once`)
+      const scorers = await Promise.all(
+        scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
+      )
+      await checkCalls(project_id, call_ids, context)
+      if ((await queries.countTasks(control)) >= TASKS_MAX)
+        throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
+      const common = { project_id, trigger_ref: null, is_traced: 1, attempts: 0, due_at: nowIso() }
+      const principal = principalOf(context)
+      const tasks = call_ids.flatMap((call_id) =>
+        scorers.map(({ ref }) => ({ ...common, ...principal, id: newId(), call_id, scorer_ref: ref })),
+      )
+      await control.transaction().execute((tx) => queries.insertTasks(tx, tasks))
+      scoring.kick()
+      return {}
+    },
+
+    kick: scoring.kick,
+    start: scoring.start,
+  }
+}

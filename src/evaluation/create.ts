@@ -1,0 +1,51 @@
+import type { Playground } from '../inference/playground/service.ts'
+import type { Log } from '../log.ts'
+import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Feedback } from '../trace/feedback/service.ts'
+import type { Files } from '../trace/files/service.ts'
+import { createPlaceholderOps } from '../trace/objects/placeholder-ops.ts'
+import type { Objects } from '../trace/objects/service.ts'
+import type { Refs } from '../trace/refs/service.ts'
+import type { Tables } from '../trace/tables/service.ts'
+import { createMonitors } from './call-scoring/monitors.ts'
+import { createCallScoring } from './call-scoring/service.ts'
+import { createEvaluateModel } from './evaluate-model/service.ts'
+import { NO_SCORER_CODE } from './scorers/scorer-code.ts'
+
+export interface EvaluationDeps {
+  control: ControlDb
+  calls: Calls
+  feedback: Feedback
+  objects: Objects
+  tables: Tables
+  refs: Refs
+  files: Files
+  playground: Playground
+  log: Log
+}
+
+/** Names of ops that are remembered as published: enough for the scorers of many projects. */
+const SEEN_MAX = 10_000
+
+/** Wires what evaluates and scores on the server. */
+export function createEvaluation(deps: EvaluationDeps) {
+  const ops = createPlaceholderOps(deps, { why: 'run by the server, without source code', seenMax: SEEN_MAX })
+  const shared = { ...deps, ops, scorerCode: NO_SCORER_CODE }
+  const evaluateModel = createEvaluateModel(shared)
+  const callScoring = createCallScoring(shared)
+  const monitors = createMonitors({ ...deps, onTasks: callScoring.kick })
+  return {
+    evaluateModel,
+    callScoring,
+
+    /** Takes up what an earlier server left. */
+    async startEvaluation(): Promise<AsyncDisposable> {
+      await using starting = new AsyncDisposableStack()
+      starting.use(await evaluateModel.start())
+      starting.use(callScoring.start())
+      starting.use(monitors.start())
+      return starting.move()
+    },
+  }
+}

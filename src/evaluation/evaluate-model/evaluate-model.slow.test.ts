@@ -1,0 +1,237 @@
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../ids.ts'
+import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { callsIn, feedbackIn, publishing } from '../test-objects.ts'
+
+const provider = await openFakeProvider()
+afterAll(() => provider[Symbol.asyncDispose]())
+
+const server = useTestServer({
+  providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
+})
+const objects = publishing(server)
+
+/** The op of a call, without its project and version. */
+const opOf = (call: Fields): string | undefined => /\/op\/([^:]+):/.exec(String(call['op_name']))?.[1]
+
+interface Status {
+  status: Fields & { code: string }
+}
+
+async function statusOf(project_id: string, call_id: string): Promise<Status['status']> {
+  return (await replyOf<Status>(await server.post('/evaluations/status', { project_id, call_id }))).status
+}
+
+async function start(project: string, evaluation_ref: string, model_ref: string): Promise<string> {
+  const request = { project_id: project, evaluation_ref, model_ref }
+  const { call_id } = await replyOf(await server.post('/evaluations/evaluate_model', request))
+  return String(call_id)
+}
+
+/** Evaluates to the end and returns the last status. */
+async function evaluate(project: string, evaluation: string, model: string) {
+  const id = await start(project, evaluation, model)
+  const status = await vi.waitFor(
+    async () => {
+      const now = await statusOf(project, id)
+      expect(now.code).not.toBe('running')
+      return now
+    },
+    { timeout: 20_000 },
+  )
+  return { id, status }
+}
+
+describe('POST /evaluations/evaluate_model', () => {
+  it('200 asks the model for every row, scores what it says, and summarizes', async () => {
+    const project = server.newProject()
+    const rows = [
+      { user_input: 'say 12', target: '12' },
+      { user_input: 'say {"a": 1}', target: 'x' },
+      { user_input: 'say no', target: 'NO' },
+    ]
+    const scorers = await Promise.all([
+      objects.scorer(project, 'ExactMatchScorer', { ignore_case: true }),
+      objects.scorer(project, 'ValidJSONScorer'),
+      objects.scorer(project, 'LevenshteinScorer'),
+      objects.scorer(project, 'LLMAsAJudgeScorer', {
+        name: 'judge',
+        model: await objects.model(project, { response_format: 'json_object' }),
+        scoring_prompt: 'say {{"stars": 4, "said": "{target}"}}',
+      }),
+    ])
+    const evaluation = await objects.evaluation(project, await objects.dataset(project, rows), scorers)
+    const { id, status } = await evaluate(project, evaluation, await objects.model(project))
+    expect(status).toEqual({
+      code: 'complete',
+      output: {
+        ExactMatchScorer: { match: { true_count: 2, true_fraction: 2 / 3 } },
+        ValidJSONScorer: { json_valid: { true_count: 2, true_fraction: 2 / 3 } },
+        LevenshteinScorer: { levenshtein_distance: { mean: 10 / 3 } },
+        judge: { stars: { mean: 4 } },
+        model_latency: { mean: expect.any(Number) },
+      },
+    })
+    const calls = await callsIn(server, project)
+    const counts = Map.groupBy(calls, (call) => opOf(call) ?? call['op_name'])
+    expect([...counts].map(([op, own]) => [op, own.length]).sort()).toEqual([
+      ['Evaluation.evaluate', 1],
+      ['Evaluation.predict_and_score', 3],
+      ['Evaluation.summarize', 1],
+      ['ExactMatchScorer.score', 3],
+      ['LLMAsAJudgeScorer.score', 3],
+      ['LLMStructuredCompletionModel.predict', 3],
+      ['LevenshteinScorer.score', 3],
+      ['ValidJSONScorer.score', 3],
+      ['weave.completions_create', 6],
+    ])
+    expect(calls.every((call) => call['trace_id'] === id && call['exception'] === null)).toBe(true)
+    const root = calls.find((call) => call['id'] === id)
+    expect(root?.['summary']).toMatchObject({
+      usage: { 'fake/some-model': { requests: 6, total_tokens: 6600 } },
+      status_counts: { success: 26, error: 0 },
+    })
+    expect(await feedbackIn(server, project)).toHaveLength(12)
+  })
+
+  it('200 fills the template with the columns of the row, and repeats rows for each trial', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ word: 'one', user_input: 'say {word}' }])
+    const messages_template = [{ role: 'system', content: 'It is about {word}' }]
+    const model = await objects.model(project, { messages_template, temperature: 0.5 })
+    const asked = provider.requests.length
+    await evaluate(project, await objects.evaluation(project, dataset, [], { trials: 2 }), model)
+    expect(provider.requests.slice(asked).map(({ body }) => body)).toEqual(
+      Array.from({ length: 2 }, () => ({
+        model: 'some-model',
+        temperature: 0.5,
+        messages: [
+          { role: 'system', content: 'It is about one' },
+          { role: 'user', content: 'say {word}' },
+        ],
+      })),
+    )
+  })
+
+  it('200 counts a row whose model or scorer fails as one without scores', async () => {
+    const project = server.newProject()
+    const rows = [{ user_input: '400' }, { user_input: 'say x', target: 'x' }, { user_input: 'say x' }]
+    const scorers = [await objects.scorer(project, 'ExactMatchScorer')]
+    const evaluation = await objects.evaluation(project, await objects.dataset(project, rows), scorers)
+    const { id, status } = await evaluate(project, evaluation, await objects.model(project))
+    expect(status).toMatchObject({
+      code: 'complete',
+      output: { ExactMatchScorer: { match: { true_count: 1, true_fraction: 1 / 3 } } },
+    })
+    const children = await callsIn(server, project, { parent_ids: [id] })
+    const failed = children.filter((call) => call['exception'] !== null)
+    expect(failed).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
+  })
+
+  it('200 shows the results to eval_results', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ user_input: 'say x', target: 'x' }])
+    const scorers = [await objects.scorer(project, 'ContainsScorer')]
+    const evaluation = await objects.evaluation(project, dataset, scorers)
+    const { id } = await evaluate(project, evaluation, await objects.model(project))
+    const results = await replyOf<{ rows: Fields[] }>(
+      await server.post(`/v2/${project}/eval_results/query`, { evaluation_call_ids: [id] }),
+    )
+    expect(JSON.stringify(results.rows)).toContain('"scores":{"ContainsScorer":{"contains":true}}')
+  })
+
+  it('400 for what this server cannot run, 404 for what is not there, and nothing is begun', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ user_input: 'say x' }])
+    const model = await objects.model(project)
+    const evaluation = await objects.evaluation(project, dataset, [])
+    const code = await objects.scorer(project, 'TheirScorer', { score: 'weave:///a/b/op/x:y' })
+    const refused: [string, string, number][] = [
+      [evaluation, evaluation, 400],
+      [model, model, 400],
+      ['weave:///a/b', model, 400],
+      [`weave:///${project}/object/nothing:v0`, model, 404],
+      [evaluation, `weave:///${project}/object/nothing:v0`, 404],
+      [await objects.evaluation(server.newProject(), dataset, []), model, 400],
+      [await objects.evaluation(project, await objects.dataset(project, []), []), model, 400],
+      [await objects.evaluation(project, dataset, [code]), model, 400],
+      [await objects.evaluation(project, dataset, ['nothing']), model, 400],
+      [
+        await objects.evaluation(project, dataset, [], { preprocess_model_input: 'weave:///a/b/op/x:y' }),
+        model,
+        400,
+      ],
+      [await objects.evaluation(project, dataset, [], { trials: 100_001 }), model, 400],
+    ]
+    for (const [evaluation_ref, model_ref, status] of refused) {
+      const response = await server.post('/evaluations/evaluate_model', {
+        project_id: project,
+        evaluation_ref,
+        model_ref,
+      })
+      expect([response.status, evaluation_ref, await response.text()]).toEqual([
+        status,
+        evaluation_ref,
+        expect.any(String),
+      ])
+    }
+    expect(await callsIn(server, project)).toEqual([])
+  })
+
+  it('422 for missing fields and wrong types', async () => {
+    for (const body of [{}, { project_id: 'a/b', evaluation_ref: 1, model_ref: 'x' }])
+      expect((await server.post('/evaluations/evaluate_model', body)).status).toBe(422)
+  })
+})
+
+describe('POST /evaluations/status', () => {
+  it('200 with not_found for a call that is not there', async () => {
+    expect(await statusOf(server.newProject(), newId())).toEqual({ code: 'not_found' })
+  })
+
+  it('400 for a call that is no evaluation', async () => {
+    const project_id = server.newProject()
+    const call = {
+      project_id,
+      op_name: 'other',
+      started_at: '2026-01-01T00:00:00Z',
+      attributes: {},
+      inputs: {},
+    }
+    const { id } = await replyOf(await server.post('/call/start', { start: call }))
+    expect((await server.post('/evaluations/status', { project_id, call_id: id })).status).toBe(400)
+  })
+})
+
+describe('POST /evaluations/cancel', () => {
+  it('200 ends an evaluation that hangs, with what its rows came to', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ user_input: 'say x' }, { user_input: 'hang' }])
+    const evaluation = await objects.evaluation(project, dataset, [])
+    const call_id = await start(project, evaluation, await objects.model(project))
+    await vi.waitFor(async () => {
+      expect(await statusOf(project, call_id)).toEqual({ code: 'running', completed_rows: 1, total_rows: 2 })
+    })
+    const body = { project_id: project, call_id }
+    expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
+    await vi.waitFor(async () => {
+      expect(await statusOf(project, call_id)).toEqual({
+        code: 'failed',
+        error: 'The evaluation was cancelled',
+      })
+    })
+    expect(await callsIn(server, project, { parent_ids: [call_id] })).toHaveLength(1)
+    expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
+  })
+
+  it('404 for a call that is not there, 409 for an evaluation that a client runs', async () => {
+    const project = server.newProject()
+    const unknown = { project_id: project, call_id: newId() }
+    expect((await server.post('/evaluations/cancel', unknown)).status).toBe(404)
+    const run = { evaluation: 'weave:///a/b/object/e:v0', model: 'weave:///a/b/object/m:v0' }
+    const { evaluation_run_id } = await replyOf(await server.post(`/v2/${project}/evaluation_runs`, run))
+    const theirs = { project_id: project, call_id: evaluation_run_id }
+    expect((await server.post('/evaluations/cancel', theirs)).status).toBe(409)
+  })
+})

@@ -1,0 +1,38 @@
+import { type Route, route } from '../../http/route.ts'
+import type { EvaluateModel } from './service.ts'
+import * as wire from './wire.ts'
+
+export function evaluateModelRoutes(service: EvaluateModel): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/evaluations/evaluate_model',
+      operationId: 'evaluate_model',
+      family: 'trace',
+      body: wire.EvaluateModelReq,
+      reply: 'json',
+      response: wire.EvaluateModelRes,
+      handle: service.evaluate,
+    }),
+    route({
+      method: 'POST',
+      path: '/evaluations/status',
+      operationId: 'evaluation_status',
+      family: 'trace',
+      body: wire.EvaluationCallReq,
+      reply: 'json',
+      response: wire.EvaluationStatusRes,
+      handle: service.status,
+    }),
+    route({
+      method: 'POST',
+      path: '/evaluations/cancel',
+      operationId: 'evaluation_cancel',
+      family: 'trace',
+      body: wire.EvaluationCallReq,
+      reply: 'json',
+      response: wire.Empty,
+      handle: service.cancel,
+    }),
+  ]
+}

@@ -1,0 +1,209 @@
+import pMap from 'p-map'
+import { z } from 'zod'
+import type { CallContext } from '../../http/caller.ts'
+import { derivedId } from '../../ids.ts'
+import type { Playground } from '../../inference/playground/service.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import { endPart } from '../../trace/calls/parts.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import { SUMMARIZE } from '../../trace/evaluation-runs/evaluation-calls.ts'
+import type { Feedback } from '../../trace/feedback/service.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import type { Tables } from '../../trace/tables/service.ts'
+import { askAs } from '../asking.ts'
+import { backgroundContext } from '../background-context.ts'
+import { predictStructured } from '../models/structured-completion.ts'
+import {
+  addTotals,
+  noTotals,
+  type RecordedCalls,
+  recordCalls,
+  summaryOf,
+  type Totals,
+} from '../recorded-calls.ts'
+import { scoreFeedback } from '../score-feedback.ts'
+import { evaluateRow, type Trial } from './evaluate-row.ts'
+import type { LoadedEvaluation } from './load-evaluation.ts'
+import type { EvaluationJob } from './queries.ts'
+import { summarizeRows } from './summarize-rows.ts'
+
+/** Rows worked on at once; each waits for its model most of the time. */
+const ROWS_AT_ONCE = 16
+
+/** Rows of the dataset in memory. */
+const ROWS_PER_PAGE = 500
+
+/** Wire: how the service marks calls of evaluations that it runs itself. */
+const ATTRIBUTES = { _weave_eval_meta: { declarative: true, evaluate_model_worker: true } }
+
+export interface RunningDeps {
+  calls: Pick<Calls, 'read' | 'list' | 'ids' | 'writeParts'>
+  feedback: Pick<Feedback, 'record'>
+  objects: Pick<Objects, 'read'>
+  tables: Pick<Tables, 'queryStream'>
+  playground: Pick<Playground, 'ask'>
+  opRef: (projectId: string, name: string) => string
+}
+
+/** An evaluation that is being run. */
+interface Running {
+  job: EvaluationJob
+  evaluation: LoadedEvaluation
+  context: CallContext
+  opRef: (name: string) => string
+}
+
+/**
+ * Evaluates every row that has not been, and ends the evaluation with its summary. What a row comes to is written at
+ * once, and its calls have the same ids whenever it is done: a row that was cut off is done again, no other is.
+ * @throws the reason of `signal`, which leaves everything as it is.
+ */
+export async function runEvaluation(
+  deps: RunningDeps,
+  job: EvaluationJob,
+  evaluation: LoadedEvaluation,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = backgroundContext(job, signal)
+  const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
+  const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
+  await pMap(waitingTrials(deps, running), evaluate, { concurrency: ROWS_AT_ONCE, signal })
+  const { rows, totals } = await readOutcomes(deps, running)
+  const summary = new JsonText(stringify(summarizeRows(rows, evaluation.scorers)))
+  const calls = recorded(running)
+  const inputs = { self: evaluation.evaluationRef }
+  const call = { op_name: running.opRef(SUMMARIZE), inputs, seed: 'summarize' }
+  await calls.call(call, async () => ({ result: undefined, output: summary }))
+  totals.status_counts.success++
+  addTotals(totals, calls.totals)
+  const end = {
+    project_id: job.project_id,
+    id: job.call_id,
+    ended_at: nowIso(),
+    output: summary,
+    summary: new JsonText(stringify(summaryOf(totals))),
+  }
+  await deps.calls.writeParts([...calls.parts, endPart(end, [])])
+}
+
+/** Rows without an outcome, in the order of the dataset, once for each trial. */
+async function* waitingTrials(deps: RunningDeps, running: Running): AsyncGenerator<Trial> {
+  const { job, evaluation, context } = running
+  const { projectId: project_id, digest, rows } = evaluation.table
+  const done = new Set<string>()
+  const filter = { parent_ids: [job.call_id] }
+  for await (const id of await deps.calls.ids({ project_id, filter }, context)) done.add(id)
+  for (let index = 0; index < rows * evaluation.trials; index += ROWS_PER_PAGE) {
+    const limit = Math.min(ROWS_PER_PAGE, rows * evaluation.trials - index)
+    const waiting = Array.from({ length: limit }, (_, at) => index + at).filter(
+      (at) => !done.has(derivedId(job.call_id, seedOf(at))),
+    )
+    if (waiting.length === 0) continue
+    await checkWanted(deps, running)
+    const values = new Map<number, Omit<Trial, 'seed'>>()
+    // A page may span two trials, so that it begins the dataset anew.
+    for (const offset of new Set([index % rows, 0])) {
+      const page = await deps.tables.queryStream({ project_id, digest, limit, offset }, context)
+      for await (const row of page)
+        values.set(row.original_index, { digest: row.digest, row: columnsOf(row.val) })
+    }
+    for (const at of waiting) {
+      const row = values.get(at % rows)
+      if (row === undefined) throw new Error(`Row ${at % rows} of table ${digest} is gone`)
+      yield { ...row, seed: seedOf(at) }
+    }
+  }
+}
+
+/** A row of the dataset in one trial; trials follow each other. */
+function seedOf(index: number): string {
+  return `row/${index}`
+}
+
+const Columns = z.looseObject({})
+
+function columnsOf(row: JsonText): Record<string, unknown> {
+  return Columns.parse(row.value())
+}
+
+/** Whoever deletes the evaluation's call does not want its rows either. @throws where it is gone. */
+async function checkWanted({ calls }: RunningDeps, { job, context }: Running): Promise<void> {
+  const { call } = await calls.read({ project_id: job.project_id, id: job.call_id }, context)
+  if (call == null) throw new EvaluationDeleted(`Evaluation ${job.call_id} was deleted`)
+}
+
+/** Nobody wants to know how it would have ended. */
+export class EvaluationDeleted extends Error {}
+
+function recorded({ job }: Running): RecordedCalls {
+  const { project_id, call_id, user } = job
+  return recordCalls({
+    project_id,
+    base: call_id,
+    trace_id: call_id,
+    parent_id: call_id,
+    attributes: ATTRIBUTES,
+    user,
+  })
+}
+
+/** Feedback goes first: a row whose calls are there is never looked at again. */
+async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Trial): Promise<void> {
+  const { job, evaluation, context, opRef } = running
+  const { project_id, call_id } = job
+  const calls = recorded(running)
+  const { predictionId, scores } = await evaluateRow(
+    {
+      evaluation,
+      calls,
+      opRef,
+      askAs: (own) => askAs({ playground: deps.playground, context, project_id }, own),
+      predict: (row, ask) =>
+        predictStructured(evaluation.model, inputOf(row), { ...deps, projectId: project_id, ask }),
+    },
+    trial,
+  )
+  context.signal.throwIfAborted()
+  const said = scores.map((score) =>
+    scoreFeedback({
+      ...score,
+      id: derivedId(call_id, `${trial.seed}/feedback/${score.scorer.ref}`),
+      project_id,
+      scoredId: predictionId ?? '',
+    }),
+  )
+  if (said.length > 0) await deps.feedback.record(said, job.user)
+  await deps.calls.writeParts(calls.parts)
+}
+
+function inputOf({ user_input, ...template_vars }: Record<string, unknown>) {
+  return { user_input, template_vars }
+}
+
+const Counts = z.looseObject({
+  usage: z.record(z.string(), z.record(z.string(), z.unknown())).catch({}),
+  status_counts: z.object({ success: z.int(), error: z.int() }).catch({ success: 0, error: 0 }),
+})
+
+/** What every row came to, in order, without texts, which are not summarized. */
+async function readOutcomes(
+  { calls }: RunningDeps,
+  { job, evaluation, context }: Running,
+): Promise<{ rows: unknown[]; totals: Totals }> {
+  const { project_id, call_id } = job
+  const outputs = new Map<string, unknown>()
+  const totals = noTotals()
+  const filter = { parent_ids: [call_id] }
+  const columns = ['output', 'summary']
+  for await (const call of await calls.list({ project_id, filter, columns }, context)) {
+    outputs.set(call.id, call.output === null ? null : withoutTexts(call.output))
+    addTotals(totals, Counts.parse(call.summary?.value() ?? {}) as Totals)
+  }
+  const indexes = Array.from({ length: evaluation.table.rows * evaluation.trials }, (_, at) => at)
+  return { rows: indexes.map((at) => outputs.get(derivedId(call_id, seedOf(at)))), totals }
+}
+
+function withoutTexts({ text }: JsonText): unknown {
+  return JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? '' : value))
+}

@@ -1,0 +1,96 @@
+import { conflict, invalidRequest, notFound, tooManyRequests } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import { opShortName } from '../../trace/calls/fields.ts'
+import { startPart } from '../../trace/calls/parts.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import { EVALUATE } from '../../trace/evaluation-runs/evaluation-calls.ts'
+import type { Query } from '../../trace/query-language/wire.ts'
+import { principalOf } from '../background-context.ts'
+import { loadEvaluation, rowsOfEvaluation } from './load-evaluation.ts'
+import * as queries from './queries.ts'
+import { createEvaluationRunner, type RunnerDeps } from './runner.ts'
+import type * as wire from './wire.ts'
+
+/** Evaluations that run or wait to. */
+const OPEN_MAX = 1000
+
+export type EvaluateModel = ReturnType<typeof createEvaluateModel>
+
+/** Evaluations that run on the server, and go on when it is started again. */
+export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'queryStats'> }) {
+  const { control, calls, ops } = deps
+  const runner = createEvaluationRunner(deps)
+
+  /** @throws 400 for a call that is no evaluation. */
+  async function readEvaluation({ project_id, call_id }: wire.EvaluationCallReq, context: CallContext) {
+    const { call } = await calls.read({ project_id, id: call_id }, context)
+    if (call != null && opShortName(call.op_name) !== EVALUATE)
+      throw invalidRequest(`Call ${call_id} is not an evaluation`)
+    return call ?? undefined
+  }
+
+  return {
+    /** Answers when the evaluation is sure to run. @throws as {@link loadEvaluation}, and 429 for too many. */
+    async evaluate(req: wire.EvaluateModelReq, context: CallContext) {
+      const { project_id } = req
+      const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
+      if ((await queries.countJobs(control)) >= OPEN_MAX)
+        throw tooManyRequests(`${OPEN_MAX} evaluations are waiting already`, 60)
+      const call_id = newId()
+      const start = {
+        project_id,
+        id: call_id,
+        trace_id: call_id,
+        op_name: ops.refOf(project_id, EVALUATE),
+        started_at: nowIso(),
+        attributes: new JsonText(stringify({ _weave_eval_meta: { evaluate_model_worker: true } })),
+        inputs: new JsonText(stringify({ self: evaluationRef, model: modelRef })),
+      }
+      const job = {
+        call_id,
+        project_id,
+        evaluation_ref: evaluationRef,
+        model_ref: modelRef,
+        ...principalOf(context),
+        created_at: start.started_at,
+      }
+      // A job whose call was not written any more is dropped; a call without a job would run forever.
+      await queries.insertJob(control, job)
+      await calls.writeParts([startPart(start, job.user, [])])
+      runner.take(job)
+      return { call_id }
+    },
+
+    /** Of any evaluation, whoever runs it. */
+    async status(req: wire.EvaluationCallReq, context: CallContext): Promise<wire.EvaluationStatusRes> {
+      const call = await readEvaluation(req, context)
+      if (call === undefined) return { status: { code: 'not_found' } }
+      if (call.exception) return { status: { code: 'failed', error: call.exception } }
+      if (call.ended_at !== null)
+        return { status: { code: 'complete', output: call.output ?? new JsonText('{}') } }
+      const { project_id } = req
+      const filter = { parent_ids: [call.id] }
+      const { count } = await calls.queryStats({ project_id, filter, query: NOT_RUNNING }, context)
+      const total = await rowsOfEvaluation(deps, { project_id, inputs: call.inputs })
+      return { status: { code: 'running', completed_rows: count, total_rows: Math.max(total, count) } }
+    },
+
+    /** Ends an evaluation that runs here; what its rows came to stays. */
+    async cancel(req: wire.EvaluationCallReq, context: CallContext) {
+      const call = await readEvaluation(req, context)
+      if (call === undefined) throw notFound('Evaluation', req.call_id)
+      if (!runner.cancel(call.id) && call.ended_at === null)
+        throw conflict(`Evaluation ${call.id} is run by a client, not here`)
+      return {}
+    },
+
+    start: runner.start,
+  }
+}
+
+const NOT_RUNNING = {
+  $expr: { $not: [{ $eq: [{ $getField: 'summary.weave.status' }, { $literal: 'running' }] }] },
+} satisfies Query

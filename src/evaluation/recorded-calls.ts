@@ -1,0 +1,116 @@
+import { messageOf } from '../errors.ts'
+import { derivedId } from '../ids.ts'
+import { JsonText, stringify } from '../lossless-json.ts'
+import { nowIso } from '../time.ts'
+import { type CallPart, endPart, startPart } from '../trace/calls/parts.ts'
+
+/** Under what the calls stand, and who made them. */
+export interface RecordedUnder {
+  project_id: string
+  trace_id: string
+  parent_id: string | undefined
+  /** A UUIDv7; the ids of the calls follow from it. */
+  base: string
+  /** `attributes` of every call. */
+  attributes: object
+  user: string
+}
+
+/** What a call is, before it has an outcome. */
+export interface RecordedCall {
+  op_name: string
+  inputs: object
+  /** Makes the id, always the same: work that is repeated after a crash writes the same calls. */
+  seed: string
+}
+
+/** What a call came to. */
+export interface Outcome<Result> {
+  result: Result
+  output: unknown
+  /** Tokens by model, as `summary.usage` has them. */
+  usage?: Record<string, object> | undefined
+}
+
+/** Tokens and statuses of a call and of all below it. Wire: clients add them up on the way to the root. */
+export interface Totals {
+  usage: Record<string, Record<string, number>>
+  status_counts: { success: number; error: number }
+}
+
+/** The calls of one piece of work, written all at once when it is done. */
+export interface RecordedCalls {
+  readonly id: string | undefined
+  readonly totals: Totals
+  /** Does work as a call below this one; what it throws is the call's exception, and is thrown on. */
+  call<Result>(call: RecordedCall, work: (own: RecordedCalls) => Promise<Outcome<Result>>): Promise<Result>
+  /** What is to be written. */
+  readonly parts: CallPart[]
+}
+
+export function recordCalls(under: RecordedUnder): RecordedCalls {
+  return recordedBelow(under, under.parent_id, [])
+}
+
+function recordedBelow(under: RecordedUnder, id: string | undefined, parts: CallPart[]): RecordedCalls {
+  const totals = noTotals()
+  return {
+    id,
+    totals,
+    parts,
+    async call({ op_name, inputs, seed }, work) {
+      const { project_id, trace_id, user } = under
+      const own = recordedBelow(under, derivedId(under.base, seed), parts)
+      const named = { project_id, id: own.id ?? '' }
+      const start = {
+        ...named,
+        trace_id,
+        parent_id: id,
+        op_name,
+        started_at: nowIso(),
+        attributes: new JsonText(stringify(under.attributes)),
+        inputs: new JsonText(stringify(inputs)),
+      }
+      parts.push(startPart(start, user, []))
+      const end = ({ output, exception }: { output?: JsonText; exception?: string }) => {
+        own.totals.status_counts[exception === undefined ? 'success' : 'error']++
+        addTotals(totals, own.totals)
+        const summary = new JsonText(stringify(summaryOf(own.totals)))
+        parts.push(endPart({ ...named, ended_at: nowIso(), output, exception, summary }, []))
+      }
+      try {
+        const { result, output, usage = {} } = await work(own)
+        for (const [model, counts] of Object.entries(usage))
+          addUsage(own.totals, model, { requests: 1, ...counts })
+        end({ output: new JsonText(stringify(output)) })
+        return result
+      } catch (error) {
+        end({ exception: messageOf(error) })
+        throw error
+      }
+    },
+  }
+}
+
+export function noTotals(): Totals {
+  return { usage: {}, status_counts: { success: 0, error: 0 } }
+}
+
+/** `summary` of a call with these totals. */
+export function summaryOf({ usage, status_counts }: Totals): object {
+  return Object.keys(usage).length === 0 ? { status_counts } : { usage, status_counts }
+}
+
+export function addTotals(sum: Totals, { usage, status_counts }: Totals): void {
+  for (const [model, counts] of Object.entries(usage)) addUsage(sum, model, counts)
+  sum.status_counts.success += status_counts.success
+  sum.status_counts.error += status_counts.error
+}
+
+function addUsage({ usage }: Totals, model: string, counts: object): void {
+  usage[model] ??= {}
+  const sum = usage[model]
+  for (const [name, count] of Object.entries(counts)) {
+    if (typeof count === 'number') sum[name] = (sum[name] ?? 0) + count
+  }
+}

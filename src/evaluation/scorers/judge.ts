@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { invalidRequest } from '../../errors.ts'
+import { pythonFormat } from '../python-format.ts'
+
+const Prompt = z.looseObject({ messages: z.array(z.looseObject({ content: z.unknown() })) })
+
+/** The value of an `LLMAsAJudgeScorer` as clients publish it; the model may be a ref to one, or stand in it. */
+export const Judge = z.looseObject({
+  name: z.string().nullish(),
+  model: z.unknown(),
+  scoring_prompt: z.union([z.string(), Prompt]),
+  column_map: z.record(z.string(), z.string()).nullish(),
+})
+export type Judge = z.output<typeof Judge>
+
+/** What a judge is asked. @throws 400 for a placeholder without a value. */
+export function judgeMessages(
+  { scoring_prompt, column_map }: Judge,
+  { output, inputs }: { output: unknown; inputs: Record<string, unknown> },
+): unknown[] {
+  const mapped = Object.entries(column_map ?? {}).map(([name, column]) => [name, inputs[column]] as const)
+  const values = { inputs, ...inputs, ...Object.fromEntries(mapped), output }
+  if (typeof scoring_prompt === 'string')
+    return [{ role: 'user', content: pythonFormat(scoring_prompt, values) }]
+  return scoring_prompt.messages.map((message) => ({
+    ...message,
+    content: formatted(message.content, values),
+  }))
+}
+
+function formatted(content: unknown, values: Record<string, unknown>): unknown {
+  if (typeof content === 'string') return pythonFormat(content, values)
+  if (!Array.isArray(content)) return content
+  return content.map((part: unknown) => {
+    if (typeof part !== 'object' || part === null)
+      throw invalidRequest('A prompt has a part that is no object')
+    return 'text' in part && typeof part.text === 'string'
+      ? { ...part, text: pythonFormat(part.text, values) }
+      : part
+  })
+}
