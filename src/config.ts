@@ -64,6 +64,7 @@ const Variables = z.object({
   HEDDLE_VLLM_WORKERS: Urls.optional(),
   HEDDLE_VLLM_KEY: z.string().optional(),
   HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
+  HEDDLE_SCORER_CODE: z.enum(['refuse', 'run']).default('refuse'),
   HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
   HEDDLE_KEY_REQUESTS_MAX: Limit,
   HEDDLE_KEY_TOKENS_PER_MINUTE: Limit,
@@ -145,6 +146,8 @@ export interface Config {
   projectHeaders: string[]
   /** Whether every chat completion of a project becomes a call of it. */
   traceCompletions: boolean
+  /** Whether scorers that are Python code of clients are run, in processes with limits. */
+  scorerCode: 'refuse' | 'run'
   keyLimits: Limits
   projectLimits: Limits
   /** Services outside that may be asked for completions. */
@@ -182,6 +185,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     engine: engineConfigOf(values),
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
+    scorerCode: values.HEDDLE_SCORER_CODE,
     keyLimits: {
       requestsMax: values.HEDDLE_KEY_REQUESTS_MAX,
       tokensPerMinute: values.HEDDLE_KEY_TOKENS_PER_MINUTE,

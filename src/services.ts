@@ -43,6 +43,8 @@ interface ServicesOptions {
   engine: EngineOptions
   inference: InferenceOptions
   providers: Providers
+  /** The Python that runs scorers which are code; they are refused without one. */
+  scorerPython?: string | undefined
   dataFolder: string
 }
 
@@ -106,7 +108,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     ...training,
     ...inference,
     playground,
-    ...createEvaluation({ ...trace, control, playground, log }),
+    ...createEvaluation({ ...trace, control, playground, log, scorerPython: options.scorerPython }),
   }
 }
 

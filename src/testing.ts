@@ -39,6 +39,8 @@ export interface TestServerOptions {
   inference?: Partial<InferenceOptions>
   /** Services outside; none where absent. */
   providers?: Providers
+  /** Runs scorers that are code; they are refused where absent. */
+  scorerPython?: string
 }
 
 const UNLIMITED = { requestsMax: Number.POSITIVE_INFINITY, tokensPerMinute: Number.POSITIVE_INFINITY }
@@ -78,6 +80,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
       engine,
       inference: { ...NO_LIMITS, ...options.inference },
       providers: options.providers ?? new Map(),
+      scorerPython: options.scorerPython,
       dataFolder: state.folder,
     })
     state.routes = routesOf(services)

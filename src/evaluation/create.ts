@@ -11,7 +11,7 @@ import type { Tables } from '../trace/tables/service.ts'
 import { createMonitors } from './call-scoring/monitors.ts'
 import { createCallScoring } from './call-scoring/service.ts'
 import { createEvaluateModel } from './evaluate-model/service.ts'
-import { NO_SCORER_CODE } from './scorers/scorer-code.ts'
+import { createScorerCode, NO_SCORER_CODE } from './scorers/scorer-code.ts'
 
 export interface EvaluationDeps {
   control: ControlDb
@@ -23,6 +23,8 @@ export interface EvaluationDeps {
   files: Files
   playground: Playground
   log: Log
+  /** Runs scorers that are code; without one they are refused. */
+  scorerPython: string | undefined
 }
 
 /** Names of ops that are remembered as published: enough for the scorers of many projects. */
@@ -31,7 +33,9 @@ const SEEN_MAX = 10_000
 /** Wires what evaluates and scores on the server. */
 export function createEvaluation(deps: EvaluationDeps) {
   const ops = createPlaceholderOps(deps, { why: 'run by the server, without source code', seenMax: SEEN_MAX })
-  const shared = { ...deps, ops, scorerCode: NO_SCORER_CODE }
+  const { scorerPython: python } = deps
+  const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...deps, python })
+  const shared = { ...deps, ops, scorerCode }
   const evaluateModel = createEvaluateModel(shared)
   const callScoring = createCallScoring(shared)
   const monitors = createMonitors({ ...deps, onTasks: callScoring.kick })

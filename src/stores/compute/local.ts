@@ -108,7 +108,20 @@ function locationOf(baseModel: string): string {
   return existsSync(folder) ? folder : baseModel
 }
 
-function findPython({ engine, cacheFolder, environment }: LocalComputeOptions): string | { missing: string } {
+/** The Python with the engine's packages. @throws Error that says how to get one. */
+export function enginePython(
+  options: Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>,
+): string {
+  const python = findPython(options)
+  if (typeof python === 'string') return python
+  throw new Error(python.missing)
+}
+
+function findPython({
+  engine,
+  cacheFolder,
+  environment,
+}: Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>): string | { missing: string } {
   if (engine.python !== undefined) {
     if (existsSync(engine.python)) return engine.python
     return { missing: `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist` }

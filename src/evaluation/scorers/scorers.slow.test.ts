@@ -1,0 +1,148 @@
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { callsIn, publishing } from '../test-objects.ts'
+import { builtinRule } from './builtin.ts'
+import { createScorerCode } from './scorer-code.ts'
+
+describe('scorers of builtin classes', () => {
+  const score = (className: string, fields: Fields, output: unknown, inputs: Fields = {}): unknown =>
+    builtinRule(className, fields)?.({ output, inputs })
+
+  it.each([
+    ['StringMatchScorer', {}, 'Paris', { target: 'in paris' }, { string_in_input: true }],
+    ['LevenshteinScorer', {}, 'kitten', { target: 'sitting' }, { levenshtein_distance: 3 }],
+    ['ValidJSONScorer', {}, '[1]', {}, { json_valid: true }],
+    ['ValidJSONScorer', {}, '[1', {}, { json_valid: false }],
+    ['ExactMatchScorer', {}, 'A', { target: 'a' }, { match: false }],
+    ['ExactMatchScorer', { ignore_case: true }, 'A', { target: 'a' }, { match: true }],
+    ['ExactMatchScorer', { column_map: { target: 'x' } }, { a: 1 }, { x: { a: 1 } }, { match: true }],
+    ['ContainsScorer', {}, 'the answer', { target: 'answer' }, { contains: true }],
+    ['RegexScorer', { pattern: '^\\d+$' }, '42', {}, { match: true }],
+    ['RegexScorer', { pattern: '^\\d+$' }, 'x42', {}, { match: false }],
+    ['JSONSchemaScorer', { json_schema: { required: ['a'] } }, '{"a":1}', {}, { valid: true }],
+    ['JSONSchemaScorer', { json_schema: { required: ['a'] } }, '{"b":1}', {}, { valid: false }],
+    ['JSONSchemaScorer', { json_schema: { required: ['a'] } }, 'no JSON', {}, { valid: false }],
+    ['NumericScorer', { tolerance: 0.5 }, ' 3.4', { target: 3 }, { error: 0.4, within_tolerance: true }],
+    ['NumericScorer', {}, 'three', { target: '3' }, { error: null, within_tolerance: false }],
+    ['SimilarityScorer', {}, 'abcd', { target: 'abcx' }, { similarity: 0.75 }],
+    ['SimilarityScorer', {}, '', { target: '' }, { similarity: 1 }],
+  ])('%s %j', (className, fields, output, inputs, said) => {
+    const given = score(className, fields, output, inputs)
+    const rounded: unknown = JSON.parse(JSON.stringify(given), (_, value: unknown) =>
+      typeof value === 'number' ? Math.round(value * 1e6) / 1e6 : value,
+    )
+    expect(rounded).toEqual(said)
+  })
+
+  it('refuse what they cannot compare, and a pattern that takes too long', () => {
+    expect(() => score('ExactMatchScorer', {}, 'x', { y: 1 })).toThrow('no target to compare with, only y')
+    expect(() => score('LevenshteinScorer', {}, 1, { target: 'x' })).toThrow('no text')
+    expect(() => score('NumericScorer', {}, 1, { target: 'x' })).toThrow('no number')
+    expect(() => score('LevenshteinScorer', {}, 'x'.repeat(100_001), { target: '' })).toThrow('100000')
+    expect(() => score('RegexScorer', { pattern: '(' }, 'x')).toThrow('pattern')
+    expect(() => score('RegexScorer', {}, 'x')).toThrow('pattern')
+    expect(() => score('RegexScorer', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}b`)).toThrow('50 ms')
+    expect(score('OtherScorer', {}, 'x')).toBeUndefined()
+  })
+})
+
+const provider = await openFakeProvider()
+afterAll(() => provider[Symbol.asyncDispose]())
+
+const server = useTestServer({
+  providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
+  scorerPython: 'python3',
+})
+const objects = publishing(server)
+
+/** Publishes an op as the Python client does. */
+async function publishOp(project: string, name: string, source: string): Promise<string> {
+  const form = new FormData()
+  form.append('project_id', project)
+  form.append('file', new File([source], 'obj.py'))
+  const file = await replyOf(await server.request('/file/create', { method: 'POST', body: form }))
+  const val = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': file['digest'] } }
+  const ref = await objects.publish(project, name, val)
+  return ref.replace('/object/', '/op/')
+}
+
+/** Scores one call and returns how that ended. */
+async function scoring(project: string, scorer: string): Promise<Fields> {
+  const call = {
+    project_id: project,
+    op_name: 'answer',
+    started_at: '2026-01-01T00:00:00Z',
+    attributes: {},
+    inputs: { expected: 'abc', other: [1] },
+  }
+  const { id } = await replyOf(await server.post('/call/start', { start: call }))
+  const end = { project_id: project, id, ended_at: '2026-01-01T00:00:01Z', output: 'abcd', summary: {} }
+  await replyOf(await server.post('/call/end', { end }))
+  await replyOf(
+    await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs: [scorer] }),
+  )
+  return vi.waitFor(
+    async () => {
+      const own = (await callsIn(server, project)).find((one) => one['op_name'] !== 'answer')
+      if (own === undefined) throw new Error('The call has not been scored yet')
+      return own
+    },
+    { timeout: 20_000 },
+  )
+}
+
+describe('scorers that are code', () => {
+  it('are given what they have names for', async () => {
+    const project = server.newProject()
+    const source = `import weave
+
+@weave.op()
+async def close(output, expected):
+    print("this goes nowhere")
+    return {"longer": len(output) - len(expected), "same": output == expected}
+`
+    const call = await scoring(project, await publishOp(project, 'close', source))
+    expect(call).toMatchObject({ exception: null, output: { longer: 1, same: false } })
+  })
+
+  it('have the fields of their object', async () => {
+    const project = server.newProject()
+    const source = `import weave
+
+@weave.op
+def score(self, *, output, target, **kwargs):
+    return {"over": len(output) > self.limit, "target": target, "seen": sorted(kwargs)}
+`
+    const op = await publishOp(project, 'LimitScorer.score', source)
+    const fields = { name: 'limit', limit: 3, score: op, column_map: { target: 'expected' } }
+    const call = await scoring(project, await objects.scorer(project, 'LimitScorer', fields))
+    const output = { over: true, target: 'abc', seen: ['expected', 'inputs', 'other'] }
+    expect(call).toMatchObject({ exception: null, output })
+  })
+
+  it.each([
+    ['throw', 'raise ValueError("no good")', 'ValueError: no good'],
+    ['leave', 'raise SystemExit(3)', 'SystemExit: 3'],
+    ['die', 'import os; os._exit(1)', 'did not answer'],
+    ['take memory', 'return len("x" * 3 * 1024 ** 3)', 'MemoryError'],
+    ['write files', 'import tempfile; tempfile.TemporaryFile(buffering=0).write(b"x")', 'OSError'],
+    ['say what is no JSON', 'return float("nan")', 'ValueError'],
+  ])('say so when they %s', async (_, body, exception) => {
+    const project = server.newProject()
+    const scorer = await publishOp(project, 'bad', `def bad(output):\n    ${body}\n`)
+    expect(await scoring(project, scorer)).toMatchObject({ exception: expect.stringContaining(exception) })
+  })
+
+  it('say so when there is no Python', async () => {
+    const source = Buffer.from('def x(output): ...')
+    const files = { read: async () => source }
+    const val = { files: { 'obj.py': 'digest' } }
+    const found = { projectId: 'a/b', name: 'x', digest: 'd', kind: 'op', ref: 'weave:///a/b/op/x:d', val }
+    const read = () => Promise.reject(new Error('Nothing else is read'))
+    const code = createScorerCode({ python: '/nowhere/python', objects: { read }, files })
+    const scorer = await code.load(found)
+    const ask = () => Promise.reject(new Error('Nobody is asked'))
+    await expect(scorer.score({ output: 1, inputs: {} }, ask)).rejects.toThrow('Python did not start')
+  })
+})
