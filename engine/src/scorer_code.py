@@ -1,4 +1,4 @@
-"""Runs the code of one scorer once, with limits: a request comes on standard input, what it says goes to standard output.
+"""Runs the code of one scorer once, with limits: a request comes on standard input, its result goes to standard output.
 
 What the code prints goes nowhere. The limits keep a mistake from harming the machine; they are no wall against malice.
 """

@@ -1,0 +1,104 @@
+"""An evaluation of a model that the server serves: published here, evaluated by the server and by weave itself.
+
+With `publish`, prints the refs of an evaluation and a model; with `evaluate`, what weave's own run of the evaluation in
+`EVALUATION` comes to, and what the run of the server in `CALL_ID` looks like to the client.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+import weave
+from weave.flow.llm_structured_model import LLMStructuredCompletionModel
+from weave.scorers import LLMAsAJudgeScorer, StringMatchScorer, ValidJSONScorer
+
+ROWS = int(os.environ["ROWS"])
+
+
+@weave.op
+def short(output: str, target: str) -> dict[str, Any]:
+    if target == "13":
+        raise ValueError("unlucky")
+    return {"length": len(output), "ok": len(output) < 4, "parts": {"head": output[:1]}}
+
+
+class Longer(weave.Scorer):
+    limit: int
+
+    @weave.op
+    def score(self, *, output: str, wanted: str) -> bool:
+        return len(output) > self.limit + len(wanted)
+
+
+def publish() -> dict[str, str]:
+    rows = [
+        {"user_input": f"{n} + {n + 1} =", "target": str(2 * n + 1)}
+        for n in range(ROWS)
+    ]
+    served = {"llm_model_id": "heddle/loom-tiny"}
+    params = {"temperature": 0, "max_tokens": 4, "response_format": "text"}
+    judge = LLMAsAJudgeScorer(
+        name="judge",
+        model=LLMStructuredCompletionModel(
+            name="judge-model", default_params=params, **served
+        ),
+        scoring_prompt="Is {output} right for {user_input}?",
+    )
+    evaluation = weave.Evaluation(
+        name="sums",
+        dataset=weave.Dataset(name="sums", rows=rows),
+        scorers=[
+            ValidJSONScorer(),
+            StringMatchScorer(),
+            judge,
+            short,
+            Longer(limit=1, column_map={"wanted": "target"}),
+        ],
+    )
+    model = LLMStructuredCompletionModel(name="adder", default_params=params, **served)
+    return {
+        "evaluation_ref": weave.publish(evaluation).uri,
+        "model_ref": weave.publish(model).uri,
+    }
+
+
+def evaluate() -> dict[str, Any]:
+    evaluation = weave.ref(os.environ["EVALUATION"]).get()
+    model = weave.ref(os.environ["MODEL"]).get()
+    summary = asyncio.run(evaluation.evaluate(model))
+    return {
+        "summary": json.loads(json.dumps(summary)),
+        "theirs": shown(os.environ["CALL_ID"]),
+    }
+
+
+def shown(call_id: str) -> dict[str, Any]:
+    """What the client makes of an evaluation that the server ran."""
+    client = weave.get_client()
+    run = client.get_call(call_id)
+    children = list(run.children())
+    rows = [
+        child for child in children if child.func_name == "Evaluation.predict_and_score"
+    ]
+    predictions = [next(iter(row.children())) for row in rows[:3]]
+    return {
+        "name": run.func_name,
+        "output": json.loads(json.dumps(run.output)),
+        "rows": len(rows),
+        "examples": sorted(row.inputs["example"]["target"] for row in rows[:1]),
+        "predictions": [prediction.func_name for prediction in predictions],
+        "scores": sorted(predictions[0].summary["weave"].get("feedback", []))
+        if predictions
+        else [],
+        "of_the_evaluation": len(
+            list(weave.ref(os.environ["EVALUATION"]).get().get_evaluate_calls())
+        ),
+    }
+
+
+weave.init("local/evaluated")
+result = publish() if sys.argv[1] == "publish" else evaluate()
+weave.get_client().flush()
+print(json.dumps(result))

@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+
+const ROWS = 500
+const PROJECT = 'local/evaluated'
+
+let server: WireServer
+let cache: string
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine'), HEDDLE_SCORER_CODE: 'run' })
+  cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(cache, { recursive: true, force: true })
+})
+
+function weave(command: 'publish' | 'evaluate', env: Record<string, string> = {}) {
+  return runClient([pythonIn('clients'), clientProgram('weave_evaluate_model.py'), command], {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+    WEAVE_SERVER_CACHE_DIR: cache,
+    ROWS: String(ROWS),
+    ...env,
+  })
+}
+
+async function post(path: string, body: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${KEY}` }
+  const response = await fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  expect(response.status, `${path}: ${await response.clone().text()}`).toBe(200)
+  return response
+}
+
+interface Status {
+  code: string
+  completed_rows?: number
+  output?: Record<string, unknown>
+}
+
+async function statusOf(call_id: unknown): Promise<Status> {
+  const response = await post('/evaluations/status', { project_id: PROJECT, call_id })
+  return ((await response.json()) as { status: Status }).status
+}
+
+async function children(
+  call_id: unknown,
+): Promise<{ id: string; op_name: string; inputs: { example?: string } }[]> {
+  const response = await post('/calls/stream_query', {
+    project_id: PROJECT,
+    filter: { parent_ids: [call_id] },
+  })
+  return (await response.text())
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+/** Without what no two runs have alike. */
+function comparable({ model_latency, ...summary }: Record<string, unknown>): unknown {
+  expect(model_latency).toEqual({ mean: expect.any(Number) })
+  return summary
+}
+
+describe('an evaluation that the server runs', () => {
+  it('survives a kill -9, does no row twice, and comes to what weave.Evaluation comes to', async () => {
+    const refs = await weave('publish')
+    const started = await post('/evaluations/evaluate_model', { project_id: PROJECT, ...refs })
+    const { call_id } = (await started.json()) as { call_id: string }
+    await vi.waitFor(
+      async () => {
+        const { code, completed_rows = 0 } = await statusOf(call_id)
+        expect(code).toBe('running')
+        expect(completed_rows).toBeGreaterThan(50)
+      },
+      { timeout: 120_000, interval: 100 },
+    )
+    await server.signal('SIGKILL')
+    await server.start()
+    const before = await children(call_id)
+    expect(before.length).toBeGreaterThan(50)
+    expect(before.length).toBeLessThan(ROWS)
+    const end = await vi.waitFor(
+      async () => {
+        const status = await statusOf(call_id)
+        expect(status.code).toBe('complete')
+        return status
+      },
+      { timeout: 240_000, interval: 500 },
+    )
+    const rows = (await children(call_id)).filter(({ op_name }) => op_name.includes('predict_and_score'))
+    expect(new Set(rows.map(({ inputs }) => inputs.example)).size).toBe(ROWS)
+    expect(rows.length).toBe(ROWS)
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(before.map(({ id }) => id)))
+
+    const env = {
+      EVALUATION: String(refs['evaluation_ref']),
+      MODEL: String(refs['model_ref']),
+      CALL_ID: call_id,
+    }
+    const { summary, theirs } = (await weave('evaluate', env)) as {
+      summary: Record<string, unknown>
+      theirs: Record<string, unknown>
+    }
+    expect(comparable(end.output ?? {})).toEqual(comparable(summary))
+    expect(theirs).toMatchObject({
+      name: 'Evaluation.evaluate',
+      output: end.output,
+      rows: ROWS,
+      of_the_evaluation: 2,
+    })
+  }, 600_000)
+})
