@@ -26,12 +26,14 @@ const BENCHES = {
   learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: () => [] },
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
+  evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
        npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
+       npm run bench -- evaluation [--rows N] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
@@ -49,6 +51,8 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --calls  how many, about 2 kB each (default 20000)
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
            --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
+  evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
+           --rows   of each run (default 10000)
 
   --json FILE  also writes all numbers there
 

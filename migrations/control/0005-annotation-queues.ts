@@ -9,6 +9,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('name_lower', 'text', (column) => column.notNull())
     .addColumn('description', 'text', (column) => column.notNull())
     .addColumn('scorer_refs', 'text', (column) => column.notNull())
+    .addColumn('total_items', 'integer', (column) => column.notNull())
+    .addColumn('completed_items', 'integer', (column) => column.notNull())
     .addColumn('created_by', 'text', (column) => column.notNull())
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('updated_at', 'text', (column) => column.notNull())
@@ -45,12 +47,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on('annotation_queue_items')
     .columns(['queue_id', 'created_at', 'id'])
     .execute()
-  await db.schema
-    .createIndex('annotation_queue_items_finished')
-    .on('annotation_queue_items')
-    .columns(['queue_id', 'finished_state'])
-    .execute()
-
   await db.schema
     .createTable('annotation_results')
     .addColumn('item_id', 'text', (column) => column.notNull())

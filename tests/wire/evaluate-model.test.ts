@@ -104,7 +104,6 @@ describe('an evaluation that the server runs', () => {
 
     const env = {
       EVALUATION: String(refs['evaluation_ref']),
-      MODEL: String(refs['model_ref']),
       CALL_ID: call_id,
     }
     const { summary, theirs } = (await weave('evaluate', env)) as {

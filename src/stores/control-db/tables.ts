@@ -52,6 +52,8 @@ export interface CheckpointsTable {
   job_id: string | null
   /** JSON: the base model with this adapter merged into it, once somebody has asked for that. */
   merged: string | null
+  /** Of the job that made it. */
+  dataset_ref: string | null
   created_at: string
   deleted_at: string | null
 }
@@ -80,6 +82,8 @@ export interface TrainingJobsTable {
   ended_at: string | null
   /** When the job's trajectories had become calls of the project; null for what has none to show. */
   traced_at: string | null
+  /** The version of a dataset whose rows are trained on; null for data that is none. */
+  dataset_ref: string | null
 }
 
 export interface TrainingJobEventsTable {
@@ -233,6 +237,9 @@ export interface AnnotationQueuesTable {
   description: string
   /** JSON: a list of texts. */
   scorer_refs: string
+  total_items: number
+  /** Those that somebody has completed or skipped. */
+  completed_items: number
   created_by: string
   created_at: string
   updated_at: string

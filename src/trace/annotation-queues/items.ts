@@ -46,7 +46,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
     )
     const texts = JSON.stringify(display_fields)
     const items = found.map((call) => itemOf(call, { queue_id, display_fields: texts, added_by: user }))
-    const added = await queries.insertItems(control, items)
+    const added = await queries.insertItems(control, queue_id, items)
     return { added_count: added, duplicates: queued.size + items.length - added }
   }
 

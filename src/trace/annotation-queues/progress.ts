@@ -82,9 +82,10 @@ async function finish(
     updated_at: now,
   }
   const isFree = await queries.changeItem(tx, { itemId: item.id, holder, now }, changes)
-  if (isFree)
-    await queries.insertResult(tx, { item_id: item.id, annotator: holder.user, state, finished_at: now })
-  return isFree
+  if (!isFree) return false
+  await queries.insertResult(tx, { item_id: item.id, annotator: holder.user, state, finished_at: now })
+  if (item.finished_state === null) await queries.countFinished(tx, item.queue_id)
+  return true
 }
 
 /** 409 with who has an item and until when, in words and as fields. */

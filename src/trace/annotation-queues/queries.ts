@@ -85,24 +85,14 @@ export async function readQueues(control: ControlDb, ids: readonly string[]): Pr
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** How many items there are in queues of a project, by queue; queues without any are absent. */
+/** How many items there are in those of the queues that the project has. */
 export function countItems(control: ControlDb, projectId: string, queueIds: readonly string[]) {
   return control
-    .selectFrom('annotation_queue_items')
-    .select((select) => [
-      'queue_id',
-      select.fn.countAll<number>().as('total_items'),
-      select.fn.count<number>('finished_state').as('completed_items'),
-    ])
-    .where('queue_id', 'in', (select) =>
-      select
-        .selectFrom('annotation_queues')
-        .select('id')
-        .where('id', 'in', queueIds)
-        .where('project_id', '=', projectId)
-        .where('deleted_at', 'is', null),
-    )
-    .groupBy('queue_id')
+    .selectFrom('annotation_queues')
+    .select(['id as queue_id', 'total_items', 'completed_items'])
+    .where('id', 'in', queueIds)
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
     .execute()
 }
 
@@ -121,14 +111,35 @@ export async function queuedCalls(
   return new Set(rows.map((row) => row.call_id))
 }
 
-/** Adds items whose calls are not in the queue yet; returns how many that were. */
-export async function insertItems(control: ControlDb, items: readonly StoredItem[]): Promise<number> {
-  const { numInsertedOrUpdatedRows } = await control
-    .insertInto('annotation_queue_items')
-    .values(items)
-    .onConflict((conflict) => conflict.columns(['queue_id', 'call_id']).doNothing())
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows)
+/** Adds items to a queue whose calls are not in it yet; returns how many that were. */
+export function insertItems(
+  control: ControlDb,
+  queueId: string,
+  items: readonly StoredItem[],
+): Promise<number> {
+  return control.transaction().execute(async (tx) => {
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('annotation_queue_items')
+      .values(items)
+      .onConflict((conflict) => conflict.columns(['queue_id', 'call_id']).doNothing())
+      .executeTakeFirstOrThrow()
+    const added = Number(numInsertedOrUpdatedRows)
+    await tx
+      .updateTable('annotation_queues')
+      .set((queue) => ({ total_items: queue('total_items', '+', added) }))
+      .where('id', '=', queueId)
+      .execute()
+    return added
+  })
+}
+
+/** Counts an item as one that somebody has finished. */
+export async function countFinished(control: ControlTx, queueId: string): Promise<void> {
+  await control
+    .updateTable('annotation_queues')
+    .set((queue) => ({ completed_items: queue('completed_items', '+', 1) }))
+    .where('id', '=', queueId)
+    .execute()
 }
 
 type ItemExpression = ExpressionBuilder<ControlTables, 'annotation_queue_items'>
@@ -146,7 +157,7 @@ function shownAt(now: string) {
 }
 
 /** Items of a queue as they are `now`, in order. */
-export function listItems(
+export async function listItems(
   control: ControlTx,
   selection: { queue_id: string; filter: wire.QueueItemsFilter; now: string },
   page: Page & { position: 'with' | 'without' },
@@ -156,7 +167,8 @@ export function listItems(
   const order = sql.join(
     page.order.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`),
   )
-  const position = page.position === 'with' ? sql`row_number() over (order by ${order})` : sql`null`
+  const isRanked = page.position === 'with' && states?.length
+  const position = isRanked ? sql`row_number() over (order by ${order})` : sql`null`
   const shown = shownAt(now)
   let inner = control
     .selectFrom('annotation_queue_items')
@@ -174,7 +186,10 @@ export function listItems(
   let query = control.selectFrom(inner.as('items')).selectAll()
   if (states?.length) query = query.where('annotation_state', 'in', states)
   for (const [column, direction] of page.order) query = query.orderBy(sql.ref(column), direction)
-  return query.limit(page.limit).offset(page.offset).execute()
+  const rows = await query.limit(page.limit).offset(page.offset).execute()
+  if (page.position === 'without' || isRanked) return rows
+  // Items in any state are counted from the first of them on, whatever page this is.
+  return rows.map((row, index) => ({ ...row, position_in_queue: page.offset + index + 1 }))
 }
 
 /** What an annotator has made of an item. */

@@ -54,6 +54,8 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
           ...columnsOf(req),
           id,
           project_id: req.project_id,
+          total_items: 0,
+          completed_items: 0,
           created_by: caller.user,
           created_at: now,
           updated_at: now,
@@ -138,6 +140,7 @@ async function* listed(control: ControlDb, ids: readonly string[]): AsyncGenerat
   }
 }
 
-function shown({ name_lower: _, ...queue }: queries.QueueRow): wire.AnnotationQueue {
-  return { ...queue, scorer_refs: textsOf(queue.scorer_refs) }
+function shown(queue: queries.QueueRow): wire.AnnotationQueue {
+  const { name_lower: _, total_items: __, completed_items: ___, ...fields } = queue
+  return { ...fields, scorer_refs: textsOf(queue.scorer_refs) }
 }

@@ -1,7 +1,7 @@
 """An evaluation of a model that the server serves: published here, evaluated by the server and by weave itself.
 
-With `publish`, prints the refs of an evaluation and a model; with `evaluate`, what weave's own run of the evaluation in
-`EVALUATION` comes to, and what the run of the server in `CALL_ID` looks like to the client.
+With `publish`, prints the refs of an evaluation and a model; with `evaluate`, what weave's own run of the same evaluation
+comes to, and what the run of the server in `CALL_ID` of the evaluation in `EVALUATION` looks like to the client.
 """
 
 import asyncio
@@ -32,7 +32,8 @@ class Longer(weave.Scorer):
         return len(output) > self.limit + len(wanted)
 
 
-def publish() -> dict[str, str]:
+def made() -> tuple[weave.Evaluation, LLMStructuredCompletionModel]:
+    """The same each time, down to the digests."""
     rows = [
         {"user_input": f"{n} + {n + 1} =", "target": str(2 * n + 1)}
         for n in range(ROWS)
@@ -58,15 +59,17 @@ def publish() -> dict[str, str]:
         ],
     )
     model = LLMStructuredCompletionModel(name="adder", default_params=params, **served)
-    return {
-        "evaluation_ref": weave.publish(evaluation).uri,
-        "model_ref": weave.publish(model).uri,
-    }
+    return evaluation, model
+
+
+def publish() -> dict[str, str]:
+    evaluation, model = made()
+    refs = {"evaluation_ref": evaluation, "model_ref": model}
+    return {name: weave.publish(value).uri for name, value in refs.items()}
 
 
 def evaluate() -> dict[str, Any]:
-    evaluation = weave.ref(os.environ["EVALUATION"]).get()
-    model = weave.ref(os.environ["MODEL"]).get()
+    evaluation, model = made()
     summary = asyncio.run(evaluation.evaluate(model))
     return {
         "summary": json.loads(json.dumps(summary)),
@@ -87,11 +90,7 @@ def shown(call_id: str) -> dict[str, Any]:
         "name": run.func_name,
         "output": json.loads(json.dumps(run.output)),
         "rows": len(rows),
-        "examples": sorted(row.inputs["example"]["target"] for row in rows[:1]),
         "predictions": [prediction.func_name for prediction in predictions],
-        "scores": sorted(predictions[0].summary["weave"].get("feedback", []))
-        if predictions
-        else [],
         "of_the_evaluation": len(
             list(weave.ref(os.environ["EVALUATION"]).get().get_evaluate_calls())
         ),
