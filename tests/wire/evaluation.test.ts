@@ -20,8 +20,8 @@ afterAll(async () => {
   await rm(cache, { recursive: true, force: true })
 })
 
-function weave(command: 'publish' | 'evaluate', env: Record<string, string> = {}) {
-  return runClient([pythonIn('clients'), clientProgram('weave_evaluate_model.py'), command], {
+function weave(program: string, args: readonly string[], env: Record<string, string> = {}) {
+  return runClient([pythonIn('clients'), clientProgram(program), ...args], {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: KEY,
     WEAVE_SERVER_CACHE_DIR: cache,
@@ -73,7 +73,7 @@ function comparable({ model_latency, ...summary }: Record<string, unknown>): unk
 
 describe('an evaluation that the server runs', () => {
   it('survives a kill -9, does no row twice, and comes to what weave.Evaluation comes to', async () => {
-    const refs = await weave('publish')
+    const refs = await weave('weave_evaluate_model.py', ['publish'])
     const started = await post('/evaluations/evaluate_model', { project_id: PROJECT, ...refs })
     const { call_id } = (await started.json()) as { call_id: string }
     await vi.waitFor(
@@ -106,7 +106,7 @@ describe('an evaluation that the server runs', () => {
       EVALUATION: String(refs['evaluation_ref']),
       CALL_ID: call_id,
     }
-    const { summary, theirs } = (await weave('evaluate', env)) as {
+    const { summary, theirs } = (await weave('weave_evaluate_model.py', ['evaluate'], env)) as {
       summary: Record<string, unknown>
       theirs: Record<string, unknown>
     }
@@ -118,4 +118,18 @@ describe('an evaluation that the server runs', () => {
       of_the_evaluation: 2,
     })
   }, 600_000)
+})
+
+describe('a monitor that PyPI weave publishes', () => {
+  it('scores what its ops do from then on', async () => {
+    expect(await weave('weave_monitor.py', [])).toEqual({
+      json: { 'wandb.runnable.ValidJSONScorer': { json_valid: true }, 'wandb.runnable.Brief': false },
+      plain: { 'wandb.runnable.ValidJSONScorer': { json_valid: false }, 'wandb.runnable.Brief': true },
+      skipped: {},
+      other: {},
+      before: {},
+      scored_by: ['JSON please', 'please'],
+      by_the_monitor: true,
+    })
+  })
 })

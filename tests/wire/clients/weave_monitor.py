@@ -1,0 +1,81 @@
+"""Monitors on the server: published by weave, they score what an op does from then on. Prints what weave finds of it."""
+
+import json
+import time
+from typing import Any
+
+import weave
+from weave.scorers import ValidJSONScorer
+
+WAIT_SECONDS = 60
+
+client = weave.init("local/monitored")
+
+
+@weave.op
+def answer(question: str) -> str:
+    return '{"right": true}' if "JSON" in question else "no"
+
+
+@weave.op
+def other(question: str) -> str:
+    return question
+
+
+class Brief(weave.Scorer):
+    limit: int
+
+    @weave.op
+    def score(self, *, output: str) -> bool:
+        return len(output) <= self.limit
+
+
+def feedback_of(call: Any) -> dict[str, Any]:
+    return {one.feedback_type: one.payload["output"] for one in call.feedback.refresh()}
+
+
+answer("before")
+client.flush()
+monitor = weave.Monitor(
+    name="watcher",
+    op_names=["answer"],
+    scorers=[ValidJSONScorer(), Brief(limit=2)],
+    sampling_rate=1,
+    query={
+        "$expr": {
+            "$not": [{"$eq": [{"$getField": "inputs.question"}, {"$literal": "skip"}]}]
+        }
+    },
+)
+ref = monitor.activate()
+client.flush()
+_, json_call = answer.call("JSON please")
+_, plain_call = answer.call("please")
+_, skipped_call = answer.call("skip")
+_, other_call = other.call("JSON please")
+client.flush()
+until = time.monotonic() + WAIT_SECONDS
+while time.monotonic() < until and not all(
+    len(feedback_of(call)) == 2 for call in (json_call, plain_call)
+):
+    time.sleep(0.2)
+scored = list(client.get_calls(scored_by="ValidJSONScorer"))
+triggers = {one.trigger_ref for one in json_call.feedback.refresh()}
+calls = list(
+    client.get_calls(
+        filter={"op_names": [f"weave:///{client.entity}/{client.project}/op/answer:*"]}
+    )
+)
+print(
+    json.dumps(
+        {
+            "json": feedback_of(json_call),
+            "plain": feedback_of(plain_call),
+            "skipped": feedback_of(skipped_call),
+            "other": feedback_of(other_call),
+            "before": feedback_of(min(calls, key=lambda call: call.started_at)),
+            "scored_by": sorted(call.inputs["question"] for call in scored),
+            "by_the_monitor": triggers == {ref.uri},
+        }
+    )
+)
