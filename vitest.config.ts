@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/*.test.ts'],
+    include: ['src/**/*.test.ts', 'tests/*.test.ts', 'web/**/*.test.ts'],
     // chDB holds one data folder a process, so every test file gets a process of its own.
     pool: 'forks',
     maxWorkers: 2,

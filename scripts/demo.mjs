@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { engineReady, freePort, KEY, runClient, startServer } from './own-server.mjs'
+import { engineReady, freePort, runClient, showAddresses, startServer } from './own-server.mjs'
 import { ROOT, setUp } from './setup.mjs'
 
 const HELP = `Usage: npm run demo -- [--exit] [--task sums|preference] [--steps N] [--seed N] [--base-model ID] [--port N]
@@ -32,7 +32,7 @@ const options = {
 async function demo() {
   const { values } = parseArgs({ options })
   if (values.help) return process.stdout.write(HELP)
-  await setUp(['packages', 'engine', 'clients'])
+  await setUp(['packages', 'web', 'engine', 'clients'])
   const server = startServer({
     port: await freePort(Number(values.port)),
     data: resolve(process.env.HEDDLE_DATA ?? join(ROOT, 'data')),
@@ -59,19 +59,6 @@ function train(server, values) {
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   )
   return runClient(server, ['demo/train.py', ...passed])
-}
-
-function showAddresses({ url, logFile }) {
-  process.stdout.write(`
-Look at   ${url}/               where to begin
-          ${url}/openapi.json   the API
-          ${logFile}   the server's log
-
-Point your own clients here:
-  export WANDB_BASE_URL=${url}
-  export WANDB_API_KEY=${KEY}
-  export OPENAI_BASE_URL=${url}/v1
-`)
 }
 
 await demo().catch((error) => {

@@ -2,7 +2,7 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers]
+ *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers] [web]
  *
  * All of them when none is named.
  */
@@ -21,6 +21,7 @@ import {
   pythonEnvFolder,
   pythonOf,
 } from './python-env.mjs'
+import { finishWeb, outdatedWeb } from './web-build.mjs'
 
 export const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
 
@@ -139,6 +140,22 @@ export async function ensurePython(name) {
   }
 }
 
+/** Builds the web UI when its sources have changed since it was built. */
+export async function ensureWeb() {
+  if (outdatedWeb(ROOT) === undefined) return
+  const release = await lockFolder(join(ROOT, 'web/dist'))
+  try {
+    const hash = outdatedWeb(ROOT)
+    if (hash === undefined) return
+    const vite = [join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'node_modules/vite/bin/vite.js'), 'build']
+    const place = ['--config', 'web/vite.config.ts', '--outDir', 'dist-new']
+    await runSteps('web UI', [{ command: [...vite, ...place], total: 0 }])
+    finishWeb(ROOT, hash)
+  } finally {
+    release()
+  }
+}
+
 /** Whether an environment is finished. */
 export function isReady(name) {
   return pythonOf(environmentFolder(name)) !== undefined
@@ -246,6 +263,7 @@ const PARTS = {
   tools: () => ensurePython('tools'),
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),
+  web: ensureWeb,
 }
 
 /** Brings the named parts, in the order given. */
@@ -263,6 +281,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   tools      Python environment with the checkers
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
+  web        the pages that the server shows to people
 
 Python environments live in ${cacheFolder()} (HEDDLE_CACHE moves it).
 `

@@ -4,9 +4,12 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { ensurePackages, ensurePython, isReady, ROOT } from './setup.mjs'
+import { ensurePackages, ensurePython, ensureWeb, isReady, ROOT } from './setup.mjs'
 
 await ensurePackages()
+await ensureWeb().catch((error) => {
+  process.stderr.write(`The API runs; the web UI could not be built. ${error.message}\n`)
+})
 const server = spawn(
   join(ROOT, 'node_modules/.bin/node'),
   [join(ROOT, 'src/main.ts'), ...process.argv.slice(2)],

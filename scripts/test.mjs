@@ -1,7 +1,8 @@
 /**
  * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
  *
- *   node scripts/test.mjs [fast | check | unit | wire | differential | engine]     (all layers when none is named)
+ *   node scripts/test.mjs [check | unit | wire | differential | engine | ui]     (all layers when none is named)
+ *   node scripts/test.mjs fast     (the unit tests without those that wait or write much)
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,7 +20,8 @@ const PYTHON_FOLDERS = ['engine', 'demo', 'bench', 'tests']
 const TYPESCRIPT_CHECKS = {
   biome: ['biome', 'ci', '.'],
   tsc: ['tsc', '-p', '.'],
-  'import rules': ['depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
+  'tsc web': ['tsc', '-p', 'web'],
+  'import rules': ['depcruise', 'src', 'web', '--config', '.dependency-cruiser.mjs'],
   knip: ['knip'],
   'generated files': ['node', 'scripts/gen.ts', '--check'],
 }
@@ -27,40 +29,49 @@ const TYPESCRIPT_CHECKS = {
 const LAYERS = {
   check: { needs: ['packages', 'engine', 'clients', 'reference', 'tools'], run: runChecks },
   unit: { needs: ['packages'], run: () => runVitest('unit', 'vitest.config.ts') },
-  // Not one of the layers that run by themselves: the unit tests without those that wait or write much.
-  fast: {
-    needs: ['packages'],
-    run: () => runVitest('unit', 'vitest.config.ts', ['--exclude', '**/*.slow.test.ts']),
-  },
   wire: { needs: ['packages', 'engine', 'clients'], run: () => runVitest('wire', 'vitest.wire.config.ts') },
   differential: {
     needs: ['packages', 'reference'],
     run: () => runVitest('differential', 'vitest.differential.config.ts'),
   },
   engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest(['-m', 'not gpu']) },
+  ui: { needs: ['packages', 'clients', 'web'], run: runPlaywright },
+}
+
+/** Not one of the layers: the unit tests without those that wait or write much. */
+const FAST = {
+  needs: ['packages'],
+  run: () => runVitest('unit', 'vitest.config.ts', ['--exclude', '**/*.slow.test.ts']),
 }
 
 async function main() {
   const [name] = process.argv.slice(2)
-  if (name !== undefined && !Object.hasOwn(LAYERS, name)) {
+  const chosen = layersOf(name)
+  if (chosen === undefined) {
     process.stdout.write(
-      `Usage: npm test, or npm run test:fast | test:wire | test:differential | test:engine | check\n`,
+      `Usage: npm test, or npm run test:fast | test:wire | test:differential | test:engine | test:ui | check\n`,
     )
     process.exitCode = name === '--help' ? 0 : 2
     return
   }
-  const chosen = name === undefined ? Object.keys(LAYERS).filter((layer) => layer !== 'fast') : [name]
-  await setUp(unique(chosen.flatMap((layer) => LAYERS[layer].needs)))
+  await setUp(unique(chosen.flatMap(([, { needs }]) => needs)))
   const total = { passed: 0, failed: 0, skipped: 0 }
-  for (const layer of chosen) {
+  for (const [layer, { run: runLayer }] of chosen) {
     process.stdout.write(`\n── ${layer}\n`)
-    const counts = await LAYERS[layer].run()
+    const counts = await runLayer()
     for (const key of Object.keys(total)) total[key] += counts[key] ?? 0
   }
   rmSync(reports, { recursive: true, force: true })
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
   process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`)
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
+}
+
+/** What runs, in order, by name; undefined for a name that is none. */
+function layersOf(name) {
+  if (name === undefined) return Object.entries(LAYERS)
+  if (name === 'fast') return [['fast', FAST]]
+  return Object.hasOwn(LAYERS, name) ? [[name, LAYERS[name]]] : undefined
 }
 
 async function runChecks() {
@@ -123,6 +134,22 @@ function readReport(file) {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     return undefined
+  }
+}
+
+/** In a real browser; its report has the counts. */
+async function runPlaywright() {
+  const file = join(reports, 'ui.json')
+  const status = await run(['playwright', 'test', '--config', 'tests/ui/playwright.config.ts'], {
+    PLAYWRIGHT_JSON_OUTPUT_FILE: file,
+  })
+  const stats = readReport(file)?.stats
+  if (stats === undefined) return { failed: 1 }
+  const failed = stats.unexpected + stats.flaky
+  return {
+    passed: stats.expected,
+    failed: failed === 0 && status !== 0 ? 1 : failed,
+    skipped: stats.skipped,
   }
 }
 

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import { keepShapeOf } from '../json-text-wire.ts'
 import type { Log } from '../log.ts'
 import { type KeepShape, stringify } from '../lossless-json.ts'
+import type { WebPages } from '../web/pages.ts'
 import { addApiDocs } from './api-docs.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
@@ -15,6 +16,7 @@ import { BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './req
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
+import { addWeb } from './web.ts'
 
 export interface AppOptions {
   authenticate: Authenticate
@@ -22,12 +24,16 @@ export interface AppOptions {
   log: Log
   /** Hears of every answered request, when its status is known; the rest of a stream may still be on its way. */
   observe: (operationId: string, status: number, seconds: number) => void
+  /** The pages for people; absent, the API stands alone. */
+  web?: WebPages
 }
 
 /** The whole HTTP surface as one fetch handler; `app.request('/path')` needs no server. */
 export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const app = new Hono()
   const bodies = createHeldBodies()
+  const { web } = options
+  if (web !== undefined) addWeb(app, web)
   for (const declaration of routes) {
     const handler = handlerOf(declaration, bodies, options)
     for (const path of pathsOf(declaration)) {
@@ -37,7 +43,10 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const description = openApiDocument(routes, options.version)
   app.get('/openapi.json', (c) => c.json(description))
   addApiDocs(app)
-  app.notFound((c) => c.json({ detail: 'Not Found' }, 404))
+  app.notFound(async (c) => {
+    const page = c.req.method === 'GET' ? await web?.page(c.req.raw) : undefined
+    return page ?? c.json({ detail: 'Not Found' }, 404)
+  })
   return app
 }
 

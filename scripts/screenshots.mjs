@@ -1,0 +1,13 @@
+/** `npm run screenshots [-- NAME …]`: pictures of every page into `docs/screenshots`, of data made by the real clients. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { NODE } from './own-server.mjs'
+import { ROOT, setUp } from './setup.mjs'
+
+await setUp(['packages', 'clients', 'web'])
+const child = spawn(NODE, [join(ROOT, 'tests/ui/screenshots.ts'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+})
+const [code] = await once(child, 'close')
+process.exitCode = code ?? 1

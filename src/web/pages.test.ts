@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { authenticateLocally } from '../http/auth.ts'
+import { buildApp } from '../http/build-app.ts'
+import { createLog } from '../log.ts'
+import { createWebPages } from './pages.ts'
+
+const HTML = { accept: 'text/html,application/xhtml+xml', 'accept-encoding': 'gzip, br' }
+
+describe('the web UI', () => {
+  let folder = ''
+  let app: ReturnType<typeof buildApp>
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'heddle-web-'))
+    await mkdir(join(folder, 'assets'))
+    await writeFile(join(folder, 'index.html'), '<!doctype html>page')
+    await writeFile(join(folder, 'assets/main-1.js'), 'plain')
+    await writeFile(join(folder, 'assets/main-1.js.br'), 'smaller')
+    await writeFile(join(folder, 'secret.txt'), 'not served')
+    const log = createLog({ logLevel: 'error', logFormat: 'json' })
+    const web = createWebPages(folder)
+    app = buildApp([], { authenticate: authenticateLocally, version: '1', log, observe: () => {}, web })
+  })
+
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('200 with the page for people at every address that the API does not know', async () => {
+    for (const path of ['/', '/local/demo/traces', '/local/demo/r/call/0197']) {
+      const response = await app.request(path, { headers: HTML })
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('cache-control')).toBe('no-cache')
+      expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
+      expect(await response.text()).toContain('page')
+    }
+  })
+
+  it('404 as JSON for programs, for other methods and below the API', async () => {
+    const asked = [
+      app.request('/local/demo/traces'),
+      app.request('/local/demo/traces', { method: 'POST', headers: HTML }),
+      app.request('/v1/nothing', { headers: HTML }),
+      app.request('/assets/main-2.js', { headers: HTML }),
+    ]
+    for (const response of await Promise.all(asked)) {
+      expect(response.status).toBe(404)
+      expect(await response.json()).toEqual({ detail: 'Not Found' })
+    }
+  })
+
+  it('200 with files for ever, compressed where the browser can read it', async () => {
+    const plain = await app.request('/assets/main-1.js')
+    expect(plain.headers.get('cache-control')).toContain('immutable')
+    expect(plain.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(await plain.text()).toBe('plain')
+    const smaller = await app.request('/assets/main-1.js', { headers: HTML })
+    expect(smaller.headers.get('content-encoding')).toBe('br')
+    expect(await smaller.text()).toBe('smaller')
+  })
+
+  it('404 for what is no part of the build', async () => {
+    for (const path of ['/assets/..%2fsecret.txt', '/secret.txt', '/assets/../secret.txt'])
+      expect((await app.request(path)).status).toBe(404)
+  })
+})

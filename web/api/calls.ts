@@ -1,0 +1,76 @@
+import type { CallsFilter, CallsStreamQueryReq, Call as StoredCall } from '../../src/trace/calls/wire.ts'
+import type { Operand, Operation } from '../../src/trace/query-language/wire.ts'
+import { ask, askJson, askLines } from './client.ts'
+import type { OnWire } from './wire.ts'
+
+export type Call = OnWire<StoredCall>
+export type { CallsFilter, Operand, Operation }
+
+/** Which calls, in which order, with which of their payloads. */
+export type CallsRequest = Omit<CallsStreamQueryReq, 'project_id'>
+
+interface Options {
+  signal?: AbortSignal | undefined
+}
+
+/** Calls of a project, one after another as they come. */
+export function streamCalls(
+  project_id: string,
+  request: CallsRequest,
+  { signal }: Options = {},
+): AsyncGenerator<Call> {
+  return askLines<Call>('/calls/stream_query', { body: { project_id, ...request }, signal })
+}
+
+/** How many calls there are. */
+export async function countCalls(
+  project_id: string,
+  { filter, query }: Pick<CallsRequest, 'filter' | 'query'>,
+  { signal }: Options = {},
+): Promise<number> {
+  const body = { project_id, filter, query }
+  return (await askJson<{ count: number }>('/calls/query_stats', { body, signal })).count
+}
+
+/** One call with everything that is known of it; null when there is none. Numbers that the browser cannot hold stay text. */
+export async function readCall(
+  project_id: string,
+  id: string,
+  { signal }: Options = {},
+): Promise<Call | null> {
+  const body = { project_id, id, include_costs: true }
+  const response = await ask('/call/read', { body, signal })
+  const { call } = JSON.parse(await response.text(), keepExact) as { call: Call | null }
+  return call
+}
+
+/** `12345678901234567890` would be shown as another number. */
+function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source
+  const isTooLong = Number.isInteger(value) && !Number.isSafeInteger(value)
+  return isTooLong && source !== undefined ? source : value
+}
+
+export interface StatsBucket {
+  timestamp: string
+  count: number
+  [aggregate: string]: number | string | null
+}
+
+interface StatsRequest {
+  start: string
+  end: string
+  /** Seconds. */
+  granularity: number
+  filter: CallsFilter
+}
+
+/** Calls and errors over time, in equal buckets. */
+export async function callBuckets(
+  project_id: string,
+  request: StatsRequest,
+  { signal }: Options = {},
+): Promise<{ granularity: number; call_buckets: StatsBucket[] }> {
+  const call_metrics = [{ metric: 'call_count' }, { metric: 'error_count' }]
+  return await askJson('/calls/stats', { body: { project_id, ...request, call_metrics }, signal })
+}

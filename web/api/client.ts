@@ -1,0 +1,88 @@
+import { currentKey, refuseKey } from './key.ts'
+
+/** A request that the server refused or that did not reach it; `status` is 0 for the latter. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly requestId: string | undefined
+
+  constructor(status: number, message: string, requestId?: string | undefined) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.requestId = requestId
+  }
+}
+
+export interface Ask {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Becomes JSON. */
+  body?: unknown
+  signal?: AbortSignal | undefined
+}
+
+/** One request with the key of this browser. @throws ApiError for whatever is not a success. */
+export async function ask(path: string, { method, body, signal }: Ask = {}): Promise<Response> {
+  const headers: Record<string, string> = { authorization: `Bearer ${currentKey()}` }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers }
+  if (body !== undefined) init.body = JSON.stringify(body)
+  if (signal !== undefined) init.signal = signal
+  const response = await fetch(path, init).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, 'The server cannot be reached')
+  })
+  if (response.ok) return response
+  if (response.status === 401) refuseKey()
+  const requestId = response.headers.get('x-request-id') ?? undefined
+  throw new ApiError(response.status, await reasonOf(response), requestId)
+}
+
+/** A JSON reply. The type is the caller's word for what the wire schema of that path promises. */
+export async function askJson<Reply>(path: string, options: Ask = {}): Promise<Reply> {
+  return (await (await ask(path, options)).json()) as Reply
+}
+
+/** The documents of a reply that has one a line, as they come. */
+export async function* askLines<Line>(path: string, options: Ask): AsyncGenerator<Line> {
+  for await (const line of textLines(path, options)) yield JSON.parse(line) as Line
+}
+
+/** The lines themselves. */
+export async function* textLines(path: string, options: Ask): AsyncGenerator<string> {
+  const { body } = await ask(path, options)
+  if (body === null) return
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) break
+      const lines = (rest + value).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) if (line !== '') yield line
+    }
+    if (rest !== '') yield rest
+  } finally {
+    void reader.cancel().catch(() => {})
+  }
+}
+
+/** Each family of the API names its reason differently: `reason`, `detail` (a text or a list), or `error.message`. */
+async function reasonOf(response: Response): Promise<string> {
+  const fallback = `The server answered ${response.status}`
+  const text = await response.text().catch(() => '')
+  try {
+    const { reason, detail, error } = JSON.parse(text) as {
+      reason?: string
+      detail?: string | { msg?: string; loc?: (string | number)[] }[]
+      error?: { message?: string }
+    }
+    if (typeof reason === 'string') return reason
+    if (typeof error?.message === 'string') return error.message
+    if (typeof detail === 'string') return detail
+    const [first] = detail ?? []
+    return first?.msg === undefined ? fallback : `${first.msg} (${first.loc?.join('.') ?? ''})`
+  } catch {
+    return fallback
+  }
+}

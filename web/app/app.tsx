@@ -1,0 +1,27 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { keyRefusal } from '../api/key.ts'
+import { createQueryClient } from '../api/query-client.ts'
+import { router } from './router.tsx'
+import { SignIn } from './sign-in.tsx'
+
+const Toaster = lazy(async () => ({ default: (await import('../components/toaster.tsx')).Toaster }))
+const queryClient = createQueryClient()
+
+/** Everything that the whole app shares. */
+export function App() {
+  const isRefused = useSyncExternalStore(keyRefusal.subscribe, keyRefusal.get)
+  return (
+    <QueryClientProvider client={queryClient}>
+      {isRefused ? (
+        <SignIn onEnter={() => void queryClient.resetQueries()} />
+      ) : (
+        <RouterProvider router={router} />
+      )}
+      <Suspense>
+        <Toaster />
+      </Suspense>
+    </QueryClientProvider>
+  )
+}

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { type ProjectName, projectId, projectsQuery } from '../api/project.ts'
+import { recall, remember } from '../components/remembered.ts'
+
+const LAST = 'last-project'
+
+const isName = (value: unknown): value is ProjectName =>
+  typeof value === 'object' && value !== null && 'entity' in value && 'project' in value
+
+/** The project of the address; elsewhere the one that was open last, or the first there is. */
+export function useCurrentProject(): ProjectName | undefined {
+  const { entity, project } = useParams({ strict: false })
+  const { data } = useQuery(projectsQuery)
+  useEffect(() => {
+    if (entity !== undefined && project !== undefined) remember(LAST, { entity, project })
+  }, [entity, project])
+  if (entity !== undefined && project !== undefined) return { entity, project }
+  const last = recall(LAST, isName)
+  // A project of another server may be remembered under the same address.
+  const known = data?.find((name) => last !== undefined && projectId(name) === projectId(last))
+  return known ?? (data === undefined ? last : data[0])
+}

@@ -1,0 +1,177 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ChevronsUpDown, Keyboard, Moon, PanelLeft, Search, Sun, SunMoon } from 'lucide-react'
+import { useState } from 'react'
+import { type ProjectName, projectId, projectsQuery } from '../api/project.ts'
+import { IconButton } from '../components/button.tsx'
+import { classNames } from '../components/class-names.ts'
+import { Menu } from '../components/menu.tsx'
+import { recall, remember } from '../components/remembered.ts'
+import { Tooltip } from '../components/tooltip.tsx'
+import { PLACES, type Place } from './navigation.ts'
+import { chooseTheme, type Theme, useTheme } from './theme.ts'
+
+const COLLAPSED = 'rail.collapsed'
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
+
+interface RailProps {
+  project: ProjectName | undefined
+  onPalette: () => void
+  onKeys: () => void
+}
+
+/** Where one is and can go: a column at the side, or a bar at the bottom of a phone. */
+export function Rail({ project, onPalette, onKeys }: RailProps) {
+  const [isCollapsed, setCollapsed] = useState(() => recall(COLLAPSED, isFlag) ?? false)
+  const collapse = () => {
+    remember(COLLAPSED, !isCollapsed)
+    setCollapsed(!isCollapsed)
+  }
+  return (
+    <nav
+      aria-label="Places"
+      className={classNames(
+        'flex shrink-0 flex-col border-r border-hair bg-panel max-md:h-14 max-md:w-full max-md:flex-row max-md:border-t max-md:border-r-0',
+        isCollapsed ? 'w-12' : 'w-50',
+      )}
+    >
+      <div className="flex h-11 shrink-0 items-center gap-1 px-2 max-md:hidden">
+        {!isCollapsed && <ProjectSwitcher project={project} />}
+        <IconButton
+          label={isCollapsed ? 'Widen the rail' : 'Narrow the rail'}
+          icon={<PanelLeft size={16} />}
+          onClick={collapse}
+        />
+      </div>
+      <ul className="thin-scroll flex min-h-0 flex-1 flex-col gap-px overflow-y-auto px-2 py-1 max-md:flex-row max-md:items-stretch max-md:gap-0 max-md:overflow-x-auto max-md:px-0 max-md:py-0">
+        {PLACES.map((place) => (
+          <li key={place.name} className="max-md:flex-1">
+            <PlaceLink place={place} project={project} isCollapsed={isCollapsed} />
+          </li>
+        ))}
+      </ul>
+      <div
+        className={classNames(
+          'flex shrink-0 gap-1 border-t border-hair p-2 max-md:hidden',
+          isCollapsed && 'flex-col',
+        )}
+      >
+        <IconButton label="Find a command" keys="mod+k" icon={<Search size={16} />} onClick={onPalette} />
+        <ThemeMenu />
+        <IconButton label="Keys" keys="?" icon={<Keyboard size={16} />} onClick={onKeys} />
+      </div>
+    </nav>
+  )
+}
+
+function PlaceLink({
+  place,
+  project,
+  isCollapsed,
+}: {
+  place: Place
+  project: ProjectName | undefined
+  isCollapsed: boolean
+}) {
+  const { icon: Icon, name, to, keys } = place
+  const isReachable = project !== undefined || !to.includes('$')
+  const look = classNames(
+    'flex h-7 items-center gap-2.5 rounded-md px-2 text-muted coarse:h-11 max-md:h-14 max-md:min-w-19 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:px-1',
+    isReachable ? 'hover:bg-hover hover:text-strong' : 'opacity-50',
+  )
+  const content = (
+    <>
+      <Icon size={16} strokeWidth={1.75} aria-hidden className="shrink-0" />
+      <span className={classNames('truncate max-md:max-w-full max-md:text-2xs', isCollapsed && 'md:sr-only')}>
+        {name}
+      </span>
+    </>
+  )
+  if (!isReachable)
+    return (
+      // biome-ignore lint/a11y/useSemanticElements: a link that leads nowhere yet
+      // biome-ignore lint/a11y/useFocusableInteractive: there is nothing to do with it
+      <span role="link" aria-disabled className={look}>
+        {content}
+      </span>
+    )
+  const link = (
+    <Link
+      to={to}
+      params={project ?? {}}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
+      activeProps={{ className: '!bg-selected !text-strong', 'aria-current': 'page' }}
+      className={look}
+    >
+      {content}
+    </Link>
+  )
+  return isCollapsed ? (
+    <Tooltip text={name} keys={keys}>
+      {link}
+    </Tooltip>
+  ) : (
+    link
+  )
+}
+
+function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
+  const { data: projects = [] } = useQuery(projectsQuery)
+  const navigate = useNavigate()
+  const current = project && projectId(project)
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          aria-label={`Project: ${current ?? 'none yet'}`}
+          className="flex h-8 min-w-0 flex-1 items-center gap-1 rounded-md px-2 text-start hover:bg-hover"
+        >
+          <span className="min-w-0 flex-1">
+            <span className="block truncate text-sm font-strong text-strong">
+              {project?.project ?? 'No project yet'}
+            </span>
+          </span>
+          <ChevronsUpDown size={14} className="shrink-0 text-muted" aria-hidden />
+        </button>
+      }
+      groups={[
+        {
+          label: 'Projects',
+          entries: projects.map((name) => ({
+            label: projectId(name),
+            isChosen: projectId(name) === current,
+            onSelect: () => void navigate({ to: '/$entity/$project/traces', params: name }),
+          })),
+        },
+        { entries: [{ label: 'All projects', onSelect: () => void navigate({ to: '/' }) }] },
+      ]}
+    />
+  )
+}
+
+const THEMES: readonly { value: Theme; label: string }[] = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+  { value: 'system', label: 'As the system' },
+]
+
+function ThemeMenu() {
+  const theme = useTheme()
+  const Icon = { light: Sun, dark: Moon, system: SunMoon }[theme]
+  return (
+    <Menu
+      side="top"
+      trigger={<IconButton label="Theme" icon={<Icon size={16} />} />}
+      groups={[
+        {
+          entries: THEMES.map(({ value, label }) => ({
+            label,
+            isChosen: value === theme,
+            onSelect: () => chooseTheme(value),
+          })),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,118 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  redirect,
+  stripSearchParams,
+} from '@tanstack/react-router'
+import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
+import { pageOfLink } from './client-links.ts'
+import { Frame } from './frame.tsx'
+import { NotFound, PageError, PagePending } from './page-states.tsx'
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
+const project = createRoute({ getParentRoute: () => root, path: '/$entity/$project' })
+
+// The redirects name addresses and not routes: the type of the tree would otherwise be made of itself.
+function openLink({ location }: { location: { pathname: string } }): never {
+  const href = pageOfLink(location.pathname)
+  throw href === undefined ? notFound() : redirect({ href, replace: true })
+}
+
+const projectIndex = createRoute({ getParentRoute: () => project, path: '/', beforeLoad: openLink })
+
+/** Links that clients print, and every other address below a project. */
+const links = createRoute({ getParentRoute: () => project, path: '$', beforeLoad: openLink })
+
+// Every page is a chunk of its own feature, loaded when its link is pointed at.
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('../features/home/home-page.tsx'), 'HomePage'),
+})
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../features/system/system-page.tsx'), 'SystemPage'),
+})
+const traces = createRoute({
+  getParentRoute: () => project,
+  path: 'traces',
+  validateSearch: tracesSearch,
+  search: { middlewares: [stripSearchParams(TRACES_SEARCH_DEFAULTS)] },
+  component: lazyRouteComponent(() => import('../features/traces/traces-page.tsx'), 'TracesPage'),
+})
+const call = createRoute({
+  getParentRoute: () => project,
+  path: 'calls/$id',
+  component: lazyRouteComponent(() => import('../features/call/call-page.tsx'), 'CallPage'),
+})
+const threads = createRoute({
+  getParentRoute: () => project,
+  path: 'threads',
+  component: lazyRouteComponent(() => import('../features/threads/threads-page.tsx'), 'ThreadsPage'),
+})
+const evaluations = createRoute({
+  getParentRoute: () => project,
+  path: 'evaluations',
+  component: lazyRouteComponent(
+    () => import('../features/evaluations/evaluations-page.tsx'),
+    'EvaluationsPage',
+  ),
+})
+const compare = createRoute({
+  getParentRoute: () => project,
+  path: 'compare',
+  component: lazyRouteComponent(() => import('../features/evaluations/compare-page.tsx'), 'ComparePage'),
+})
+const datasets = createRoute({
+  getParentRoute: () => project,
+  path: 'datasets',
+  component: lazyRouteComponent(() => import('../features/datasets/datasets-page.tsx'), 'DatasetsPage'),
+})
+const object = createRoute({
+  getParentRoute: () => project,
+  path: 'objects/$name/versions/$version',
+  component: lazyRouteComponent(() => import('../features/objects/object-page.tsx'), 'ObjectPage'),
+})
+const training = createRoute({
+  getParentRoute: () => project,
+  path: 'training',
+  component: lazyRouteComponent(() => import('../features/training/training-page.tsx'), 'TrainingPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: 'playground',
+  component: lazyRouteComponent(() => import('../features/playground/playground-page.tsx'), 'PlaygroundPage'),
+})
+
+const ofProject = [
+  traces,
+  call,
+  threads,
+  evaluations,
+  compare,
+  datasets,
+  object,
+  training,
+  playground,
+] as const
+const tree = root.addChildren([home, system, project.addChildren([projectIndex, ...ofProject, links])])
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: PageError,
+  defaultPendingComponent: PagePending,
+  defaultPendingMs: 150,
+  scrollRestoration: false,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react'
+
+/** One column of a table. */
+export interface TableColumn<Row> {
+  id: string
+  title: string
+  /** Pixels, until a person drags it. */
+  width: number
+  /** Takes what is left of the table's width. */
+  grows?: boolean
+  /** Numbers stand at the end. */
+  align?: 'start' | 'end'
+  isSortable?: boolean
+  cell: (row: Row) => ReactNode
+}
+
+export interface Sort {
+  column: string
+  direction: 'asc' | 'desc'
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../api/wire.ts'
+import { idOf, jsonLines, pathText, preview } from './json-lines.ts'
+import { findInJson } from './json-search.ts'
+
+const VALUE: Json = {
+  model: 'loom',
+  messages: [
+    { role: 'user', content: 'one\ntwo' },
+    { role: 'assistant', content: null },
+  ],
+  n: 1.5,
+}
+
+describe('jsonLines', () => {
+  it('lists what is open, from the top, children after their parent', () => {
+    const lines = jsonLines(VALUE, (_, depth) => depth < 2)
+    expect(lines.map(({ depth, name, kind }) => [depth, name, kind])).toEqual([
+      [0, undefined, 'object'],
+      [1, 'model', 'text'],
+      [1, 'messages', 'array'],
+      [2, 0, 'object'],
+      [2, 1, 'object'],
+      [1, 'n', 'number'],
+    ])
+  })
+
+  it('folds a text of several lines until it is opened', () => {
+    const id = idOf(['messages', 0, 'content'])
+    const all = (open: boolean) => jsonLines(VALUE, (line, depth) => (line === id ? open : depth < 9))
+    expect(all(false).find((line) => line.id === id)).toMatchObject({ kind: 'longText', isOpen: false })
+    expect(
+      all(true)
+        .filter(({ kind }) => kind === 'textLine')
+        .map(({ text }) => text),
+    ).toEqual(['one', 'two'])
+  })
+
+  it('is the same as a recursive walk for a deep value', () => {
+    let deep: Json = 'end'
+    for (let depth = 0; depth < 20_000; depth++) deep = [deep]
+    expect(jsonLines(deep, (_, depth) => depth < 5)).toHaveLength(6)
+  })
+})
+
+describe('preview', () => {
+  it('fits one line', () => {
+    expect(preview({ a: 1, b: ['x', { c: null }] })).toBe('{a: 1, b: ["x", {c: null}]}')
+    expect(preview(Array.from({ length: 1000 }, () => 'word')).length).toBeLessThan(100)
+  })
+})
+
+describe('findInJson', () => {
+  it('finds keys and values in order, whatever their case', () => {
+    expect(findInJson(VALUE, 'ROLE').map(pathText)).toEqual(['messages[0].role', 'messages[1].role'])
+    expect(findInJson(VALUE, 'two').map(pathText)).toEqual(['messages[0].content'])
+    expect(findInJson(VALUE, '')).toEqual([])
+  })
+})

@@ -1,0 +1,64 @@
+import { Menu as Base } from '@base-ui/react/menu'
+import { Check } from 'lucide-react'
+import type { ReactElement, ReactNode } from 'react'
+import { classNames } from './class-names.ts'
+import { POPUP, POPUP_ITEM, POPUP_LABEL } from './popup-style.ts'
+
+interface MenuEntry {
+  label: string
+  icon?: ReactNode
+  onSelect: () => void
+  isDisabled?: boolean
+  isDangerous?: boolean
+  /** Shows a tick: the entry is one of several states. */
+  isChosen?: boolean
+}
+
+interface MenuGroup {
+  label?: string
+  entries: readonly MenuEntry[]
+}
+
+export interface MenuProps {
+  /** The button that opens it. */
+  trigger: ReactElement
+  groups: readonly MenuGroup[]
+  side?: 'top' | 'bottom' | 'right'
+}
+
+/** The menu itself, which `menu.tsx` loads. */
+export function MenuPopup({ trigger, groups, side }: MenuProps) {
+  return (
+    <Base.Root>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner sideOffset={4} align="start" side={side ?? 'bottom'} className="z-50">
+          <Base.Popup className={classNames(POPUP, 'min-w-44')}>
+            {groups.map((group, index) => (
+              <Base.Group
+                key={group.label ?? group.entries[0]?.label}
+                className={classNames(index > 0 && 'mt-1 border-t border-hair pt-1')}
+              >
+                {group.label !== undefined && (
+                  <Base.GroupLabel className={POPUP_LABEL}>{group.label}</Base.GroupLabel>
+                )}
+                {group.entries.map((entry) => (
+                  <Base.Item
+                    key={entry.label}
+                    disabled={entry.isDisabled ?? false}
+                    onClick={entry.onSelect}
+                    className={classNames(POPUP_ITEM, entry.isDangerous && 'text-error')}
+                  >
+                    {entry.icon}
+                    <span className="flex-1 truncate">{entry.label}</span>
+                    {entry.isChosen && <Check size={14} aria-label="chosen" />}
+                  </Base.Item>
+                ))}
+              </Base.Group>
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}

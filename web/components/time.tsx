@@ -1,0 +1,36 @@
+import { useSyncExternalStore } from 'react'
+import { exactTime, formatTime, MISSING } from './format.ts'
+
+/** Ages are shown by the minute, or by the second while they are that young. */
+const TICK_MS = 10_000
+
+const listeners = new Set<() => void>()
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** One clock for all times on the page. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const each of listeners) each()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** The moment as an age under a day, then as a date; exact on hover. */
+export function Time({ iso }: { iso: string | null | undefined }) {
+  const clock = useSyncExternalStore(subscribe, () => now)
+  if (iso == null) return MISSING
+  // A call may be younger than the last tick.
+  return (
+    <time dateTime={iso} title={exactTime(iso)} className="whitespace-nowrap">
+      {formatTime(iso, Math.max(clock, Date.parse(iso)))}
+    </time>
+  )
+}

@@ -1,0 +1,33 @@
+import { Toast } from '@base-ui/react/toast'
+
+/** How long an act can be undone, in milliseconds. */
+const UNDO_MS = 10_000
+const NOTE_MS = 5_000
+
+/** What the toaster shows. */
+export const toasts = Toast.createToastManager()
+
+interface Notice {
+  title: string
+  detail?: string
+  /** Offers to take back what was just done. */
+  undo?: () => void
+}
+
+/** Tells what happened, from anywhere. */
+export function notify({ title, detail, undo }: Notice): void {
+  const id = toasts.add({
+    title,
+    timeout: undo === undefined ? NOTE_MS : UNDO_MS,
+    ...(detail !== undefined && { description: detail }),
+    ...(undo !== undefined && {
+      actionProps: {
+        children: 'Undo',
+        onClick: () => {
+          undo()
+          toasts.close(id)
+        },
+      },
+    }),
+  })
+}

@@ -1,0 +1,209 @@
+import { useQuery } from '@tanstack/react-query'
+import { ListFilter, Plus, Search, X } from 'lucide-react'
+import { lazy, useEffect, useRef, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { Input } from '../../components/input.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { Popover } from '../../components/popover.tsx'
+import { conditionText, parseCondition } from './conditions.ts'
+import { RangeMenu } from './range-menu.tsx'
+import { sampleQuery } from './sample.ts'
+import type { ChangeSearch, Comparison, Condition, TracesSearch } from './search.ts'
+import type { Traces } from './use-traces.ts'
+
+const ConditionForm = lazy(async () => ({ default: (await import('./condition-form.tsx')).ConditionForm }))
+
+/** Typing settles before the server is asked. */
+const TYPING_MS = 250
+
+interface FilterBarProps {
+  search: TracesSearch
+  change: ChangeSearch
+  project: string
+  traces: Traces
+}
+
+/** Search and conditions, the time, and what is new. What is typed and what is clicked end in the same chips. */
+export function FilterBar({ search, change, project, traces }: FilterBarProps) {
+  const { filter } = search
+  const add = (condition: Comparison) => change({ filter: [...filter, condition], open: '' })
+  const replace = (index: number, condition: Comparison) =>
+    change({ filter: filter.with(index, condition), open: '' })
+  const remove = (index: number) => change({ filter: filter.filter((_, at) => at !== index), open: '' })
+  return (
+    <>
+      <SearchField
+        text={search.text}
+        onText={(text) => change({ text }, 'replace')}
+        onCondition={(condition) => change({ filter: [...filter, condition], text: '' })}
+      />
+      {filter.map((condition, index) => (
+        <Chip
+          // biome-ignore lint/suspicious/noArrayIndexKey: two equal conditions are told apart by nothing else
+          key={`${conditionText(condition)} ${index}`}
+          condition={condition}
+          project={project}
+          onChange={(next) => replace(index, next)}
+          onRemove={() => remove(index)}
+        />
+      ))}
+      <AddCondition project={project} onAdd={add} />
+      {filter.length + (search.text === '' ? 0 : 1) > 1 && (
+        <Button look="quiet" size="small" onClick={() => change({ filter: [], text: '' })}>
+          Clear
+        </Button>
+      )}
+      <span className="ms-auto flex items-center gap-1.5">
+        {traces.newCount > 0 && (
+          <button
+            type="button"
+            onClick={traces.showNew}
+            className="tabular h-6 rounded-full bg-selected px-2.5 text-xs text-link hover:brightness-95"
+          >
+            {traces.newCount.toLocaleString('en')} new
+          </button>
+        )}
+        <RangeMenu search={search} change={change} span={traces.span} />
+      </span>
+    </>
+  )
+}
+
+function SearchField({
+  text,
+  onText,
+  onCondition,
+}: {
+  text: string
+  onText: (text: string) => void
+  onCondition: (condition: Comparison) => void
+}) {
+  const [typed, setTyped] = useState(text)
+  const field = useRef<HTMLInputElement>(null)
+  useKeys('Filters', [{ keys: '/', does: 'Search', run: () => field.current?.focus() }])
+  useEffect(() => setTyped(text), [text])
+  const latest = useRef(onText)
+  latest.current = onText
+  useEffect(() => {
+    // Half a condition is not a text to look for.
+    if (typed === text || /^-?[\w.]+:/.test(typed)) return
+    const timer = setTimeout(() => latest.current(typed), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed, text])
+  return (
+    <Input
+      ref={field}
+      label="Search calls"
+      placeholder="Search, or status:error latency:>2s"
+      value={typed}
+      className="w-72 max-md:w-full"
+      icon={<Search size={14} aria-hidden />}
+      end={
+        typed !== '' && (
+          <button
+            type="button"
+            aria-label="Clear the search"
+            className="text-muted hover:text-strong"
+            onClick={() => {
+              setTyped('')
+              onText('')
+            }}
+          >
+            <X size={14} />
+          </button>
+        )
+      }
+      onValueChange={setTyped}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur()
+        if (event.key !== 'Enter') return
+        const condition = parseCondition(typed)
+        if (condition === undefined) return onText(typed)
+        setTyped('')
+        onCondition(condition)
+      }}
+    />
+  )
+}
+
+function Chip({
+  condition,
+  project,
+  onChange,
+  onRemove,
+}: {
+  condition: Condition
+  project: string
+  onChange: (next: Comparison) => void
+  onRemove: () => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
+  const text = conditionText(condition)
+  const label = (
+    <span className="max-w-64 truncate" title={text}>
+      {text}
+    </span>
+  )
+  return (
+    <span className="inline-flex h-6 max-w-full items-center rounded-md bg-selected text-xs text-strong">
+      {'expr' in condition ? (
+        <span className="px-2 font-mono">{label}</span>
+      ) : (
+        <Popover
+          label="Condition"
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <button type="button" className="h-full min-w-0 rounded-s-md px-2 hover:bg-hover">
+              {label}
+            </button>
+          }
+        >
+          <ConditionForm
+            sample={sample}
+            initial={condition}
+            onDone={(next) => {
+              setOpen(false)
+              onChange(next)
+            }}
+          />
+        </Popover>
+      )}
+      <button
+        type="button"
+        aria-label={`Drop ${text}`}
+        className="flex h-full items-center rounded-e-md px-1 text-muted hover:bg-hover hover:text-strong"
+        onClick={onRemove}
+      >
+        <X size={13} />
+      </button>
+    </span>
+  )
+}
+
+function AddCondition({ project, onAdd }: { project: string; onAdd: (condition: Comparison) => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
+  useKeys('Filters ', [{ keys: 'f', does: 'Add a condition', run: () => setOpen(true) }])
+  return (
+    <Popover
+      label="New condition"
+      isOpen={isOpen}
+      onOpenChange={setOpen}
+      trigger={
+        <Button look="quiet" size="small" icon={isOpen ? <ListFilter size={14} /> : <Plus size={14} />}>
+          Filter
+        </Button>
+      }
+    >
+      <ConditionForm
+        sample={sample}
+        onDone={(condition) => {
+          setOpen(false)
+          onAdd(condition)
+        }}
+      />
+    </Popover>
+  )
+}

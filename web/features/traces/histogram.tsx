@@ -1,0 +1,169 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { callBuckets, type StatsBucket, streamCalls } from '../../api/calls.ts'
+import { classNames } from '../../components/class-names.ts'
+import { formatCount, formatDate } from '../../components/format.ts'
+import type { ChangeSearch, TracesSearch } from './search.ts'
+import { rangeOf, type TimeSpan } from './time-range.ts'
+import { filterOf, type Traces } from './use-traces.ts'
+
+/** Bars: more are thinner than they can be told apart. */
+const BARS_MAX = 96
+/** The API counts no longer range than this. */
+const RANGE_MS_MAX = 31 * 86_400_000
+const GRANULARITIES = [1, 5, 10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
+
+interface HistogramProps {
+  search: TracesSearch
+  change: ChangeSearch
+  project: string
+  traces: Traces
+}
+
+interface Bar {
+  from: number
+  to: number
+  ok: number
+  errors: number
+}
+
+/** When calls started, of which those that failed stand at the bottom; drag over it to look at that time. */
+export function Histogram({ search, change, project, traces }: HistogramProps) {
+  const { span } = traces
+  const filter = filterOf(search)
+  const { data } = useQuery({
+    queryKey: ['calls', project, 'histogram', filter, span.from, span.to],
+    enabled: !traces.isPending,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => readBars(project, { span, filter, signal }),
+  })
+  const bars = data ?? []
+  const total = bars.reduce((sum, bar) => sum + bar.ok + bar.errors, 0)
+  const errors = bars.reduce((sum, bar) => sum + bar.errors, 0)
+  return (
+    <div className="relative h-14 shrink-0 border-b border-hair px-4 pt-1.5 max-md:px-3">
+      {bars.length > 0 && (
+        <Bars
+          bars={bars}
+          label={`Calls over time: ${total.toLocaleString('en')} started, ${errors.toLocaleString('en')} failed`}
+          onRange={(from, to) => change({ range: rangeOf(from, to) })}
+        />
+      )}
+    </div>
+  )
+}
+
+function Bars({
+  bars,
+  label,
+  onRange,
+}: {
+  bars: readonly Bar[]
+  label: string
+  onRange: (from: number, to: number) => void
+}) {
+  const [brush, setBrush] = useState<{ first: number; last: number }>()
+  const [hovered, setHovered] = useState<number>()
+  const box = useRef<HTMLDivElement>(null)
+  const max = Math.max(1, ...bars.map(({ ok, errors }) => ok + errors))
+  const at = (clientX: number) => {
+    const { left = 0, width = 1 } = box.current?.getBoundingClientRect() ?? {}
+    return Math.min(bars.length - 1, Math.max(0, Math.floor(((clientX - left) / width) * bars.length)))
+  }
+  const isIn = (index: number) =>
+    brush !== undefined &&
+    index >= Math.min(brush.first, brush.last) &&
+    index <= Math.max(brush.first, brush.last)
+  const shown = hovered === undefined ? undefined : bars[hovered]
+  const from = bars[0]?.from ?? 0
+  const to = bars.at(-1)?.to ?? 0
+  return (
+    <>
+      <div
+        ref={box}
+        role="img"
+        aria-label={label}
+        className="flex h-8 cursor-crosshair touch-pan-y items-end select-none"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setBrush({ first: at(event.clientX), last: at(event.clientX) })
+        }}
+        onPointerMove={(event) => {
+          setHovered(at(event.clientX))
+          if (brush !== undefined) setBrush({ ...brush, last: at(event.clientX) })
+        }}
+        onPointerLeave={() => setHovered(undefined)}
+        onPointerUp={() => {
+          const first = bars[Math.min(brush?.first ?? 0, brush?.last ?? 0)]
+          const last = bars[Math.max(brush?.first ?? 0, brush?.last ?? 0)]
+          if (brush !== undefined && first !== undefined && last !== undefined) onRange(first.from, last.to)
+          setBrush(undefined)
+        }}
+        onPointerCancel={() => setBrush(undefined)}
+      >
+        {bars.map((bar, index) => (
+          <div
+            key={bar.from}
+            className={classNames(
+              'flex h-full min-w-0 flex-1 flex-col justify-end px-[0.5px] hover:bg-hover',
+              isIn(index) && 'bg-selected',
+            )}
+          >
+            {bar.ok > 0 && (
+              <div className="min-h-px bg-ok/55" style={{ height: `${(bar.ok / max) * 100}%` }} />
+            )}
+            {bar.errors > 0 && (
+              <div className="min-h-0.5 bg-error" style={{ height: `${(bar.errors / max) * 100}%` }} />
+            )}
+          </div>
+        ))}
+      </div>
+      <div aria-hidden className="tabular flex justify-between pt-0.5 text-2xs text-muted">
+        <span>{formatDate(from)}</span>
+        {shown !== undefined && (
+          <span className="text-normal">
+            {formatDate(shown.from)}: {formatCount(shown.ok + shown.errors)} calls
+            {shown.errors > 0 && `, ${formatCount(shown.errors)} failed`}
+          </span>
+        )}
+        <span>{formatDate(to)}</span>
+      </div>
+    </>
+  )
+}
+
+async function readBars(
+  project: string,
+  {
+    span,
+    filter,
+    signal,
+  }: { span: TimeSpan; filter: { trace_roots_only?: boolean | null | undefined }; signal: AbortSignal },
+): Promise<Bar[]> {
+  const oldest = span.from ?? (await oldestStart(project, { filter, signal })) ?? span.to
+  const from = Math.max(oldest, span.to - RANGE_MS_MAX)
+  const seconds = Math.max(1, (span.to - from) / 1000)
+  const granularity = GRANULARITIES.find((each) => seconds / each <= BARS_MAX) ?? 86_400
+  const { call_buckets } = await callBuckets(
+    project,
+    { start: new Date(from).toISOString(), end: new Date(span.to).toISOString(), granularity, filter },
+    { signal },
+  )
+  return call_buckets.map((bucket) => barOf(bucket, granularity))
+}
+
+function barOf(bucket: StatsBucket, granularity: number): Bar {
+  const from = Date.parse(bucket.timestamp)
+  const errors = Number(bucket['sum_error_count'] ?? 0)
+  return { from, to: from + granularity * 1000, ok: Math.max(0, bucket.count - errors), errors }
+}
+
+async function oldestStart(
+  project: string,
+  { filter, signal }: { filter: { trace_roots_only?: boolean | null | undefined }; signal: AbortSignal },
+): Promise<number | undefined> {
+  const sort_by = [{ field: 'started_at', direction: 'asc' as const }]
+  for await (const call of streamCalls(project, { filter, limit: 1, columns: ['id'], sort_by }, { signal }))
+    return Date.parse(call.started_at)
+  return undefined
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod/mini'
+
+/** How a value is compared; `has` and `lacks` take none. */
+export const OPERATORS = ['is', 'isnt', 'contains', 'lt', 'lte', 'gt', 'gte', 'has', 'lacks'] as const
+export type Operator = (typeof OPERATORS)[number]
+
+const Comparison = z.object({ field: z.string(), op: z.enum(OPERATORS), value: z.string() })
+export type Comparison = z.infer<typeof Comparison>
+
+/** A part of a link that says more than a chip can: kept as it is, an operation of the query language. */
+const Opaque = z.object({ expr: z.record(z.string(), z.unknown()) })
+export type Opaque = z.infer<typeof Opaque>
+
+export type Condition = Comparison | Opaque
+
+export const SORT_DEFAULT = '-started_at'
+
+/**
+ * Everything that decides what the page shows, as the address has it. Whatever cannot be understood of a link is as if
+ * it were not there, one field at a time.
+ */
+export const tracesSearch = z.object({
+  /** All must hold. */
+  filter: z.catch(z._default(z.array(z.union([Comparison, Opaque])), []), []),
+  /** Somewhere in the call. */
+  text: z.catch(z._default(z.string(), ''), ''),
+  /** `1h`, `7d`, `all`, two times with `..` between them, or empty: the shortest that has calls. */
+  range: z.catch(z._default(z.string(), ''), ''),
+  /** A field, with a minus when the largest come first. */
+  sort: z.catch(z._default(z.string(), SORT_DEFAULT), SORT_DEFAULT),
+  /** Ids of columns in order; empty for those that this browser remembers. */
+  columns: z.catch(z._default(z.array(z.string()), []), []),
+  /** Whether calls within others are listed too. */
+  calls: z.catch(z._default(z.enum(['roots', 'all']), 'roots'), 'roots'),
+  /** The id of the call that is looked at. */
+  open: z.catch(z._default(z.string(), ''), ''),
+})
+
+export type TracesSearch = z.infer<typeof tracesSearch>
+
+export const TRACES_SEARCH_DEFAULTS: TracesSearch = tracesSearch.parse({})
+
+/** Changes what the page shows. What is typed replaces the address, a choice can be taken back by going back. */
+export type ChangeSearch = (change: Partial<TracesSearch>, how?: 'push' | 'replace') => void

@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query'
+import { Columns3, Download } from 'lucide-react'
+import { lazy, useState } from 'react'
+import { Button, IconButton } from '../../components/button.tsx'
+import { Menu } from '../../components/menu.tsx'
+import { Popover } from '../../components/popover.tsx'
+import { type ExportFormat, exportCalls } from './export-calls.ts'
+import { sampleQuery } from './sample.ts'
+import type { Traces } from './use-traces.ts'
+
+const ColumnPicker = lazy(async () => ({ default: (await import('./column-picker.tsx')).ColumnPicker }))
+
+interface TracesActionsProps {
+  project: string
+  traces: Traces
+  ids: readonly string[]
+  onColumns: (ids: string[]) => void
+}
+
+/** Columns and export, at the end of the title row. */
+export function TracesActions({ project, traces, ids, onColumns }: TracesActionsProps) {
+  const [isOpen, setOpen] = useState(false)
+  const [done, setDone] = useState<number>()
+  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
+  const save = (format: ExportFormat) => {
+    setDone(0)
+    void exportCalls(project, { request: traces.request, ids, format, onProgress: setDone }).finally(() =>
+      setDone(undefined),
+    )
+  }
+  const count = traces.rowCount.toLocaleString('en')
+  return (
+    <>
+      {done !== undefined && (
+        <output className="tabular text-xs text-muted">
+          {done.toLocaleString('en')} of {count}
+        </output>
+      )}
+      <Popover
+        label="Columns"
+        isOpen={isOpen}
+        onOpenChange={setOpen}
+        trigger={
+          <Button look="quiet" icon={<Columns3 size={15} />}>
+            <span className="max-md:sr-only">Columns</span>
+          </Button>
+        }
+      >
+        <ColumnPicker ids={ids} paths={sample?.paths ?? []} onChange={onColumns} />
+      </Popover>
+      <Menu
+        trigger={
+          <IconButton
+            label="Export"
+            icon={<Download size={15} />}
+            disabled={done !== undefined || traces.rowCount === 0}
+          />
+        }
+        groups={[
+          {
+            label: `${count} calls, as filtered and sorted`,
+            entries: [
+              { label: 'CSV of these columns', onSelect: () => save('csv') },
+              { label: 'JSON lines of whole calls', onSelect: () => save('jsonl') },
+            ],
+          },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,142 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import {
+  type CallsFilter,
+  type CallsRequest,
+  countCalls,
+  type Operation,
+  streamCalls,
+} from '../../api/calls.ts'
+import { usePagedRows } from '../../api/paged-rows.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
+import { type CallRow, rowOf } from './call-row.ts'
+import { columnOf, neededFor, pathsOf } from './columns.tsx'
+import { operationOf, textOperation } from './conditions.ts'
+import { SORT_DEFAULT, type TracesSearch } from './search.ts'
+import { type TimeSpan, timeSpan } from './time-range.ts'
+
+/** What the API reads by one query. */
+const PAGE_CALLS = 100
+
+/** What decides which calls are listed. */
+type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort'>
+
+/**
+ * The calls of a project for the table. The list ends at the moment it was asked for, so that rows keep their places
+ * while others arrive; those are counted, and shown when `showNew` says so.
+ */
+export function useTraces(project: string, search: Question, columns: readonly string[]) {
+  const queries = useQueryClient()
+  const filter = filterOf(search)
+  const newest = useQuery({
+    queryKey: ['calls', project, 'newest', filter],
+    queryFn: ({ signal }) => newestStart(project, filter, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const [until, setUntil] = useState(() => Date.now())
+  const to = Math.max(until, newest.data ?? 0)
+  const span = useMemo(
+    () => timeSpan(search.range, to, newest.data ?? undefined),
+    [search.range, to, newest.data],
+  )
+  const selection = useMemo(() => selectionOf(search, span), [search, span])
+  const sort_by = sortBy(search.sort)
+  const shown = neededFor(columns)
+  const rows = usePagedRows<CallRow>({
+    queryKey: ['calls', project, 'list', selection, sort_by, columns],
+    pageSize: PAGE_CALLS,
+    isEnabled: !newest.isPending,
+    count: ({ signal }) => countCalls(project, selection, { signal }),
+    page: ({ offset, limit }, { signal }) =>
+      readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, signal }),
+    refetchMs: (page) => (page?.some(({ status }) => status === 'running') ? LIVE_MS : false),
+  })
+  const isLive = !search.range.includes('..')
+  const fresh = useQuery({
+    queryKey: ['calls', project, 'fresh', selection, to],
+    enabled: isLive && !newest.isPending,
+    refetchInterval: LIVE_MS,
+    queryFn: ({ signal }) =>
+      countCalls(project, selectionOf(search, { ...span, from: to, to: Number.POSITIVE_INFINITY }), {
+        signal,
+      }),
+  })
+  const showNew = useCallback(() => {
+    setUntil(Date.now())
+    void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] })
+  }, [queries, project])
+  return {
+    ...rows,
+    span,
+    request: { ...selection, ...shown, sort_by },
+    /** The project has no such call at all, whatever the conditions. */
+    isEmptyProject: newest.data === null,
+    error: newest.error ?? rows.error,
+    newCount: fresh.data ?? 0,
+    showNew,
+  }
+}
+
+export type Traces = ReturnType<typeof useTraces>
+
+/** Shows what is new as it comes, as long as nobody is looking at something further down. */
+export function useFollowing({ newCount, showNew }: Traces, isAtTop: boolean): void {
+  useEffect(() => {
+    if (isAtTop && newCount > 0) showNew()
+  }, [isAtTop, newCount, showNew])
+}
+
+export function filterOf({ calls }: Pick<TracesSearch, 'calls'>): CallsFilter {
+  return calls === 'roots' ? { trace_roots_only: true } : {}
+}
+
+export function selectionOf(
+  search: Pick<TracesSearch, 'filter' | 'text' | 'calls'>,
+  span: Pick<TimeSpan, 'from' | 'to'>,
+): Pick<CallsRequest, 'filter' | 'query'> {
+  const operations: Operation[] = search.filter.map(operationOf)
+  if (search.text !== '') operations.push(textOperation(search.text))
+  const started = { $getField: 'started_at' }
+  // A list that begins where another ended must not hold its last call again.
+  const isAfter = span.to === Number.POSITIVE_INFINITY
+  if (span.from !== undefined) {
+    const from = { $literal: new Date(span.from).toISOString() }
+    operations.push(isAfter ? { $gt: [started, from] } : { $gte: [started, from] })
+  }
+  if (!isAfter) operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
+  return { filter: filterOf(search), query: { $expr: { $and: operations } } }
+}
+
+function sortBy(sort: string): NonNullable<CallsRequest['sort_by']> {
+  const direction = sort.startsWith('-') ? 'desc' : 'asc'
+  const column = columnOf(sort.replace(/^-/, ''))
+  const field = column.sortField ?? SORT_DEFAULT.slice(1)
+  return [{ field, direction }]
+}
+
+async function readRows(
+  project: string,
+  request: CallsRequest,
+  { columns, signal }: { columns: readonly string[]; signal: AbortSignal },
+): Promise<CallRow[]> {
+  const paths = pathsOf(columns)
+  const rows: CallRow[] = []
+  for await (const call of streamCalls(project, request, { signal })) rows.push(rowOf(call, paths))
+  return rows
+}
+
+/** When the newest call started, rounded up to the whole millisecond; null when there is none. */
+async function newestStart(
+  project: string,
+  filter: CallsFilter,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const request = {
+    filter,
+    limit: 1,
+    columns: ['id'],
+    sort_by: [{ field: 'started_at', direction: 'desc' as const }],
+  }
+  for await (const call of streamCalls(project, request, { signal })) return Date.parse(call.started_at) + 1
+  return null
+}

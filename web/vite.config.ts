@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+import tailwind from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** The Heddle that `npm run web` asks. */
+const SERVER = process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060'
+
+/** The only GET addresses that the pages ask of the API; all others are pages, or Vite's own. */
+const API_GETS =
+  /^\/(v1|v2|health|version|metrics|server_info|tags|aliases|annotation_queues|project|storage|openapi\.json|docs)(\/|$|\?)/
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), tailwind()],
+  build: {
+    outDir: resolve(import.meta.dirname, 'dist'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // Every size is measured compressed by what serves it, so the report's own compression is wasted time.
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: {
+      '^/': {
+        target: SERVER,
+        bypass: ({ method, url }) => (method === 'GET' && !API_GETS.test(url ?? '') ? url : undefined),
+      },
+    },
+  },
+})
