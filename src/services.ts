@@ -2,6 +2,7 @@ import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects, type Projects } from './accounts/projects.ts'
 import { createContents } from './contents.ts'
+import { createCuration } from './curation/service.ts'
 import { createEvaluation } from './evaluation/create.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
@@ -57,7 +58,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
   const projects = createProjects({ control })
   const contents = createContents({ control, blobs })
   const trace = createTrace(stores, projects)
-  const { calls, costs, feedback, files, objects } = trace
+  const { calls, costs, feedback, files, objects, tables } = trace
   const signedUrls = createSignedUrls({ control })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
@@ -69,6 +70,8 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     runs,
     calls,
     feedback,
+    objects,
+    tables,
     log,
     engine,
     dataFolder,
@@ -101,13 +104,14 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     ]),
     serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute }),
     metrics: createMetrics({ traces, jobs: training.jobs }),
-    project: createProject({ traces, files }),
+    project: createProject({ traces, files, projects }),
     runs,
     artifacts,
     sdk: createSdk(),
     ...training,
     ...inference,
     playground,
+    curation: createCuration({ ...trace, ...training, control, traces }),
     ...createEvaluation({ ...trace, control, playground, log, scorerPython: options.scorerPython }),
   }
 }

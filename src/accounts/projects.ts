@@ -54,6 +54,16 @@ export function createProjects({ control }: { control: ControlDb }) {
       return row?.created_at ?? null
     },
 
+    /** The newest projects of all entities. */
+    newest(limit: number): Promise<(ProjectName & { created_at: string })[]> {
+      return control
+        .selectFrom('projects')
+        .select(['entity', 'name', 'created_at'])
+        .orderBy('created_at', 'desc')
+        .limit(limit)
+        .execute()
+    },
+
     /** Projects of an entity by name, one page. */
     list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]> {
       return control

@@ -7,10 +7,6 @@ export interface Shot {
   ready: (page: Page) => Promise<void>
 }
 
-const heading = (name: string) => async (page: Page) => {
-  await page.getByRole('heading', { level: 1, name }).waitFor()
-}
-
 const section = (name: string) => async (page: Page) => {
   await page.getByRole('heading', { level: 2, name }).waitFor()
 }
@@ -22,7 +18,14 @@ const rows = async (page: Page) => {
 
 /** The pages that `npm run screenshots` shows; each feature adds its own. */
 export const SHOTS: readonly Shot[] = [
-  { name: 'home', path: '/', ready: heading('Home') },
+  {
+    name: 'home',
+    path: '/',
+    ready: async (page) => {
+      await page.getByRole('row', { name: 'local/support-bot' }).waitFor()
+    },
+  },
+  { name: 'connect', path: '/?connect=true', ready: section('Point a client here') },
   { name: 'traces', path: '/local/support-bot/traces', ready: rows },
   {
     name: 'traces-peek',

@@ -1,5 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { ProjectActivity } from '../../src/trace/project/wire.ts'
 import { askJson } from './client.ts'
+import { LIVE_MS } from './query-client.ts'
 
 /** A project by its two names, as the address has them. */
 export interface ProjectName {
@@ -12,22 +14,23 @@ export function projectId({ entity, project }: ProjectName): string {
   return `${entity}/${project}`
 }
 
-interface ProjectsReply {
-  data: { models: { edges: { node: { name: string; entityName: string } }[] } | null }
-}
+export type { ProjectActivity }
 
-const PROJECTS_MAX = 100
-
-/** Projects of the caller's entity, by name. */
-export const projectsQuery = queryOptions({
+/** Every project and what happened in it in the last 24 hours, the one that was used last first. */
+export const activityQuery = queryOptions({
   queryKey: ['projects'],
+  refetchInterval: LIVE_MS,
+  queryFn: async ({ signal }): Promise<ProjectActivity[]> =>
+    (await askJson<{ projects: ProjectActivity[] }>('/projects/activity', { signal })).projects,
+})
+
+/** Their names, by name. */
+export const projectsQuery = queryOptions({
+  ...activityQuery,
+  refetchInterval: false,
   staleTime: 30_000,
-  queryFn: async ({ signal }): Promise<ProjectName[]> => {
-    const query = `{ models(first: ${PROJECTS_MAX}) { edges { node { name entityName } } } }`
-    const reply = await askJson<ProjectsReply>('/graphql', { body: { query }, signal })
-    return (reply.data.models?.edges ?? []).map(({ node }) => ({
-      entity: node.entityName,
-      project: node.name,
-    }))
-  },
+  select: (projects): ProjectName[] =>
+    projects
+      .map(({ entity, project }) => ({ entity, project }))
+      .sort((a, b) => projectId(a).localeCompare(projectId(b))),
 })

@@ -7,6 +7,7 @@ import {
   redirect,
   stripSearchParams,
 } from '@tanstack/react-router'
+import { homeSearch } from '../features/home/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
 import { pageOfLink } from './client-links.ts'
 import { Frame } from './frame.tsx'
@@ -30,6 +31,8 @@ const links = createRoute({ getParentRoute: () => project, path: '$', beforeLoad
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: homeSearch,
+  search: { middlewares: [stripSearchParams(homeSearch.parse({}))] },
   component: lazyRouteComponent(() => import('../features/home/home-page.tsx'), 'HomePage'),
 })
 const system = createRoute({

@@ -62,3 +62,27 @@ describe('POST /project/ttl_settings/read, /project/ttl_settings/update, /projec
     expect((await server.post('/project/ttl_settings/update', body)).status).toBe(501)
   })
 })
+
+describe('GET /projects/activity', () => {
+  it('200 with the calls of each hour, the project that was used last first', async () => {
+    const [quiet, older, newer] = [server.newProject(), server.newProject(), server.newProject()]
+    await ok('/project/ttl_settings/read', { project_id: quiet })
+    await ok('/obj/create', { obj: { project_id: quiet, object_id: 'o', val: 1 } })
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()
+    const at = (hours: number, fields: Fields = {}) =>
+      finishedCall({ started_at: hoursAgo(hours), ended_at: hoursAgo(hours), ...fields })
+    await writeCalls(server, older, [at(30), at(2.1), at(2.2, { exception: 'x' })])
+    await writeCalls(server, newer, [at(0)])
+    const reply = (await (await server.request('/projects/activity')).json()) as { projects: Fields[] }
+    const names = [newer, older, quiet].map((name) => name.slice('test/'.length))
+    const shown = reply.projects.filter(({ project }) => names.includes(String(project)))
+    const hours = (counts: Record<number, number>) =>
+      Array.from({ length: 24 }, (_, index) => counts[23 - index] ?? 0)
+    // A project without calls counts as used when it was made.
+    expect(shown.map(({ project }) => project).indexOf(names[1])).toBe(2)
+    const byName = new Map(shown.map((one) => [one['project'], one]))
+    expect(byName.get(names[0])).toMatchObject({ entity: 'test', failed: 0, calls_by_hour: hours({ 0: 1 }) })
+    expect(byName.get(names[1])).toMatchObject({ failed: 1, calls_by_hour: hours({ 2: 2 }) })
+    expect(byName.get(names[2])).toMatchObject({ failed: 0, calls_by_hour: hours({}), last_call_at: null })
+  })
+})

@@ -15,6 +15,28 @@ export function sumTableRows(projectId: string): Query {
   return sumOf('length(val)', 'table_rows', projectId)
 }
 
+export interface ActivityRow {
+  project_id: string
+  /** Hours before now; `hours` stands for all that is older. */
+  hour: number
+  calls: number
+  failed: number
+  last_call_at: string
+}
+
+/**
+ * How many calls started in each project in each of the hours before now. Parts are counted and not calls, so that
+ * nothing has to be merged for an overview: a call that was sent twice counts twice until its parts are.
+ */
+export function selectActivity(hours: number): Query {
+  return {
+    sql: `SELECT project_id, least(dateDiff('hour', if(has_start = 1, started_at, ended_at), now64(6)), {hours:UInt8}) AS hour,
+        countIf(has_start = 1) AS calls, countIf(ifNull(exception, '') != '') AS failed, max(started_at) AS last_call_at
+      FROM calls WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
+    params: { hours },
+  }
+}
+
 function sumOf(bytes: string, table: string, projectId: string): Query {
   return {
     sql: `SELECT sum(${bytes}) AS bytes FROM ${table} FINAL WHERE project_id = {project_id:String}`,

@@ -5,6 +5,15 @@ import * as wire from './wire.ts'
 export function projectRoutes(project: Project): Route[] {
   return [
     route({
+      method: 'GET',
+      path: '/projects/activity',
+      operationId: 'projects_activity',
+      family: 'trace',
+      reply: 'json',
+      response: wire.ActivityRes,
+      handle: project.activity,
+    }),
+    route({
       method: 'POST',
       path: '/project/stats',
       operationId: 'project_stats',

@@ -1,15 +1,37 @@
+import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notImplemented } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { firstOf, type Query, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Files } from '../files/service.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
+/** What an overview shows of the past. */
+const ACTIVITY_HOURS = 24
+
+/** Projects of one overview; the newest are shown. */
+const PROJECTS_MAX = 1000
+
 export type Project = ReturnType<typeof createProject>
 
 /** What a project takes up, and its settings: everything that is sent is stored as it came, and kept. */
-export function createProject({ traces, files }: { traces: TraceDb; files: Pick<Files, 'stats'> }) {
+export function createProject(deps: { traces: TraceDb; files: Pick<Files, 'stats'>; projects: Projects }) {
+  const { traces, files, projects } = deps
   return {
+    /** Projects of all entities, the one that was used last first. */
+    async activity(_req: unknown, { signal }: CallContext): Promise<wire.ActivityRes> {
+      const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
+      const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
+      const newest = await projects.newest(PROJECTS_MAX)
+      const shown = newest.map(({ entity, name, created_at }) => ({
+        entity,
+        project: name,
+        created_at,
+        ...activityOf(byProject.get(`${entity}/${name}`) ?? []),
+      }))
+      return { projects: shown.toSorted((a, b) => (usedAt(a) < usedAt(b) ? 1 : -1)) }
+    },
+
     async stats(req: wire.ProjectStatsReq, { signal }: CallContext): Promise<wire.ProjectStatsRes> {
       const { project_id } = req
       const wanted = {
@@ -40,4 +62,26 @@ export function createProject({ traces, files }: { traces: TraceDb; files: Pick<
 
     sensitiveData: () => ({ policy: 'off' as const }),
   }
+}
+
+function activityOf(
+  rows: readonly queries.ActivityRow[],
+): Omit<wire.ProjectActivity, 'entity' | 'project' | 'created_at'> {
+  const calls_by_hour = Array.from({ length: ACTIVITY_HOURS }, () => 0)
+  let failed = 0
+  let last_call_at: string | null = null
+  for (const row of rows) {
+    if (row.calls > 0 && (last_call_at === null || row.last_call_at > last_call_at))
+      last_call_at = row.last_call_at
+    // A clock that runs ahead puts calls into the future, which is this hour.
+    const at = ACTIVITY_HOURS - 1 - Math.max(row.hour, 0)
+    if (at < 0) continue
+    calls_by_hour[at] = (calls_by_hour[at] ?? 0) + row.calls
+    failed += row.failed
+  }
+  return { calls_by_hour, failed, last_call_at }
+}
+
+function usedAt({ last_call_at, created_at }: wire.ProjectActivity): string {
+  return last_call_at ?? created_at
 }

@@ -32,3 +32,21 @@ export type RetentionUpdateReq = z.output<typeof RetentionUpdateReq>
 export const RetentionRes = z.object({ retention_days: z.int().nullable() })
 export const SamplingRes = z.object({ sample_rate: z.number(), dry_run: z.boolean() })
 export const SensitiveDataRes = z.object({ policy: z.enum(['off', 'pii-v1']) })
+
+/** A project and the calls that started in it in the last 24 hours. */
+export const ProjectActivity = z
+  .object({
+    entity: z.string(),
+    project: z.string(),
+    created_at: z.string(),
+    /** The start of the newest call, whenever that was. */
+    last_call_at: z.string().nullable(),
+    /** The last is the hour that ends now. */
+    calls_by_hour: z.array(z.int()),
+    /** How many calls ended with an exception in these hours. */
+    failed: z.int(),
+  })
+  .meta({ id: 'ProjectActivity' })
+export type ProjectActivity = z.input<typeof ProjectActivity>
+export const ActivityRes = z.object({ projects: z.array(ProjectActivity) })
+export type ActivityRes = z.input<typeof ActivityRes>

@@ -1,6 +1,87 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Plug, X } from 'lucide-react'
+import { activityQuery, type ProjectName } from '../../api/project.ts'
+import { Button } from '../../components/button.tsx'
+import { DataTable } from '../../components/data-table/data-table.tsx'
 import { Page } from '../../components/page.tsx'
+import { ErrorState, StaleBanner } from '../../components/states.tsx'
+import { Connect } from './connect.tsx'
+import { FirstCalls } from './first-calls.tsx'
+import { NarrowProject, PROJECT_COLUMNS, type ProjectRow, projectRow } from './project-columns.tsx'
 
-/** Filled in by the page's own work. */
+const route = getRouteApi('/')
+
+/** Where a first call goes when there is no project yet. */
+const FIRST_PROJECT: ProjectName = { entity: 'local', project: 'my-project' }
+
+/** What happens on this server, and how to make something happen. */
 export function HomePage() {
-  return <Page title="Home" />
+  const { connect } = route.useSearch()
+  const navigate = useNavigate()
+  const { data, error, refetch } = useQuery(activityQuery)
+  const projects = data?.map(projectRow)
+  const isFirstRun = projects?.every((project) => project.last_call_at === null) ?? false
+  const show = (isShown: boolean) => void navigate({ to: '/', search: isShown ? { connect: true } : {} })
+  if (projects === undefined && error !== null)
+    return (
+      <Page title="Home">
+        <ErrorState title="Projects could not be loaded" error={error} onRetry={() => void refetch()} />
+      </Page>
+    )
+  return (
+    <Page
+      title="Home"
+      actions={
+        !isFirstRun && (
+          <Button
+            icon={connect ? <X size={14} /> : <Plug size={14} />}
+            aria-pressed={connect}
+            onClick={() => show(!connect)}
+          >
+            {connect ? 'Show projects' : 'Connect a client'}
+          </Button>
+        )
+      }
+    >
+      {error !== null && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {isFirstRun || connect ? (
+        <FirstRun name={projects?.[0] ?? FIRST_PROJECT} />
+      ) : (
+        <ProjectTable projects={projects} />
+      )}
+    </Page>
+  )
+}
+
+function FirstRun({ name: { entity, project } }: { name: ProjectName }) {
+  const name = { entity, project }
+  return (
+    <div className="thin-scroll min-h-0 flex-1 overflow-y-auto p-4 max-md:p-3">
+      <div className="mx-auto grid max-w-5xl grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Connect project={`${entity}/${project}`} />
+        <FirstCalls name={name} />
+      </div>
+    </div>
+  )
+}
+
+const SKELETON_ROWS = 6
+
+function ProjectTable({ projects }: { projects: ProjectRow[] | undefined }) {
+  const navigate = useNavigate()
+  return (
+    <DataTable
+      label="Projects"
+      memory="projects"
+      columns={PROJECT_COLUMNS}
+      rowCount={projects?.length ?? SKELETON_ROWS}
+      rowAt={(index) => projects?.[index]}
+      rowId={(row) => row.id}
+      onOpen={({ entity, project }) =>
+        void navigate({ to: '/$entity/$project/traces', params: { entity, project } })
+      }
+      narrow={(row) => <NarrowProject row={row} />}
+    />
+  )
 }

@@ -1,0 +1,45 @@
+import { loadCalls } from './bulk.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+
+test('the first run: the lines of a client are copied, a call arrives without a reload', async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto('/?connect=true')
+  await page.getByRole('tab', { name: 'OpenTelemetry' }).click()
+  await page.getByRole('button', { name: 'Copy OpenTelemetry, shell' }).click()
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(copied).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${new URL(page.url()).origin}`)
+  await page.getByRole('button', { name: 'Send a test call' }).click()
+  await page
+    .getByRole('link', { name: /test-call/ })
+    .first()
+    .click()
+  await expect(page).toHaveURL(/\/calls\//)
+})
+
+test('projects with what happened in them, the newest first; one leads to its calls', async ({
+  page,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 60 })
+  await page.goto('/')
+  const row = page.getByRole('grid', { name: 'Projects' }).getByRole('row', { name: project })
+  await expect(row).toBeVisible()
+  await row.click()
+  await expect(page).toHaveURL(new RegExp(`/${project}/traces`))
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`home has no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
+    await page.emulateMedia({ colorScheme })
+    await loadCalls(server.url, project, { count: 60 })
+    await page.goto('/')
+    await page.getByRole('grid', { name: 'Projects' }).getByRole('row').nth(1).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Connect a client' }).click()
+    await page.getByRole('heading', { name: 'Point a client here' }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+  })

@@ -1,0 +1,133 @@
+import { ask, askJson, textLines } from './client.ts'
+import type { Json } from './wire.ts'
+
+export interface ToolCall {
+  id?: string
+  type?: string
+  function: { name: string; arguments: string }
+}
+
+export interface ChatMessage {
+  role: string
+  content?: Json
+  name?: string
+  tool_call_id?: string
+  tool_calls?: ToolCall[]
+  reasoning?: string | null
+}
+
+/** Everything that is sent but whether it streams. */
+export interface ChatRequest {
+  model: string
+  messages: readonly ChatMessage[]
+  [parameter: string]: unknown
+}
+
+export interface TokenLogprob {
+  token: string
+  logprob: number | null
+}
+
+/** What one chunk of a stream adds. */
+export interface Delta {
+  content?: string | null
+  reasoning?: string | null
+  tool_calls?: { index?: number; id?: string; function?: { name?: string; arguments?: string } }[]
+}
+
+export interface Chunk {
+  id?: string
+  choices?: {
+    delta?: Delta
+    finish_reason?: string | null
+    logprobs?: { content?: TokenLogprob[] | null } | null
+    policy?: { step: number; biased_by: string[] }
+  }[]
+  usage?: Usage | null
+  error?: { message?: string }
+}
+
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens?: number | null
+  prompt_tokens_details?: { cached_tokens?: number | null } | null
+}
+
+/** An answer as it comes. A connection that is given up ends the generation. */
+export async function* streamChat(
+  request: ChatRequest,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<Chunk> {
+  const body = { ...request, stream: true, stream_options: { include_usage: true } }
+  for await (const line of textLines('/v1/chat/completions', { body, signal })) {
+    if (!line.startsWith('data:')) continue
+    const text = line.slice('data:'.length).trim()
+    if (text === '[DONE]') return
+    yield JSON.parse(text) as Chunk
+  }
+}
+
+/** One token of a conversation with the log-probability that a model gives it; null for the first. */
+export interface ScoredToken {
+  id: number
+  text: string
+  logprob: number | null
+}
+
+interface Conversation {
+  model: string
+  messages: readonly ChatMessage[]
+  tools?: Json | undefined
+}
+
+/**
+ * How probable a model finds a conversation, token by token. The last message must be the assistant's.
+ * `answerFrom` is the first token of that answer: what the model sampled, and what is trained.
+ */
+export async function scoreConversation(
+  { model, messages, tools }: Conversation,
+  { signal }: { signal: AbortSignal },
+): Promise<{ tokens: ScoredToken[]; answerFrom: number }> {
+  const shared = { model, ...(tools != null && { tools }) }
+  const [scored, prefix] = await Promise.all([
+    askJson<{ prompt_logprobs?: (Record<string, PromptToken> | null)[] | null; prompt_token_ids?: number[] }>(
+      '/v1/chat/completions',
+      {
+        body: {
+          ...shared,
+          messages,
+          add_generation_prompt: false,
+          max_tokens: 1,
+          prompt_logprobs: 0,
+          return_token_ids: true,
+        },
+        signal,
+      },
+    ),
+    askJson<{ count: number }>('/v1/tokenize', {
+      body: { ...shared, messages: messages.slice(0, -1), add_generation_prompt: true },
+      signal,
+    }),
+  ])
+  const ids = scored.prompt_token_ids ?? []
+  const tokens = (scored.prompt_logprobs ?? []).map((entry, index): ScoredToken => {
+    const [[key, token] = []] = Object.entries(entry ?? {})
+    return {
+      id: ids[index] ?? Number(key ?? -1),
+      text: token?.decoded_token ?? '',
+      logprob: token?.logprob ?? null,
+    }
+  })
+  return { tokens, answerFrom: prefix.count }
+}
+
+interface PromptToken {
+  logprob: number
+  decoded_token: string
+}
+
+/** Names of all models that can be asked, with those that are trained here as `wandb-artifact:///…`. */
+export async function servedModels({ signal }: { signal: AbortSignal }): Promise<string[]> {
+  const { data } = await (await ask('/v1/models', { signal })).json() as { data: { id: string }[] }
+  return data.map(({ id }) => id)
+}

@@ -1,0 +1,67 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { z } from 'zod/mini'
+import type {
+  AnalysisModelsRes,
+  HardwareRes,
+  RouterModelsRes,
+} from '../../src/inference/information/wire.ts'
+import type { HealthRes } from '../../src/trace/service-info/wire.ts'
+import { ApiError, ask, askJson } from './client.ts'
+
+export type Health = z.output<typeof HealthRes>
+export type Router = z.output<typeof RouterModelsRes>
+export type Analysis = z.output<typeof AnalysisModelsRes>
+export type Hardware = z.output<typeof HardwareRes>
+
+/** The state of a machine is looked at as it changes. */
+const SYSTEM_LIVE_MS = 2_000
+
+/** Wire: the word in the middle is a vendor's at the hosted service, and any here. */
+const ANY = 'heddle'
+
+/** A failing server answers 503 with the same body, which is what one wants to see. */
+export const healthQuery = queryOptions({
+  queryKey: ['system', 'health'],
+  queryFn: async ({ signal }): Promise<Health> => {
+    const response = await fetch('/health', { signal })
+    if (response.status !== 503 && !response.ok)
+      throw new ApiError(response.status, `The server answered ${response.status}`)
+    return (await response.json()) as Health
+  },
+  refetchInterval: SYSTEM_LIVE_MS,
+})
+
+export const metricsTextQuery = queryOptions({
+  queryKey: ['system', 'metrics'],
+  queryFn: async ({ signal }) => await (await ask('/metrics', { signal })).text(),
+  refetchInterval: SYSTEM_LIVE_MS,
+})
+
+/** Who answers what, and how much room is left. */
+export const routerQuery = queryOptions({
+  queryKey: ['system', 'router'],
+  queryFn: ({ signal }) => askJson<Router>(`/inference/router/${ANY}/models`, { signal }),
+  refetchInterval: SYSTEM_LIVE_MS,
+})
+
+export const analysisQuery = queryOptions({
+  queryKey: ['system', 'analysis'],
+  queryFn: ({ signal }) => askJson<Analysis>(`/inference/analysis/${ANY}/models`, { signal }),
+  refetchInterval: SYSTEM_LIVE_MS,
+})
+
+export const hardwareQuery = queryOptions({
+  queryKey: ['system', 'hardware'],
+  queryFn: ({ signal }) => askJson<Hardware>(`/inference/${ANY}/v2/hardware`, { signal }),
+  refetchInterval: 10_000,
+})
+
+/** Versions that clients ask for. */
+export const versionsQuery = queryOptions({
+  queryKey: ['system', 'versions'],
+  queryFn: ({ signal }) =>
+    askJson<{ min_required_weave_python_version: string; trace_server_version: string }>('/server_info', {
+      signal,
+    }),
+  staleTime: Number.POSITIVE_INFINITY,
+})

@@ -1,0 +1,86 @@
+import type { ProjectActivity } from '../../api/project.ts'
+import { SparkBars } from '../../components/bars.tsx'
+import type { TableColumn } from '../../components/data-table/column.ts'
+import { formatCount, formatShare, MISSING } from '../../components/format.ts'
+import { Time } from '../../components/time.tsx'
+
+export interface ProjectRow extends ProjectActivity {
+  id: string
+  calls: number
+}
+
+/** A project with what its row shows. */
+export function projectRow(activity: ProjectActivity): ProjectRow {
+  const calls = activity.calls_by_hour.reduce((sum, count) => sum + count, 0)
+  return { ...activity, id: `${activity.entity}/${activity.project}`, calls }
+}
+
+export const PROJECT_COLUMNS: readonly TableColumn<ProjectRow>[] = [
+  {
+    id: 'name',
+    title: 'Project',
+    width: 260,
+    grows: true,
+    cell: ({ entity, project }) => (
+      <span className="truncate">
+        <span className="text-muted">{entity}/</span>
+        <span className="text-strong">{project}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'activity',
+    title: 'Last 24 hours',
+    width: 128,
+    cell: ({ calls, calls_by_hour }) => (
+      <SparkBars values={calls_by_hour} label={`${calls} calls in the last 24 hours`} />
+    ),
+  },
+  { id: 'calls', title: 'Calls', width: 84, align: 'end', cell: ({ calls }) => formatCount(calls) },
+  {
+    id: 'failed',
+    title: 'Failed',
+    width: 84,
+    align: 'end',
+    cell: ({ calls, failed }) => (
+      <span className={failed > 0 ? 'text-error' : 'text-muted'}>
+        {calls === 0 ? MISSING : formatShare(Math.min(1, failed / calls))}
+      </span>
+    ),
+  },
+  {
+    id: 'last',
+    title: 'Last call',
+    width: 128,
+    cell: ({ last_call_at }) => (
+      <span className="text-muted">
+        <Time iso={last_call_at} />
+      </span>
+    ),
+  },
+  {
+    id: 'created',
+    title: 'Made',
+    width: 128,
+    cell: ({ created_at }) => (
+      <span className="text-muted">
+        <Time iso={created_at} />
+      </span>
+    ),
+  },
+]
+
+/** Two lines of a project, on a phone. */
+export function NarrowProject({ row }: { row: ProjectRow }) {
+  return (
+    <span className="flex min-w-0 flex-1 items-center gap-3">
+      <span className="min-w-0 flex-1">
+        <span className="block truncate text-strong">{row.id}</span>
+        <span className="block text-xs text-muted">
+          {formatCount(row.calls)} calls today · <Time iso={row.last_call_at} />
+        </span>
+      </span>
+      <SparkBars values={row.calls_by_hour} label={`${row.calls} calls in the last 24 hours`} width={72} />
+    </span>
+  )
+}
