@@ -11,7 +11,7 @@ export default {
       name: 'rules-know-no-http',
       severity: 'error',
       from: {
-        path: '^src/(trace|training|tracking|inference|accounts)/',
+        path: '^src/(trace|training|tracking|inference|accounts|curation)/',
         pathNot: '(/routes|\\.test)\\.ts$',
       },
       // A body that is read as a stream is checked by its resource, so that needs the words for what is wrong.
@@ -27,7 +27,7 @@ export default {
       name: 'stores-know-no-domain',
       severity: 'error',
       from: { path: '^src/stores/' },
-      to: { path: '^src/(trace|training|tracking|inference|accounts|http)/' },
+      to: { path: '^src/(trace|training|tracking|inference|accounts|curation|http)/' },
     },
     {
       name: 'drivers-only-in-stores',

@@ -135,6 +135,20 @@ export async function runClient(server, [script, ...args], env = {}) {
   return status
 }
 
+/** Says where to look, and how other clients find the server. */
+export function showAddresses({ url, logFile }) {
+  process.stdout.write(`
+Look at   ${url}/               where to begin
+          ${url}/openapi.json   the API
+          ${logFile}   the server's log
+
+Point your own clients here:
+  export WANDB_BASE_URL=${url}
+  export WANDB_API_KEY=${KEY}
+  export OPENAI_BASE_URL=${url}/v1
+`)
+}
+
 /** A free port: the one wanted if it is. */
 export async function freePort(wanted = 0) {
   return (await probe(wanted)) ?? (await probe(0))

@@ -1,5 +1,7 @@
 import { graphqlRoutes } from './accounts/graphql/routes.ts'
 import type { Graphql } from './accounts/graphql/service.ts'
+import { curationRoutes } from './curation/routes.ts'
+import type { Curation } from './curation/service.ts'
 import { callScoringRoutes } from './evaluation/call-scoring/routes.ts'
 import type { CallScoring } from './evaluation/call-scoring/service.ts'
 import { evaluateModelRoutes } from './evaluation/evaluate-model/routes.ts'
@@ -124,6 +126,7 @@ export interface Services {
   playground: Playground
   evaluateModel: EvaluateModel
   callScoring: CallScoring
+  curation: Curation
 }
 
 /** The API at a glance: one line a resource. */
@@ -169,5 +172,6 @@ export function routesOf(services: Services): Route[] {
     ...playgroundRoutes(services.playground),
     ...evaluateModelRoutes(services.evaluateModel),
     ...callScoringRoutes(services.callScoring),
+    ...curationRoutes(services.curation),
   ]
 }

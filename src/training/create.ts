@@ -6,6 +6,8 @@ import type { Compute } from '../stores/compute/port.ts'
 import type { Stores } from '../stores/open-stores.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
+import type { Objects } from '../trace/objects/service.ts'
+import type { Tables } from '../trace/tables/service.ts'
 import type { Artifacts } from '../tracking/artifacts/service.ts'
 import type { Runs } from '../tracking/runs/service.ts'
 import { createBaseModels } from './base-models/service.ts'
@@ -40,6 +42,8 @@ export interface TrainingDeps {
   runs: Runs
   calls: Calls
   feedback: Feedback
+  objects: Objects
+  tables: Tables
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below it. */
@@ -71,7 +75,8 @@ export function createTraining(deps: TrainingDeps) {
     untraced: () => jobs.untraced(),
     setTraced: (jobId) => jobs.setTraced(jobId),
   })
-  const trainingData = createTrainingData({ control, contents, artifacts, dataFolder: deps.dataFolder })
+  const { objects, tables, dataFolder } = deps
+  const trainingData = createTrainingData({ control, contents, artifacts, objects, tables, dataFolder })
   const jobs = createJobs({
     control,
     blobs,

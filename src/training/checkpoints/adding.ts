@@ -7,12 +7,19 @@ import { ADAPTER_FILES, type ManifestEntry, type StoredFiles, storedFiles } from
 import * as queries from './queries.ts'
 import { type ModelOfCheckpoints, OWNER_PREFIX } from './rows.ts'
 
-interface NewCheckpoint {
+/** What is known of the job that made a checkpoint. */
+interface MadeBy {
+  job_id: string | null
+  dataset_ref: string | null
+  metrics: Record<string, number>
+}
+
+const BY_NO_JOB: MadeBy = { job_id: null, dataset_ref: null, metrics: {} }
+
+interface NewCheckpoint extends MadeBy {
   id: string
   step: number
   manifest: ManifestEntry[]
-  metrics: Record<string, number>
-  job_id: string | null
 }
 
 /** Adds checkpoints; a step is given out once and never again. */
@@ -26,7 +33,7 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
       name,
       type: 'lora',
       aliases: [`step${given.step}`],
-      metadata: { step: given.step, ...given.metrics },
+      metadata: metadataOf(given),
       files: given.manifest.filter((file) => ADAPTER_FILES.includes(file.name)),
       created_by,
     })
@@ -38,19 +45,15 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
     model: ModelOfCheckpoints,
     given: NewCheckpoint & { artifact_id: string },
   ): Promise<void> {
-    const { id, step, metrics, artifact_id, job_id } = given
     const { manifest, adapter_digest } = storedFiles(given.manifest)
     const digests = manifest.map((file) => file.digest)
-    await contents.share(tx, OWNER_PREFIX + id, digests)
+    await contents.share(tx, OWNER_PREFIX + given.id, digests)
     await queries.insertCheckpoint(tx, {
-      id,
+      ...given,
       model_id: model.id,
-      step,
-      metrics: JSON.stringify(metrics),
+      metrics: JSON.stringify(given.metrics),
       adapter_digest,
       manifest: JSON.stringify(manifest),
-      artifact_id,
-      job_id,
       merged: null,
       created_at: nowIso(),
       deleted_at: null,
@@ -60,7 +63,7 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
   return {
     /** Writes step 0 of a new model. */
     insertFirst: (tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void> =>
-      insert(tx, model, { id: newId(), step: 0, manifest: first.manifest, metrics: {}, job_id: null }),
+      insert(tx, model, { ...BY_NO_JOB, id: newId(), step: 0, manifest: first.manifest }),
 
     /**
      * Stores the files of a folder as the model's next step, and in the same transaction whatever `alongside` writes.
@@ -68,16 +71,17 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
      */
     async addNext(
       model: ModelOfCheckpoints,
-      next: { job_id: string; directory: string; metrics: Record<string, number> },
+      next: MadeBy & { directory: string },
       alongside: (tx: ControlTx, step: number) => Promise<void>,
     ): Promise<number> {
       const id = newId()
+      const { directory, ...made } = next
       try {
-        const manifest = await files.store(OWNER_PREFIX + id, next.directory)
+        const manifest = await files.store(OWNER_PREFIX + id, directory)
         return await control.transaction().execute(async (tx) => {
           const step = await queries.takeNextStep(tx, model.id)
           if (step === undefined) throw notFound('model', model.id)
-          await insert(tx, model, { id, step, manifest, metrics: next.metrics, job_id: next.job_id })
+          await insert(tx, model, { ...made, id, step, manifest })
           await alongside(tx, step)
           return step
         })
@@ -107,10 +111,15 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
         )
       }
       const { artifact_id, manifest } = made
-      const given = { id: newId(), step, manifest, metrics: {}, job_id: null }
+      const given = { ...BY_NO_JOB, id: newId(), step, manifest }
       if (artifact_id === undefined) await insert(tx, model, given)
       else await insertRow(tx, model, { ...given, artifact_id })
       return step
     },
   }
+}
+
+/** What W&B clients see of it. */
+function metadataOf({ step, metrics, dataset_ref }: NewCheckpoint): Record<string, unknown> {
+  return { step, ...metrics, ...(dataset_ref !== null && { dataset_ref }) }
 }

@@ -115,8 +115,8 @@ function shown(
   aliases: ReadonlyMap<string, readonly string[]>,
 ): z.input<typeof Checkpoint> {
   const tags = (aliases.get(row.artifact_id) ?? []).filter((alias) => !/^(latest|step\d+)$/.test(alias))
-  const { id, step, job_id, created_at } = row
-  return { id, step, metrics: metricsOf(row), tags, job_id, created_at }
+  const { id, step, job_id, dataset_ref, created_at } = row
+  return { id, step, metrics: metricsOf(row), tags, job_id, dataset_ref, created_at }
 }
 
 function shownFile({ name, size, digest }: ManifestEntry) {

@@ -9,6 +9,7 @@ export const Checkpoint = z
     metrics: z.record(z.string(), z.number()),
     tags: z.array(z.string()),
     job_id: z.string().nullable(),
+    dataset_ref: z.string().nullable().meta({ description: 'Of the job: what it was trained on' }),
     created_at: z.string(),
   })
   .meta({ id: 'Checkpoint' })

@@ -169,7 +169,8 @@ function succeed(
   model: ModelOfCheckpoints,
   saved: { directory: string; metrics: Record<string, number> },
 ): Promise<number> {
-  const next = { job_id: job.id, directory: saved.directory, metrics: saved.metrics }
+  const { directory, metrics } = saved
+  const next = { job_id: job.id, dataset_ref: job.dataset_ref, directory, metrics }
   return deps.checkpoints.addNext(model, next, async (tx, step) => {
     const end = { state: 'succeeded', error_message: null, checkpoint_step: step } as const
     if (!(await endJob(tx, job.id, end))) throw new Error('The job has ended already')

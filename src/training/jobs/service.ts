@@ -54,6 +54,12 @@ export function createJobs(deps: JobsDeps) {
     create: async ({ stream }: { stream: ReadableStream<Uint8Array> }, context: CallContext) =>
       shownOne(await submitting.rl(stream, context)),
 
+    /** The same for trajectories that are calls already, and the rows of a version of a dataset. */
+    createOfCalls: async (
+      { stream, dataset_ref }: { stream: ReadableStream<Uint8Array>; dataset_ref: string },
+      context: CallContext,
+    ) => shownOne(await submitting.rl(stream, context, { dataset_ref })),
+
     createSft: async (req: SftJobCreateReq, context: CallContext) =>
       shownOne(await submitting.sft(req, context)),
 
@@ -126,7 +132,7 @@ function sourceOf(
 }
 
 function plain(row: JobRow) {
-  const { id, model_id, kind, state, attempts, checkpoint_step, error_message } = row
+  const { id, model_id, kind, state, attempts, checkpoint_step, dataset_ref, error_message } = row
   const { created_at, started_at, ended_at } = row
   return {
     id,
@@ -138,6 +144,7 @@ function plain(row: JobRow) {
     ended_at,
     error_message,
     checkpoint_step,
+    dataset_ref,
     attempts,
   }
 }

@@ -13,7 +13,7 @@ import { JobHead, type SftJobCreateReq } from './wire.ts'
 /** Jobs that wait for a worker; each holds its rollouts on disk. */
 const WAITING_MAX = 1_000
 
-type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key'> & {
+type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key' | 'dataset_ref'> & {
   config: object
   counts: Record<string, number>
 }
@@ -37,6 +37,7 @@ export function createSubmitting(deps: JobsDeps) {
 
   async function submit({ config, counts, ...job }: NewJob, { caller }: CallContext): Promise<JobRow> {
     const model = await models.existing(job.model_id)
+    const now = nowIso()
     const row: JobRow = {
       ...job,
       base_model: model.base_model,
@@ -48,10 +49,11 @@ export function createSubmitting(deps: JobsDeps) {
       attempts: 0,
       error_message: null,
       created_by: caller.user,
-      created_at: nowIso(),
+      created_at: now,
       started_at: null,
       ended_at: null,
-      traced_at: null,
+      // What came from calls need not become calls.
+      traced_at: job.dataset_ref === null ? null : now,
     }
     await queries.insertJob(control, row)
     runner.kick(model.base_model)
@@ -60,10 +62,14 @@ export function createSubmitting(deps: JobsDeps) {
 
   return {
     /**
-     * Takes an RL job, once its groups are safe on disk.
+     * Takes an RL job, once its groups are safe on disk. With a `dataset_ref`, its trajectories are calls already.
      * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
      */
-    async rl(stream: ReadableStream<Uint8Array>, context: CallContext): Promise<JobRow> {
+    async rl(
+      stream: ReadableStream<Uint8Array>,
+      context: CallContext,
+      { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
+    ): Promise<JobRow> {
       await assertRoom()
       const id = newId()
       const data_key = `trajectory-groups/${id}.jsonl`
@@ -74,9 +80,10 @@ export function createSubmitting(deps: JobsDeps) {
         const { model_id, experimental_config } = body.head()
         const config = rlConfigOf(experimental_config ?? {})
         const counts = body.counts()
-        const job = await submit({ id, model_id, kind: 'rl', data_key, config, counts }, context)
+        const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
+        const row = await submit(job, context)
         trajectoryCalls.kick()
-        return job
+        return row
       } catch (error) {
         await blobs.delete(data_key)
         throw error
@@ -89,10 +96,14 @@ export function createSubmitting(deps: JobsDeps) {
       const { id: model_id } = await models.existing(req.model_id)
       const id = newId()
       try {
-        const { digest, size } = await trainingData.take(req.training_data_url, ownerOf(id))
+        const { digest, size, dataset_ref } = await trainingData.take(
+          req.training_data_url,
+          ownerOf(id),
+          context,
+        )
         const config = sftConfigOf(req.config)
-        const job: NewJob = { id, model_id, kind: 'sft', data_key: digest, config, counts: { bytes: size } }
-        return await submit(job, context)
+        const data = { data_key: digest, dataset_ref, counts: { bytes: size } }
+        return await submit({ id, model_id, kind: 'sft', config, ...data }, context)
       } catch (error) {
         await contents.release([ownerOf(id)])
         throw error

@@ -83,6 +83,10 @@ export const JobRes = z
     ended_at: z.string().nullable(),
     error_message: z.string().nullable(),
     checkpoint_step: z.int().nullable(),
+    dataset_ref: z
+      .string()
+      .nullable()
+      .meta({ description: 'The version of a dataset whose rows are trained on' }),
     attempts: Count,
     queue_position: z
       .int()

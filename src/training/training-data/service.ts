@@ -3,10 +3,14 @@ import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Content, Contents } from '../../contents.ts'
 import { invalidRequest, messageOf, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import type { Tables } from '../../trace/tables/service.ts'
 import type { Artifacts } from '../../tracking/artifacts/service.ts'
 import { checkedLines } from './checked-lines.ts'
+import { datasetLines } from './dataset-lines.ts'
 
 /** A few million conversations. */
 const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
@@ -14,9 +18,15 @@ const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
 const UPLOAD_PREFIX = 'heddle-upload:///'
 const ARTIFACT_PREFIX = 'wandb-artifact:///'
 const FILE_PREFIX = 'file://'
+const DATASET_PREFIX = 'weave:///'
 
 /** Wire: clients upload `train.jsonl`; the published description speaks of `trajectories.jsonl`. */
 const FILE_NAMES = ['train.jsonl', 'trajectories.jsonl']
+
+/** What a job trains on, and the version of a dataset that it is, if it is one. */
+interface TakenData extends Content {
+  dataset_ref: string | null
+}
 
 export type TrainingData = ReturnType<typeof createTrainingData>
 
@@ -24,12 +34,16 @@ export interface TrainingDataDeps {
   control: ControlDb
   contents: Contents
   artifacts: Artifacts
+  objects: Pick<Objects, 'read'>
+  tables: Pick<Tables, 'queryStream'>
   /** `file://` URLs may name files below it. */
   dataFolder: string
 }
 
 /** What SFT jobs train on: one conversation a line. */
-export function createTrainingData({ control, contents, artifacts, dataFolder }: TrainingDataDeps) {
+export function createTrainingData(deps: TrainingDataDeps) {
+  const { control, contents, artifacts, dataFolder } = deps
+
   async function fromUpload(url: string): Promise<Content> {
     const [content] = await contents.ownedBy(ownerOf(url.slice(UPLOAD_PREFIX.length)))
     if (content === undefined) throw notFound('training data', url, { param: 'training_data_url' })
@@ -81,13 +95,18 @@ export function createTrainingData({ control, contents, artifacts, dataFolder }:
     },
 
     /** Makes `owner` an owner of what a URL names. @throws 404 for what is not there, 400 for another kind of URL. */
-    async take(url: string, owner: string): Promise<Content> {
-      if (url.startsWith(FILE_PREFIX)) return fromFile(url, owner)
+    async take(url: string, owner: string, context: CallContext): Promise<TakenData> {
+      if (url.startsWith(FILE_PREFIX)) return { ...(await fromFile(url, owner)), dataset_ref: null }
+      if (url.startsWith(DATASET_PREFIX)) {
+        const { ref, bytes } = await datasetLines(deps, url, context)
+        const content = await contents.add(owner, bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+        return { ...content, dataset_ref: ref }
+      }
       const isUpload = url.startsWith(UPLOAD_PREFIX)
       if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
       const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
       await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
-      return content
+      return { ...content, dataset_ref: null }
     },
   }
 }
@@ -106,7 +125,7 @@ function pathOf(url: string): string {
 
 function badUrl(url: string): Error {
   return invalidRequest(
-    `training_data_url is ${ARTIFACT_PREFIX}entity/project/name:alias, ${FILE_PREFIX}/path or what an upload returned, not ${url}`,
+    `training_data_url is ${ARTIFACT_PREFIX}entity/project/name:alias, ${DATASET_PREFIX}entity/project/object/dataset:digest, ${FILE_PREFIX}/path or what an upload returned, not ${url}`,
     'training_data_url',
   )
 }

@@ -1,0 +1,268 @@
+/**
+ * `npm run collect`: makes training data of calls on a running server, and trains on it if asked to.
+ * `npm run collect -- --help` lists the options.
+ */
+import { parseArgs } from 'node:util'
+import { showProgress } from './progress.mjs'
+
+const HELP = `Usage: npm run collect -- --project ENTITY/PROJECT --into sft --name NAME [OPTION …]
+
+Collects calls, with what was said of them, into a version of a dataset; with --train also submits a training job.
+
+From
+  --from calls             calls of the project (the default)
+    --op NAME              of this op, whichever version; may be repeated
+    --filter JSON          as /calls/stream_query takes it
+    --query JSON           as /calls/stream_query takes it
+    --limit N              the oldest N of them
+  --from queue             completed items of an annotation queue
+    --queue ID
+    --annotator USER       completed by them
+  --from evaluation        predictions of evaluations
+    --evaluation CALL_ID   may be repeated
+
+Score
+  --score TYPE:PATH        a path in the newest feedback of a type, such as wandb.runnable.exact:output.match
+  --score annotation:NAME  the newest annotation of that name
+  --score scorer:NAME[:PATH]  what a scorer of the evaluation said
+  --min-score N, --max-score N  leaves out what is outside
+
+Messages; found out where these are absent
+  --prompt PATH --answer PATH  where a call keeps them, such as inputs.question and output.text
+  --system TEXT            put before the prompt
+
+Into
+  --into dataset           rows to look at or to evaluate on
+    --column NAME=PATH     exactly these columns; may be repeated
+  --into sft               conversations to be taught as they are
+  --into groups            trajectory groups to learn from by reinforcement; the score is the reward
+    --group-by PATH        what is the same task; the prompt where absent
+  --name NAME              of the dataset
+
+Training
+  --train MODEL            a model of the project
+  --base-model ID          registers the model if the project does not have it
+  --learning-rate N
+  --batch-size N           for sft
+  --config JSON            further settings of the job
+  --watch                  waits until the job has ended
+
+Server
+  --url URL                default $HEDDLE_URL, or http://127.0.0.1:6060
+  --key KEY                default $HEDDLE_API_KEY, or $WANDB_API_KEY
+  --json                   prints the server's reply alone
+`
+
+const text = { type: 'string' }
+const list = { type: 'string', multiple: true }
+const flag = { type: 'boolean', default: false }
+
+const options = {
+  project: text,
+  from: { type: 'string', default: 'calls' },
+  op: list,
+  filter: text,
+  query: text,
+  limit: text,
+  queue: text,
+  annotator: text,
+  evaluation: list,
+  score: text,
+  'min-score': text,
+  'max-score': text,
+  prompt: text,
+  answer: text,
+  system: text,
+  into: text,
+  column: list,
+  'group-by': text,
+  name: text,
+  train: text,
+  'base-model': text,
+  'learning-rate': text,
+  'batch-size': text,
+  config: text,
+  watch: flag,
+  url: { type: 'string', default: process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060' },
+  key: { type: 'string', default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY ?? 'local' },
+  json: flag,
+  help: flag,
+}
+
+/** How often a job that is waited for is asked after. */
+const POLL_MS = 500
+
+async function collect() {
+  const { values } = parseArgs({ options })
+  if (values.help) return process.stdout.write(HELP)
+  const [entity, project, ...rest] = wanted(values, 'project').split('/')
+  if (!entity || !project || rest.length > 0) throw new Error('--project is ENTITY/PROJECT')
+  const body = bodyOf(values, `${entity}/${project}`)
+  const reply = await ask(values, 'POST', `/v2/${entity}/${project}/collect`, body)
+  if (values.json) process.stdout.write(`${JSON.stringify(reply)}\n`)
+  else show(reply)
+  if (values.watch && reply.job_id !== null) await watch(values, reply.job_id)
+}
+
+function bodyOf(values, projectId) {
+  const isSaid = values['min-score'] !== undefined || values['max-score'] !== undefined
+  const hasMessages = values.prompt !== undefined || values.answer !== undefined
+  return {
+    from: fromOf(values, projectId),
+    score: values.score === undefined ? undefined : scoreOf(values.score),
+    where: isSaid
+      ? { min_score: number(values, 'min-score'), max_score: number(values, 'max-score') }
+      : undefined,
+    messages: hasMessages
+      ? { prompt: wanted(values, 'prompt'), answer: wanted(values, 'answer'), system: values.system }
+      : undefined,
+    into: intoOf(values),
+  }
+}
+
+function fromOf(values, projectId) {
+  switch (values.from) {
+    case 'calls': {
+      const op_names = values.op?.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
+      const filter = { op_names, ...json(values, 'filter') }
+      return { calls: { filter, query: json(values, 'query'), limit: number(values, 'limit') } }
+    }
+    case 'queue':
+      return { annotation_queue: { queue_id: wanted(values, 'queue'), annotator: values.annotator } }
+    case 'evaluation':
+      return { eval_results: { evaluation_call_ids: wanted(values, 'evaluation') } }
+    default:
+      throw new Error('--from is calls, queue or evaluation')
+  }
+}
+
+function scoreOf(said) {
+  const [kind, name, ...path] = said.split(':')
+  if (kind === 'annotation' && name) return { annotation: [name, ...path].join(':') }
+  if (kind === 'scorer' && name) return { scorer: name, path: path.length > 0 ? path.join(':') : undefined }
+  const colon = said.lastIndexOf(':')
+  if (colon < 1) throw new Error('--score is TYPE:PATH, annotation:NAME or scorer:NAME[:PATH]')
+  return { feedback_type: said.slice(0, colon), path: said.slice(colon + 1) }
+}
+
+function intoOf(values) {
+  const name = wanted(values, 'name')
+  const train = values.train === undefined ? undefined : trainOf(values)
+  switch (values.into) {
+    case 'dataset':
+      if (train) throw new Error('--train trains on --into sft or groups')
+      return { dataset: { name, columns: columnsOf(values.column) } }
+    case 'sft':
+      return { sft: { name, train } }
+    case 'groups':
+      return { trajectory_groups: { name, group_by: values['group-by'], train } }
+    default:
+      throw new Error('--into is dataset, sft or groups')
+  }
+}
+
+function trainOf(values) {
+  const config = {
+    learning_rate: number(values, 'learning-rate'),
+    batch_size: number(values, 'batch-size'),
+    ...json(values, 'config'),
+  }
+  return { model: values.train, base_model: values['base-model'], config }
+}
+
+function columnsOf(given) {
+  const pairs = given?.map((column) => {
+    const at = column.indexOf('=')
+    if (at < 1) throw new Error('--column is NAME=PATH')
+    return [column.slice(0, at), column.slice(at + 1)]
+  })
+  return pairs && Object.fromEntries(pairs)
+}
+
+function wanted(values, name) {
+  if (values[name] === undefined) throw new Error(`--${name} is missing; --help says what it is`)
+  return values[name]
+}
+
+function number(values, name) {
+  if (values[name] === undefined) return undefined
+  const value = Number(values[name])
+  if (values[name].trim() === '' || Number.isNaN(value)) throw new Error(`--${name} is a number`)
+  return value
+}
+
+function json(values, name) {
+  if (values[name] === undefined) return undefined
+  try {
+    return JSON.parse(values[name])
+  } catch (error) {
+    throw new Error(`--${name} is JSON: ${error.message}`)
+  }
+}
+
+/** @throws Error with what the server says, or why it cannot be reached. */
+async function ask({ url, key }, method, path, body) {
+  const request = { method, headers: { authorization: `Bearer ${key}` }, body: body && JSON.stringify(body) }
+  const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error) => {
+    throw new Error(`${url} cannot be reached: ${error.cause?.message ?? error.message}`)
+  })
+  const answer = await response.text()
+  if (response.ok) return JSON.parse(answer)
+  throw new Error(`${response.status}: ${messageIn(answer)}`)
+}
+
+/** Errors have a reason, or details that name each field at fault. */
+function messageIn(answer) {
+  try {
+    const { reason, detail, error } = JSON.parse(answer)
+    const details = Array.isArray(detail)
+      ? detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n')
+      : detail
+    return reason ?? error?.message ?? details ?? answer
+  } catch {
+    return answer
+  }
+}
+
+function show({ rows, groups, left_out, dataset_ref, job_id }) {
+  const inGroups = groups === null ? '' : ` in ${groups} ${groups === 1 ? 'group' : 'groups'}`
+  const lines = [
+    `Collected ${rows} ${rows === 1 ? 'row' : 'rows'}${inGroups} into ${dataset_ref}`,
+    ...left_out.map(
+      ({ reason, count, example_call_id }) => `  left out ${count} × ${reason} (such as ${example_call_id})`,
+    ),
+    ...(job_id === null ? [] : [`Training job ${job_id}`]),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Waits until a job has ended. @throws Error with the job's own when it failed. */
+async function watch(values, id) {
+  const progress = showProgress('Training')
+  for (;;) {
+    const job = await ask(values, 'GET', `/v1/preview/training-jobs/${id}`)
+    if (job.state === 'succeeded') {
+      progress.done()
+      const name = await modelName(values, job.model_id)
+      if (!values.json) process.stdout.write(`Model wandb-artifact:///${name}:step${job.checkpoint_step}\n`)
+      return
+    }
+    if (job.state === 'failed' || job.state === 'cancelled') {
+      progress.failed()
+      throw new Error(`The job ${job.state}: ${job.error_message}`)
+    }
+    const { phase, done, total } = job.progress ?? { phase: job.state }
+    progress.show(total === undefined ? phase : `${phase} ${done}/${total}`)
+    await new Promise((wake) => setTimeout(wake, POLL_MS))
+  }
+}
+
+async function modelName(values, id) {
+  const { entity, project, name } = await ask(values, 'GET', `/v1/preview/models/${id}`)
+  return `${entity}/${project}/${name}`
+}
+
+await collect().catch((error) => {
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,90 @@
+import type { CallContext } from '../http/caller.ts'
+import { isRecord } from '../is-record.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import { type Candidate, valueAt } from './candidate.ts'
+import { answerIn, type Conversation, chatOf, messagesIn } from './chat-shapes.ts'
+import { type Below, llmBelow } from './llm-below.ts'
+import type { Message } from './message-parts.ts'
+import type { Messages } from './wire.ts'
+
+/** A conversation, or why a call is none. */
+export type Understood = { conversation: Conversation } | { reason: string }
+
+/** Makes conversations of calls; what is not sure to be one is none. */
+export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }) {
+  /** A model's call itself, the one model's call below, or what went in and came out. */
+  async function foundOut(
+    candidates: readonly Candidate[],
+    where: { projectId: string; context: CallContext },
+  ): Promise<Understood[]> {
+    const read = candidates.map((candidate) => {
+      const inputs: unknown = JSON.parse(candidate.asked.inputs)
+      const output: unknown = JSON.parse(candidate.asked.output)
+      const chat = chatOf({ inputs, output, attributes: candidate.call.attributes.value() })
+      return { candidate, inputs, output, chat }
+    })
+    const open = read.filter(({ candidate, chat }) => chat === undefined && candidate.mayLookBelow)
+    const below = await llmBelow(
+      calls,
+      where,
+      open.map(({ candidate }) => candidate.call),
+    )
+    return read.map(({ candidate, inputs, output, chat }): Understood => {
+      if (chat !== undefined) return { conversation: chat }
+      const llm: Below = below.get(candidate.call.id)
+      if (llm === 'several')
+        return { reason: 'has several calls of models below it: say with messages what to take' }
+      return llm === undefined ? textInTextOut(inputs, output) : { conversation: llm }
+    })
+  }
+
+  return {
+    /** In the order of the candidates. */
+    async of(
+      candidates: readonly Candidate[],
+      { messages, ...where }: { messages: Messages | undefined; projectId: string; context: CallContext },
+    ): Promise<Understood[]> {
+      if (messages === undefined) return foundOut(candidates, where)
+      return candidates.map((candidate) => atPaths(candidate, messages))
+    },
+  }
+}
+
+function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Understood {
+  const asked = valueAt(candidate, prompt)
+  const said = valueAt(candidate, answer)
+  if (asked === undefined) return { reason: `has nothing at ${prompt}` }
+  if (said === undefined) return { reason: `has nothing at ${answer}` }
+  const conversation = conversationOf(asked, said)
+  if (conversation === undefined)
+    return { reason: `has neither texts nor messages at ${prompt} and ${answer}` }
+  const first: Message[] = system == null ? [] : [{ role: 'system', content: system }]
+  return { conversation: { ...conversation, prompt: [...first, ...conversation.prompt] } }
+}
+
+/** One text, or one list of messages, among the inputs; numbers and switches beside it say nothing. */
+function textInTextOut(inputs: unknown, output: unknown): Understood {
+  const { self: _, ...given } = isRecord(inputs) ? inputs : { self: undefined }
+  const [asked, ...others] = Object.values(given).filter(
+    (value) => typeof value === 'string' || isObject(value),
+  )
+  if (asked === undefined) return { reason: 'has no text among its inputs' }
+  if (others.length > 0) return { reason: 'has several inputs: say with messages what to take' }
+  const conversation = conversationOf(asked, output)
+  return conversation === undefined
+    ? { reason: 'is no conversation: neither one text in and one text out, nor messages' }
+    : { conversation }
+}
+
+function conversationOf(asked: unknown, said: unknown): Conversation | undefined {
+  const prompt = typeof asked === 'string' ? [{ role: 'user', content: asked }] : messagesIn(asked)
+  const answer =
+    typeof said === 'string'
+      ? { answer: { role: 'assistant', content: said }, choice: undefined }
+      : answerIn(said)
+  return prompt && answer && { prompt, ...answer, tools: undefined }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,103 @@
+import { tooLarge } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Feedback } from '../trace/feedback/service.ts'
+import { projectIdOf } from '../trace/project-path-wire.ts'
+import type { Candidate } from './candidate.ts'
+import { createConversations } from './conversations.ts'
+import type { Tally } from './left-out.ts'
+import { type Made, type Row, rowOfColumns, rowOfConversation, rowOfTrajectory } from './rows.ts'
+import { createScores, refusalOf } from './scores.ts'
+import { createSources, type SourcesDeps } from './sources.ts'
+import type { CollectReq } from './wire.ts'
+
+/** Characters of all rows, which are in memory until the last call has been read. */
+const ROWS_CHARS_MAX = 128 * 1024 * 1024
+
+export interface GatheringDeps extends SourcesDeps {
+  calls: Calls
+  feedback: Pick<Feedback, 'query'>
+}
+
+/** A request on its way. */
+interface Work {
+  req: CollectReq
+  tally: Tally
+  context: CallContext
+}
+
+interface Chosen {
+  candidate: Candidate
+  score: number | undefined
+}
+
+/** Makes rows of calls; every call that becomes none is counted with the reason. */
+export function createGathering(deps: GatheringDeps) {
+  const sources = createSources(deps)
+  const scores = createScores(deps)
+  const conversations = createConversations(deps)
+
+  /** The calls of a portion that are wanted. */
+  async function choose(portion: readonly Candidate[], { req, tally, context }: Work): Promise<Chosen[]> {
+    const ended = portion.filter(({ call }) => {
+      const reason = call.exception ? 'failed' : call.ended_at === null ? 'has not ended' : undefined
+      if (reason !== undefined) tally.add(reason, call.id)
+      return reason === undefined
+    })
+    const { score, from, where } = req
+    if (score == null) return ended.map((candidate) => ({ candidate, score: undefined }))
+    const annotator = 'annotation_queue' in from ? (from.annotation_queue.annotator ?? undefined) : undefined
+    const scored = await scores.of(ended, { projectId: projectIdOf(req), score, annotator, context })
+    return ended.flatMap((candidate, index) => {
+      const found = scored[index] ?? { reason: 'has no score' }
+      const reason = 'reason' in found ? found.reason : refusalOf(found.score, where ?? {})
+      if (reason !== undefined) tally.add(reason, candidate.call.id)
+      return reason === undefined && 'score' in found ? [{ candidate, score: found.score }] : []
+    })
+  }
+
+  /** What becomes of each, in their order. */
+  async function make(chosen: readonly Chosen[], { req, context }: Work): Promise<Made[]> {
+    const projectId = projectIdOf(req)
+    const { into, messages } = req
+    const columns = 'dataset' in into ? into.dataset.columns : undefined
+    if (columns != null) return chosen.map((one) => rowOfColumns({ projectId, ...one }, columns))
+    const candidates = chosen.map(({ candidate }) => candidate)
+    const where = { messages: messages ?? undefined, projectId, context }
+    const understood = await conversations.of(candidates, where)
+    return chosen.map((one, index) => {
+      const found = understood[index] ?? { reason: 'is no conversation' }
+      if ('reason' in found) return found
+      const source = { projectId, ...one }
+      return 'trajectory_groups' in into
+        ? rowOfTrajectory(source, found.conversation, into.trajectory_groups)
+        : rowOfConversation(source, found.conversation)
+    })
+  }
+
+  return {
+    /** @throws 413 for more than can be in memory, and what refuses the source. */
+    async gather(work: Work): Promise<Row[]> {
+      const { req, tally, context } = work
+      const rows: Row[] = []
+      let chars = 0
+      const source = { projectId: projectIdOf(req), from: req.from, tally, context }
+      for await (const portion of sources.candidates(source)) {
+        const chosen = await choose(portion, work)
+        for (const [index, made] of (await make(chosen, work)).entries()) {
+          if ('reason' in made) {
+            tally.add(made.reason, chosen[index]?.candidate.call.id ?? '')
+            continue
+          }
+          chars += made.row.text.length + (made.row.trajectory?.text.length ?? 0)
+          if (chars > ROWS_CHARS_MAX)
+            throw tooLarge(
+              `The rows have more than ${ROWS_CHARS_MAX} characters: collect fewer calls at once`,
+            )
+          rows.push(made.row)
+        }
+      }
+      return rows
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { invalidRequest } from '../errors.ts'
+import type { LeftOut } from './wire.ts'
+
+/** Different reasons that a reply names: reasons quote names and bounds of the request, so there are few. */
+const REASONS_MAX = 100
+
+/** Examples that the message of a refusal has room for. */
+const SHOWN_MAX = 5
+
+export type Tally = ReturnType<typeof createTally>
+
+/** Counts what does not become a row, and why. */
+export function createTally() {
+  const byReason = new Map<string, LeftOut>()
+
+  function all(): LeftOut[] {
+    return [...byReason.values()].sort((a, b) => b.count - a.count)
+  }
+
+  return {
+    add(reason: string, example_call_id: string): void {
+      const known = byReason.get(reason)
+      if (known !== undefined) known.count++
+      else if (byReason.size < REASONS_MAX) byReason.set(reason, { reason, count: 1, example_call_id })
+    },
+    all,
+
+    /** What to say when nothing is left. */
+    nothing(): Error {
+      const reasons = all().map(
+        ({ reason, count, example_call_id }) => `${count} × ${reason} (such as call ${example_call_id})`,
+      )
+      const why =
+        reasons.length === 0 ? 'there is no call to collect' : reasons.slice(0, SHOWN_MAX).join('; ')
+      return invalidRequest(`Nothing was collected: ${why}`)
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { tooLarge } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Call } from '../trace/calls/wire.ts'
+import { type Conversation, chatOf } from './chat-shapes.ts'
+
+/** Wire: a list in a filter is limited to this. */
+const PARENTS_PER_QUERY = 1000
+
+/** Calls below one portion that are looked at: agents make some hundred each. */
+const LOOKED_AT_MAX = 200_000
+
+/** What asked a model below a call: nothing, one call, or several. */
+export type Below = Conversation | 'several' | undefined
+
+/**
+ * Finds what asked a model below each of some calls, level by level. Below such a call nobody looks: clients that go
+ * through several libraries trace the same question in each.
+ */
+export async function llmBelow(
+  calls: Pick<Calls, 'list'>,
+  { projectId: project_id, context }: { projectId: string; context: CallContext },
+  roots: readonly Call[],
+): Promise<Map<string, Below>> {
+  const found = new Map<string, Below>()
+  let looked = 0
+  let level = new Map(roots.map(({ id }) => [id, id]))
+  while (level.size > 0) {
+    const parents = [...level.keys()]
+    const next = new Map<string, string>()
+    for (let at = 0; at < parents.length; at += PARENTS_PER_QUERY) {
+      const filter = { parent_ids: parents.slice(at, at + PARENTS_PER_QUERY) }
+      const children = await calls.list({ project_id, filter, columns: COLUMNS }, context)
+      for await (const call of children) {
+        if (++looked > LOOKED_AT_MAX)
+          throw tooLarge('There are too many calls below these: collect fewer at once')
+        const root = level.get(call.parent_id ?? '') ?? ''
+        const chat = call.exception ? undefined : chatOfCall(call)
+        if (chat === undefined) next.set(call.id, root)
+        else found.set(root, found.has(root) ? 'several' : chat)
+      }
+    }
+    level = next
+  }
+  return found
+}
+
+const COLUMNS = ['inputs', 'output', 'attributes']
+
+function chatOfCall({ inputs, output, attributes }: Call): Conversation | undefined {
+  return chatOf({ inputs: inputs.value(), output: output?.value(), attributes: attributes.value() })
+}

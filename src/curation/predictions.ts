@@ -1,0 +1,79 @@
+import { invalidRequest, notFound, tooLarge } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import { rowsOf, type TraceDb } from '../stores/trace-db/port.ts'
+import { opShortName } from '../trace/calls/fields.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import { placeTrials } from '../trace/eval-results/places.ts'
+import { createTrialReading, type ReadTrial } from '../trace/eval-results/trials.ts'
+import { EVALUATE, opNames, PREDICT_AND_SCORE_NAMES } from '../trace/evaluation-runs/evaluation-calls.ts'
+import { portions, type Size } from '../trace/portions.ts'
+import type { FoundCall } from './found-calls.ts'
+import { CALLS_MAX } from './wire.ts'
+
+interface Evaluations {
+  projectId: string
+  ids: readonly string[]
+  context: CallContext
+}
+
+/** Reads the predictions of evaluations, whatever client made them, a portion at a time. */
+export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
+  const { traces, calls } = deps
+  const reading = createTrialReading(deps)
+
+  /** @throws 404 and 400 for calls that are no evaluations. */
+  async function check({ projectId: project_id, ids, context }: Evaluations): Promise<void> {
+    const missing = new Set(ids)
+    const named = { project_id, filter: { call_ids: [...ids] }, columns: ['id'] }
+    for await (const { id, op_name } of await calls.list(named, context)) {
+      if (opShortName(op_name) !== EVALUATE) throw invalidRequest(`Call ${id} is not an evaluation`)
+      missing.delete(id)
+    }
+    const [first] = missing
+    if (first !== undefined) throw notFound('Evaluation', first.slice(0, 64))
+  }
+
+  async function read(ids: readonly string[], { projectId, context }: Evaluations): Promise<FoundCall[]> {
+    const trials = await reading.read(ids, {
+      projectId,
+      context,
+      children: true,
+      costs: false,
+      examples: true,
+    })
+    const byCall = new Map(ids.flatMap((id) => trials.get(id) ?? []).map((trial) => [callIdOf(trial), trial]))
+    const filter = { call_ids: [...byCall.keys()] }
+    // Wire: an empty list in a filter is no condition.
+    if (filter.call_ids.length === 0) return []
+    const list = await rowsOf(await calls.list({ project_id: projectId, filter }, context))
+    const found = new Map(list.map((call) => [call.id, call]))
+    return [...byCall].flatMap(([id, trial]) => {
+      const call = found.get(id)
+      return call === undefined ? [] : [{ call, trial }]
+    })
+  }
+
+  return {
+    /** @throws 404 and 400 for calls that are no evaluations, 413 for too many predictions. */
+    async *of(evaluations: Evaluations, perPortion: Size): AsyncGenerator<FoundCall[]> {
+      const { projectId, ids, context } = evaluations
+      await check(evaluations)
+      const filter = { parent_ids: [...ids], op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
+      const placed = await placeTrials(traces, { project_id: projectId, filter }, context.signal)
+      const places = placed.flatMap(({ trials }) => trials)
+      if (places.length > CALLS_MAX)
+        throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
+      for (const portion of portions(places, perPortion, ({ bytes }) => ({ bytes, count: 1 }))) {
+        yield await read(
+          portion.map(({ id }) => id),
+          evaluations,
+        )
+      }
+    },
+  }
+}
+
+/** The call that asked the model; where there is none, the one that also scored it. */
+function callIdOf({ trial }: ReadTrial): string {
+  return trial.predict_call_id ?? trial.predict_and_score_call_id
+}

@@ -1,0 +1,20 @@
+import { type Route, route } from '../http/route.ts'
+import { ProjectPath } from '../trace/project-path-wire.ts'
+import type { Curation } from './service.ts'
+import { CollectReq, CollectRes } from './wire.ts'
+
+export function curationRoutes(curation: Curation): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v2/{entity}/{project}/collect',
+      operationId: 'collect',
+      family: 'trace',
+      pathParams: ProjectPath,
+      body: CollectReq,
+      reply: 'json',
+      response: CollectRes,
+      handle: curation.collect,
+    }),
+  ]
+}

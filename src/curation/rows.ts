@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { JsonText, stringify } from '../lossless-json.ts'
+import { type Candidate, textAt, valueAt } from './candidate.ts'
+import type { Conversation } from './chat-shapes.ts'
+import { callRef } from './scores.ts'
+import type { Into } from './wire.ts'
+
+/** What becomes of one call. */
+export interface Row {
+  callId: string
+  /** The row of the dataset. */
+  text: string
+  /** For trajectory groups. */
+  trajectory?: { text: string; group: string; reward: number }
+}
+
+/** A row, or why a call is none. */
+export type Made = { row: Row } | { reason: string }
+
+export interface RowSource {
+  projectId: string
+  candidate: Candidate
+  score: number | undefined
+}
+
+/** A row with the columns that were asked for. */
+export function rowOfColumns({ projectId, candidate }: RowSource, columns: Record<string, string>): Made {
+  const members: Record<string, JsonText | string> = {}
+  for (const [name, path] of Object.entries(columns)) {
+    const text = textAt(candidate, path)
+    if (text === undefined) return { reason: `has nothing at ${path}` }
+    members[name] = new JsonText(text)
+  }
+  const { id } = candidate.call
+  return { row: { callId: id, text: stringify({ ...members, call: callRef(projectId, id) }) } }
+}
+
+/** A row that can be trained on. */
+export function rowOfConversation(
+  { projectId, candidate, score }: RowSource,
+  { prompt, answer, tools }: Conversation,
+): { row: Row } {
+  const { id } = candidate.call
+  const call = callRef(projectId, id)
+  return { row: { callId: id, text: JSON.stringify({ messages: [...prompt, answer], tools, score, call }) } }
+}
+
+type GroupsOptions = Extract<Into, { trajectory_groups: unknown }>['trajectory_groups']
+
+/** A row that is also a trajectory, with the group that it is of. */
+export function rowOfTrajectory(source: RowSource, conversation: Conversation, options: GroupsOptions): Made {
+  const { candidate, projectId } = source
+  const { prompt, answer, tools } = conversation
+  const reward = options.reward == null ? source.score : numberAt(candidate, options.reward)
+  if (reward === undefined) return { reason: `has no number at ${options.reward}` }
+  const asked =
+    options.group_by == null ? JSON.stringify({ prompt, tools }) : textAt(candidate, options.group_by)
+  if (asked === undefined) return { reason: `has nothing at ${options.group_by}` }
+  const choice = choiceOf(conversation)
+  const mayTrain = options.train?.config?.allow_training_without_logprobs === true
+  if (
+    options.train != null &&
+    !mayTrain &&
+    choice.logprobs === null &&
+    conversation.choice?.['token_ids'] == null
+  )
+    return { reason: WITHOUT_LOGPROBS }
+  const call = callRef(projectId, candidate.call.id)
+  const trajectory = {
+    messages_and_choices: [...prompt, choice],
+    tools: tools ?? null,
+    additional_histories: [],
+    reward,
+    metrics: {},
+    metadata: { call_id: candidate.call.id, call },
+    logs: [],
+  }
+  return {
+    row: {
+      callId: candidate.call.id,
+      text: JSON.stringify({ messages: [...prompt, answer], tools, score: reward, call }),
+      trajectory: {
+        text: JSON.stringify(trajectory),
+        group: createHash('sha256').update(asked).digest('base64url'),
+        reward,
+      },
+    },
+  }
+}
+
+const WITHOUT_LOGPROBS =
+  'has no log-probabilities: ask models with logprobs, or train with config.allow_training_without_logprobs'
+
+function numberAt(candidate: Candidate, path: string): number | undefined {
+  const value = valueAt(candidate, path)
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'number' ? value : undefined
+}
+
+const Logprobs = z.looseObject({
+  content: z.array(z.looseObject({ token: z.string(), logprob: z.number().nullable() })).min(1),
+})
+
+/** The answer with what is known of its tokens, so that training can be on-policy. */
+function choiceOf({ choice, answer }: Conversation) {
+  const logprobs = Logprobs.safeParse(choice?.['logprobs'])
+  const reason = choice?.['finish_reason']
+  return {
+    ...choice,
+    index: 0,
+    finish_reason: typeof reason === 'string' ? reason : 'stop',
+    message: answer,
+    logprobs: logprobs.success ? logprobs.data : null,
+  }
+}

@@ -1,0 +1,81 @@
+import { invalidRequest } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import { JsonText } from '../lossless-json.ts'
+import { checkObjectId } from '../trace/objects/publishing.ts'
+import { safeName } from '../trace/objects/safe-name.ts'
+import { projectIdOf } from '../trace/project-path-wire.ts'
+import { objectRef } from '../trace/typed-objects/group.ts'
+import type { TypedObjects } from '../trace/typed-objects/service.ts'
+import { createGathering, type GatheringDeps } from './gathering.ts'
+import { groupsOf } from './groups.ts'
+import { createTally } from './left-out.ts'
+import { createTraining, type TrainingDeps } from './training.ts'
+import type { CollectReq, CollectRes } from './wire.ts'
+
+export interface CurationDeps extends GatheringDeps, TrainingDeps {
+  typedObjects: { datasets: Pick<TypedObjects['datasets'], 'create'> }
+}
+
+export type Curation = ReturnType<typeof createCuration>
+
+/** Makes data to train on of calls, and of what was said of them. */
+export function createCuration(deps: CurationDeps) {
+  const { gather } = createGathering(deps)
+  const training = createTraining(deps)
+
+  return {
+    /**
+     * Collects calls into a version of a dataset and, where asked for, submits a training job on it. The same calls are
+     * the same version again, so that a request whose job was refused can be repeated.
+     * @throws 400 that says why nothing was collected; 404 for what is not there; 413; what refuses a training job.
+     */
+    async collect(req: CollectReq, context: CallContext): Promise<CollectRes> {
+      checkReq(req)
+      const { entity, project } = req
+      const { name, train, isGrouped } = targetOf(req)
+      checkObjectId(safeName(name))
+      const projectId = projectIdOf(req)
+      if (train != null) await training.check(projectId, train)
+      const tally = createTally()
+      const gathered = await gather({ req, tally, context })
+      const groups = isGrouped ? groupsOf(gathered, tally) : undefined
+      const rows = groups?.flatMap((group) => group.rows) ?? gathered
+      if (rows.length === 0) throw tally.nothing()
+      // Before anything is written, since it may be refused.
+      const modelId = train == null ? undefined : await training.register(projectId, train, context)
+      const dataset = { entity, project, name, rows: rows.map(({ text }) => new JsonText(text)) }
+      const datasetRef = objectRef(projectId, await deps.typedObjects.datasets.create(dataset, context))
+      const jobId =
+        train == null || modelId === undefined
+          ? null
+          : await training.submit(modelId, train, { datasetRef, groups }, context)
+      return {
+        rows: rows.length,
+        left_out: tally.all(),
+        dataset_ref: datasetRef,
+        groups: groups?.length ?? null,
+        job_id: jobId,
+      }
+    },
+  }
+}
+
+function targetOf({ into }: CollectReq) {
+  if ('dataset' in into) return { name: into.dataset.name, train: undefined, isGrouped: false }
+  if ('sft' in into) return { ...into.sft, isGrouped: false }
+  return { ...into.trajectory_groups, isGrouped: true }
+}
+
+/** @throws 400 for parts that do not go together. */
+function checkReq({ from, score, where, messages, into }: CollectReq): void {
+  if (score != null && 'scorer' in score && !('eval_results' in from))
+    throw invalidRequest(
+      'score.scorer is what a scorer of an evaluation said: collect from eval_results',
+      'score',
+    )
+  if (where != null && score == null) throw invalidRequest('where chooses by the score: say score', 'where')
+  if (messages != null && 'dataset' in into && into.dataset.columns != null)
+    throw invalidRequest('A dataset has columns or messages: say one of them', 'messages')
+  if ('trajectory_groups' in into && into.trajectory_groups.reward == null && score == null)
+    throw invalidRequest('Trajectories need a reward: say score, or the path of the reward', 'score')
+}

@@ -1,0 +1,100 @@
+import { notFound, tooLarge } from '../errors.ts'
+import type { CallContext } from '../http/caller.ts'
+import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
+import type { AnnotationQueues } from '../trace/annotation-queues/service.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Call } from '../trace/calls/wire.ts'
+import { portions } from '../trace/portions.ts'
+import type { Refs } from '../trace/refs/service.ts'
+import type { Candidate } from './candidate.ts'
+import { candidatesOf, type FoundCall } from './found-calls.ts'
+import type { Tally } from './left-out.ts'
+import { createPredictions } from './predictions.ts'
+import * as queries from './queries.ts'
+import { CALLS_MAX, type From } from './wire.ts'
+
+/** Calls in memory beside the rows they become, but for a single larger one; a list in a filter has at most 1,000. */
+const PER_PORTION = { count: 500, bytes: 16 * 1024 * 1024 }
+
+export interface SourcesDeps {
+  control: ControlDb
+  traces: TraceDb
+  calls: Calls
+  refs: Pick<Refs, 'resolve'>
+  annotationQueues: Pick<AnnotationQueues, 'isLive'>
+}
+
+/** Where calls are collected from. */
+export interface Source {
+  projectId: string
+  from: From
+  /** Counts what is not there any more. */
+  tally: Tally
+  context: CallContext
+}
+
+/** Reads the calls that may become rows, a portion at a time and always in the same order. */
+export function createSources(deps: SourcesDeps) {
+  const { control, calls, refs, annotationQueues } = deps
+  const predictions = createPredictions(deps)
+
+  async function* selected(
+    selection: Parameters<Calls['list']>[0],
+    context: CallContext,
+  ): AsyncGenerator<FoundCall[]> {
+    let portion: FoundCall[] = []
+    let bytes = 0
+    let count = 0
+    for await (const call of await calls.list(selection, context)) {
+      if (++count > CALLS_MAX) throw tooLarge(`More than ${CALLS_MAX} calls: say limit, or filter more`)
+      portion.push({ call })
+      bytes += sizeOf(call)
+      if (portion.length < PER_PORTION.count && bytes < PER_PORTION.bytes) continue
+      yield portion
+      portion = []
+      bytes = 0
+    }
+    yield portion
+  }
+
+  async function* completed(
+    { projectId: project_id, tally, context }: Source,
+    { queue_id, annotator }: { queue_id: string; annotator?: string | null | undefined },
+  ): AsyncGenerator<FoundCall[]> {
+    if (!(await annotationQueues.isLive({ project_id, queue_id })))
+      throw notFound('Annotation queue', queue_id.slice(0, 64))
+    const wanted = { queue_id, annotator: annotator ?? undefined, limit: CALLS_MAX + 1 }
+    const ids = await queries.completedCalls(control, wanted)
+    if (ids.length > CALLS_MAX) throw tooLarge(`More than ${CALLS_MAX} completed items: name an annotator`)
+    for (const call_ids of portions(ids, PER_PORTION, () => ({ count: 1, bytes: 0 }))) {
+      const missing = new Set(call_ids)
+      for await (const portion of selected({ project_id, filter: { call_ids } }, context)) {
+        for (const { call } of portion) missing.delete(call.id)
+        yield portion
+      }
+      for (const id of missing) tally.add('was deleted', id)
+    }
+  }
+
+  function found(source: Source): AsyncGenerator<FoundCall[]> {
+    const { from, projectId, context } = source
+    if ('calls' in from) {
+      const limit = from.calls.limit ?? CALLS_MAX + 1
+      return selected({ project_id: projectId, ...from.calls, limit }, context)
+    }
+    if ('annotation_queue' in from) return completed(source, from.annotation_queue)
+    const ids = [...new Set(from.eval_results.evaluation_call_ids)]
+    return predictions.of({ projectId, ids, context }, PER_PORTION)
+  }
+
+  return {
+    async *candidates(source: Source): AsyncGenerator<Candidate[]> {
+      for await (const portion of found(source)) yield await candidatesOf(refs, source.projectId, portion)
+    },
+  }
+}
+
+function sizeOf({ inputs, output, attributes, summary }: Call): number {
+  return [inputs, output, attributes, summary].reduce((sum, payload) => sum + (payload?.text.length ?? 0), 0)
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { memberText } from '../../lossless-json.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { refOf } from '../../trace/refs/ref-uri.ts'
+import type { Tables } from '../../trace/tables/service.ts'
+import { objectRef } from '../../trace/typed-objects/group.ts'
+import { TrainingLine } from './wire.ts'
+
+const Dataset = z.looseObject({ _class_name: z.literal('Dataset'), rows: z.string() })
+
+/** A version of a dataset as JSON Lines. */
+export interface DatasetLines {
+  /** With the digest, whatever version was asked for. */
+  ref: string
+  /** @throws 400 that names the first row that is no conversation. */
+  bytes: () => AsyncGenerator<Uint8Array>
+}
+
+/**
+ * Finds the version of a dataset that a ref names.
+ * @throws 400 for what is no ref to a dataset with a table, 404 for one that is not there.
+ */
+export async function datasetLines(
+  { objects, tables }: { objects: Pick<Objects, 'read'>; tables: Pick<Tables, 'queryStream'> },
+  url: string,
+  context: CallContext,
+): Promise<DatasetLines> {
+  const ref = refOf(url)
+  if (ref?.kind !== 'object' || ref.edges.length > 0) throw notDataset(url)
+  const { projectId: project_id, name: object_id, version = 'latest' } = ref
+  const { obj } = await objects.read({ project_id, object_id, digest: version })
+  const dataset = Dataset.safeParse(obj.val?.value())
+  const table = dataset.success ? refOf(dataset.data.rows) : undefined
+  if (table?.kind !== 'table' || table.projectId !== project_id) throw notDataset(url)
+  const query = { project_id, digest: table.name }
+  return {
+    ref: objectRef(project_id, { object_id, digest: obj.digest }),
+    async *bytes() {
+      let line = 0
+      for await (const { val } of await tables.queryStream(query, context)) {
+        line++
+        if (!TrainingLine.safeParse(val.value()).success)
+          throw invalidRequest(`Row ${line} of the dataset has no list of messages`, 'training_data_url')
+        yield Buffer.from(`${trainedPart(val.text)}\n`)
+      }
+    },
+  }
+}
+
+/** Only what is trained on: rows that differ in where they came from alone are the same bytes. */
+function trainedPart(row: string): string {
+  const members = ['messages', 'messages_and_choices', 'tools'].flatMap((name) => {
+    const text = memberText(row, name)
+    return text === undefined ? [] : [`"${name}":${text}`]
+  })
+  return `{${members.join(',')}}`
+}
+
+function notDataset(url: string): Error {
+  return invalidRequest(
+    `Not a version of a dataset with a table of rows: ${url.slice(0, 200)}`,
+    'training_data_url',
+  )
+}

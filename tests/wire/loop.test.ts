@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientProgram, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { trainingClient } from './training-client.ts'
+
+/** What the client program asks and how often. */
+const QUESTIONS = 3
+const SAMPLES = 5
+
+const BASE_MODEL = 'heddle/loom-tiny'
+
+let server: WireServer
+const training = trainingClient(() => server)
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+function python(program: string, ...args: string[]): Promise<Record<string, unknown>> {
+  const command = [pythonIn('clients'), clientProgram(program), server.url, KEY, ...args]
+  return runClient(command, { WANDB_BASE_URL: server.url })
+}
+
+const client = (project: string, ...args: string[]) => python('weave_loop.py', project, ...args)
+
+/** The command line, which waits for the job. */
+function collect(project: string, ...args: string[]): Promise<Record<string, unknown>> {
+  const where = ['--url', server.url, '--key', KEY, '--project', `local/${project}`]
+  const command = [process.execPath, 'scripts/collect.mjs', ...where, '--json', '--watch', ...args]
+  return runClient(command, {})
+}
+
+async function jobOf(reply: Record<string, unknown>): Promise<Record<string, unknown>> {
+  return training.call('GET', `/v1/preview/training-jobs/${reply['job_id']}`)
+}
+
+describe('PyPI weave and openai, and what becomes of their calls', () => {
+  const project = `loop-${randomUUID().slice(0, 8)}`
+  let traced: { calls: string[]; outputs: string[] }
+
+  beforeAll(async () => {
+    // Parsed from what the program prints, which has these two.
+    traced = (await client(project)) as typeof traced
+    expect(traced.calls).toHaveLength(QUESTIONS * SAMPLES)
+  })
+
+  it('calls with scores become SFT data by one request, and a checkpoint that names its rows', async () => {
+    const reply = await training.call<Record<string, unknown>>('POST', `/v2/local/${project}/collect`, {
+      from: { calls: { filter: { op_names: [`weave:///local/${project}/op/answer:*`] } } },
+      score: { feedback_type: 'wandb.runnable.Length', path: 'output.length' },
+      where: { min_score: 1 },
+      into: { sft: { name: 'answers', train: { model: 'student', base_model: BASE_MODEL } } },
+    })
+    const kept = traced.outputs.filter((output) => output.length > 0)
+    expect(reply).toMatchObject({ rows: kept.length, groups: null })
+    const end = await training.end(String(reply['job_id']))
+    expect(end).toMatchObject({ type: 'training_ended' })
+    const job = await jobOf(reply)
+    expect(job).toMatchObject({ state: 'succeeded', dataset_ref: reply['dataset_ref'] })
+    const path = `/v1/preview/models/${job['model_id']}/checkpoints/step${job['checkpoint_step']}`
+    const checkpoint = await training.call<Record<string, unknown>>('GET', path)
+    expect(checkpoint).toMatchObject({ step: 1, job_id: job['id'], dataset_ref: reply['dataset_ref'] })
+
+    const read = await client(project, String(checkpoint['dataset_ref']))
+    const called = traced.calls.filter((_, index) => traced.outputs[index] !== '')
+    expect(read).toMatchObject({
+      class: 'Dataset',
+      calls: called.map((id) => ({ id, op: 'answer' })),
+      scores: kept.map((output) => output.length),
+    })
+    expect(read['messages']).toEqual(
+      kept.map((content) => [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: expect.any(String) },
+        { role: 'assistant', content },
+      ]),
+    )
+  })
+
+  it('the command line makes trajectory groups of them, on which training is on-policy', async () => {
+    const score = ['--score', 'wandb.runnable.Length:output.length']
+    const into = [
+      '--into',
+      'groups',
+      '--name',
+      'attempts',
+      '--train',
+      'apprentice',
+      '--base-model',
+      BASE_MODEL,
+    ]
+    const reply = await collect(project, '--op', 'answer', ...score, ...into, '--learning-rate', '1e-5')
+    expect(reply).toMatchObject({ groups: expect.any(Number), job_id: expect.any(String) })
+    const job = await jobOf(reply)
+    expect(job).toMatchObject({ kind: 'rl', state: 'succeeded', dataset_ref: reply['dataset_ref'] })
+    const steps = (await training.eventsOf(String(job['id']))).filter(({ type }) => type === 'gradient_step')
+    expect(steps.length).toBeGreaterThan(0)
+    for (const { data } of steps) {
+      expect(data).toMatchObject({ 'on_policy/tokens_without_logprobs': 0 })
+      expect(data['on_policy/logprob_gap_max']).toBeLessThan(1e-3)
+    }
+  })
+
+  it('the command line ends with what the server says', async () => {
+    const refused = collect(project, '--into', 'sft', '--name', 'x', '--op', 'nothing')
+    await expect(refused).rejects.toThrow(
+      /ended with status 1[\s\S]*400: Nothing was collected: there is no call/,
+    )
+    const unknown = collect(project, '--into', 'sft', '--name', 'x', '--train', 'nobody')
+    await expect(unknown).rejects.toThrow(/404: model nobody of the project/)
+    await expect(collect(project, '--into', 'x', '--name', 'x')).rejects.toThrow(/--into is/)
+  })
+
+  it('predictions of evaluations become rows, whatever client made them', async () => {
+    const own = `loop-${randomUUID().slice(0, 8)}`
+    const seen = await python('weave_loop_evaluations.py', own)
+    const { evaluation } = await runClient(
+      [process.execPath, clientProgram('weave_loop_evaluations.mjs'), `local/${own}-node`],
+      { WANDB_BASE_URL: server.url, WF_TRACE_SERVER_URL: server.url, WANDB_API_KEY: KEY },
+    )
+    const runs = [
+      [own, seen['evaluation']],
+      [own, seen['logged']],
+      [`${own}-node`, evaluation],
+    ] as const
+    for (const [name, id] of runs) {
+      const score = ['--score', 'scorer:exact:match', '--min-score', '1']
+      const messages = ['--prompt', 'inputs.question', '--answer', 'output', '--system', 'Shout.']
+      const into = ['--into', 'sft', '--name', 'shouted']
+      const from = ['--from', 'evaluation', '--evaluation', String(id)]
+      const reply = await collect(name, ...from, ...score, ...messages, ...into)
+      expect(reply).toMatchObject({ rows: 1, left_out: [{ reason: 'has a score below 1', count: 1 }] })
+      const read = await client(name, String(reply['dataset_ref']))
+      expect(read).toMatchObject({
+        scores: [1],
+        messages: [
+          [
+            { role: 'system', content: 'Shout.' },
+            { role: 'user', content: 'one' },
+            { role: 'assistant', content: 'ONE' },
+          ],
+        ],
+      })
+    }
+  })
+
+  it('no request of the clients failed', () => {
+    const failed = server
+      .takeRequests()
+      .filter(({ status, path }) => status >= 400 && !path.endsWith('/collect'))
+    expect(failed).toEqual([])
+  })
+})
