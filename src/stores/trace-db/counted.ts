@@ -40,6 +40,8 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
 
     rowBinary: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.rowBinary(...args), answered) }),
 
+    text: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.text(...args), answered) }),
+
     async insert(table, rows) {
       const counts = countsOf(table)
       counts.accepted += rows.length

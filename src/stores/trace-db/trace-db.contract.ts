@@ -65,6 +65,16 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await firstOf(db.query(query))).toEqual({ value, list: [value] })
     })
 
+    it('makes text of rows by a template, whatever stands in either', async () => {
+      const query = {
+        sql: `SELECT number, {value:String} AS value FROM numbers(2)`,
+        params: { value: `'"\\\n` },
+      }
+      const pieces = await rowsOf(db.text(query, `'\\"\${number:JSON}:\${value:JSON}\${value:Raw}|`))
+      const text = (number: number): string => `'\\"${number}:${JSON.stringify(query.params.value)}'"\\\n|`
+      expect(Buffer.concat(pieces).toString()).toBe(text(0) + text(1))
+    })
+
     it('streams: the first rows arrive while others are still made, and an early end stops the query', async () => {
       const endless = db.query<{ number: number }>({
         sql: 'SELECT number, sleepEachRow(0.001) FROM numbers(100000000) SETTINGS max_block_size = 10',

@@ -4,7 +4,7 @@ import { Call } from './wire.ts'
 
 const SHAPE = keepShapeOf(Call)
 
-/** The calls in texts that `callTexts` wrote, one a line. */
+/** The calls in texts as `callTexts` writes them, one a line. */
 export function callsIn(texts: Uint8Array): Call[] {
   const lines = Buffer.from(texts.buffer, texts.byteOffset, texts.byteLength).toString('utf8').split('\n')
   // `callTexts` writes what the schema says.

@@ -16,7 +16,7 @@ export const LATENCY_MS = `toInt64(floor(dateDiff('microsecond', started_at, ${E
 export const DISPLAY_NAME = `nullIf(display_name, '')`
 
 /** The name a person reads of an op: the object name of an op ref, or the text itself. */
-export const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '^weave:///[^/]+/[^/]+/op/([^:/]+)'), op_name)`
+const OP_SHORT_NAME = `if(startsWith(op_name, 'weave:///'), extract(op_name, '^weave:///[^/]+/[^/]+/op/([^:/]+)'), op_name)`
 
 /** {@link OP_SHORT_NAME} of a call that has been read. */
 export function opShortName(opName: string): string {
@@ -29,7 +29,7 @@ export const STATUS = `multiIf(ifNull(exception, '') != '', 'error', ended_at = 
 /** {@link STATUS} of a call that has been read. */
 export function statusOf(call: {
   exception: string | null
-  endedAt: number | null
+  endedAt: string | null
   errorCount: number
 }): string {
   if (call.exception) return 'error'
@@ -62,11 +62,14 @@ const COLUMNS: Record<string, FieldExpression> = {
 export const PAYLOADS: readonly PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
 export type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary'
 
+/** The name a person reads of a call. */
+export const TRACE_NAME = `ifNull(${DISPLAY_NAME}, ${OP_SHORT_NAME})`
+
 /** `summary.weave.*`: what the server derives of a call. */
 const DERIVED: Record<string, FieldExpression> = {
   status: { sql: STATUS, kind: 'text' },
   latency_ms: { sql: LATENCY_MS, kind: 'number' },
-  trace_name: { sql: `ifNull(${DISPLAY_NAME}, ${OP_SHORT_NAME})`, kind: 'text' },
+  trace_name: { sql: TRACE_NAME, kind: 'text' },
 }
 
 /** Finds a field of a call by its dotted path. @throws 403 for what is not a field. */

@@ -7,7 +7,8 @@ import type { Refs } from '../refs/service.ts'
 import { callsIn } from './calls-in.ts'
 import { createExpanding } from './expanding.ts'
 import { createExtras } from './extras.ts'
-import { createListTexts, type List } from './list-texts.ts'
+import type { List } from './list.ts'
+import { createListTexts } from './list-texts.ts'
 import * as wire from './wire.ts'
 
 /** Wire: a list in a filter is limited to this. */

@@ -3,15 +3,24 @@ import { compileSort } from '../query-language/compile.ts'
 import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
-import { callColumns, type ShownColumns } from './call-text.ts'
+import { callLines } from './call-lines.ts'
+import type { ShownColumns } from './call-members.ts'
+import { type CallRange, callRangeSql, type IdRange, idRangeSql } from './call-range.ts'
+import { callColumns } from './call-text.ts'
 import { callField } from './fields.ts'
-import { conditions, type Selection, selectionSql, VISIBLE } from './selection.ts'
+import {
+  conditions,
+  partConditions,
+  plainConditions,
+  type Selection,
+  selectionSql,
+  VISIBLE,
+} from './selection.ts'
 import { boundSql, type TimeBound, type TimeWindow, withinSql } from './time-window.ts'
 
 /** How a list shows its calls. */
-export interface ShownCalls extends Omit<ShownColumns, 'totalStorageSize'> {
+export interface ShownCalls extends ShownColumns {
   order: readonly SortBy[]
-  totalStorageSize: 'with' | 'without'
 }
 
 const STORAGE_SIZE = 'start_bytes + end_bytes'
@@ -22,13 +31,18 @@ export function selectBound(selection: Selection, window: TimeWindow): Sql {
   return { sql: boundSql(window, selection, params), params: params.values }
 }
 
-/** Ids of the selected calls in order, and the bytes of their payloads, none of which is read unless the condition or the order asks. */
+/**
+ * The selected calls in order: id, bytes of payloads and start time. No payload is read unless the condition or the order
+ * asks.
+ */
 export function selectIds(selection: Selection, page: SortedPage, bound: TimeBound | undefined): Sql {
   const params = createParams()
-  return { sql: idsSql(selection, page, bound, params), params: params.values }
+  const columns = `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt`
+  return { sql: listSql(columns, selection, page, bound, params), params: params.values }
 }
 
-function idsSql(
+function listSql(
+  columns: string,
   selection: Selection,
   page: SortedPage,
   bound: TimeBound | undefined,
@@ -36,8 +50,27 @@ function idsSql(
 ): string {
   const { where, field, from } = selectionSql(selection, params)
   const order = compileSort(page.sort_by, field, params)
-  return `SELECT calls.id AS id, ${STORAGE_SIZE} AS bytes FROM ${from()}
+  return `SELECT ${columns} FROM ${from()}
     WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${pageSql(page, params)}`
+}
+
+/** Ids among which those of the selected calls are, some perhaps twice; undefined where they would be nearly all. */
+export function selectCandidates(selection: Selection, limit: number): Sql | undefined {
+  const params = createParams()
+  const where = partConditions(selection, params)
+  if (where === undefined) return undefined
+  const count = params.bind(limit, 'UInt64')
+  return { sql: `SELECT id FROM calls WHERE ${where} LIMIT ${count}`, params: params.values }
+}
+
+/** How many bytes of payloads there are of all calls within a range of ids. */
+export function countBytes(projectId: string, ids: IdRange): Sql {
+  const params = createParams()
+  const project = params.bind(projectId, 'String')
+  return {
+    sql: `SELECT sum(${STORAGE_SIZE}) AS bytes FROM calls WHERE project_id = ${project} AND ${idRangeSql(ids, params)}`,
+    params: params.values,
+  }
 }
 
 /** The different refs at a path of the calls that the filter selects; the query is not asked, since it may look behind them. */
@@ -51,10 +84,25 @@ export function selectRefs(selection: Selection, path: string, limit: number): S
   }
 }
 
-/** The rows of calls whose ids are known, for `callTexts`, in the order of the list that they are of. */
-export function selectRows(selection: Selection, ids: readonly string[], shown: ShownCalls): Sql {
+/** Calls by their ids, or as neighbours in a list of {@link isInRanges}. */
+export type CallSet = readonly string[] | CallRange
+
+/** The rows of some calls, for `callTexts`, in the order of the list that they are of. */
+export function selectRows(selection: Selection, calls: CallSet, shown: ShownCalls): Sql {
   const params = createParams()
-  return { sql: rowsSql(selection, params.bindIds(ids), shown, params), params: params.values }
+  const where = withinSet(selection, calls, params)
+  return {
+    sql: rowsSql(callColumns(shown), selection, where, shown, params),
+    params: params.values,
+  }
+}
+
+/** The same calls as lines of text, which the database makes of each by the template `row`. */
+export function selectLines(selection: Selection, calls: CallSet, shown: ShownCalls): Sql & { row: string } {
+  const params = createParams()
+  const { columns, row } = callLines(shown)
+  const where = withinSet(selection, calls, params)
+  return { sql: rowsSql(columns, selection, where, shown, params), params: params.values, row }
 }
 
 /** The rows of a short page at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
@@ -65,27 +113,58 @@ export function selectPage(
   { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
 ): Sql {
   const params = createParams()
-  const list = `(SELECT id FROM (${idsSql(selection, page, bound, params)}))`
-  const sql = `${rowsSql(selection, list, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
+  const ids = `(SELECT id FROM (${listSql('calls.id AS id', selection, page, bound, params)}))`
+  const where = withinIds(selection, ids, params)
+  const sql = `${rowsSql(callColumns(shown), selection, where, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
   return { sql, params: params.values }
 }
 
+/** The rows of a list whose calls are among few; it may take no more than `bytesMax` of memory. */
+export function selectAmong(
+  selection: Selection,
+  page: SortedPage,
+  shown: Omit<ShownCalls, 'totalStorageSize'>,
+  { ids, bytesMax }: { ids: readonly string[]; bytesMax: number },
+): Sql {
+  const params = createParams()
+  const { where, field, from } = selectionSql(selection, params, plainConditions)
+  const order = compileSort(page.sort_by, field, params)
+  const sql = `SELECT ${callColumns({ ...shown, totalStorageSize: 'without' })} FROM ${from()}
+    WHERE id IN ${params.bindIds(ids)} AND ${where} ORDER BY ${order} ${pageSql(page, params)}
+    SETTINGS max_memory_usage = ${bytesMax}`
+  return { sql, params: params.values }
+}
+
+function withinSet(selection: Selection, calls: CallSet, params: Params): string {
+  if ('ids' in calls) return `${plainConditions(selection, params)} AND ${callRangeSql(calls, params)}`
+  return withinIds(selection, params.bindIds(calls), params)
+}
+
 /** `ids` is SQL for a set. */
-function rowsSql(selection: Selection, ids: string, shown: ShownCalls, params: Params): string {
+function withinIds({ project_id }: Selection, ids: string, params: Params): string {
+  return `project_id = ${params.bind(project_id, 'String')} AND id IN ${ids} AND ${VISIBLE}`
+}
+
+function rowsSql(
+  columns: string,
+  selection: Selection,
+  where: string,
+  shown: ShownCalls,
+  params: Params,
+): string {
   const { field, from } = selectionSql({ ...selection, query: null, filter: null }, params)
   const order = compileSort(shown.order, field, params)
-  const project = params.bind(selection.project_id, 'String')
-  const sizes = `(SELECT trace_id AS sized_trace, sum(${STORAGE_SIZE}) AS trace_bytes FROM calls FINAL
-    WHERE project_id = ${project} AND ${VISIBLE} AND id IN (SELECT id FROM calls WHERE project_id = ${project}
-      AND trace_id IN (SELECT trace_id FROM calls WHERE project_id = ${project} AND id IN ${ids} AND trace_id != ''))
-    GROUP BY trace_id) AS sizes`
-  const isSized = shown.totalStorageSize === 'with'
-  const columns = callColumns({
-    ...shown,
-    totalStorageSize: isSized ? `if(parent_id = '', trace_bytes, NULL)` : undefined,
-  })
-  return `SELECT ${columns} FROM ${from()} ${isSized ? `LEFT JOIN ${sizes} ON sized_trace = calls.trace_id` : ''}
-    WHERE project_id = ${project} AND id IN ${ids} AND ${VISIBLE} ORDER BY ${order}`
+  const sizes = shown.totalStorageSize === 'with' ? traceSizesSql(selection, where, params) : ''
+  return `SELECT ${columns} FROM ${from()} ${sizes} WHERE ${where} ORDER BY ${order}`
+}
+
+/** SQL that adds `trace_bytes`, what the trace of a call has together. */
+function traceSizesSql({ project_id }: Selection, where: string, params: Params): string {
+  const project = `project_id = ${params.bind(project_id, 'String')}`
+  return `LEFT JOIN (SELECT trace_id AS sized_trace, sum(${STORAGE_SIZE}) AS trace_bytes FROM calls FINAL
+    WHERE ${project} AND ${VISIBLE} AND id IN (SELECT id FROM calls WHERE ${project}
+      AND trace_id IN (SELECT trace_id FROM calls WHERE ${where} AND trace_id != ''))
+    GROUP BY trace_id) AS sizes ON sized_trace = calls.trace_id`
 }
 
 /** How many calls are selected, counted up to `limit`. */

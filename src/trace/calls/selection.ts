@@ -1,9 +1,14 @@
-import { compileQuery, type FieldResolver } from '../query-language/compile.ts'
+import {
+  compileQuery,
+  compileSought,
+  type FieldExpression,
+  type FieldResolver,
+} from '../query-language/compile.ts'
 import type { Params } from '../query-language/params.ts'
 import type { Query } from '../query-language/wire.ts'
 import { type ExpandedField, expandedField } from './expanded-fields.ts'
 import { createFeedbackFields } from './feedback-fields.ts'
-import { callField, NEVER } from './fields.ts'
+import { callField, NEVER, PAYLOADS } from './fields.ts'
 import { createQueueField, QUEUE_FIELD } from './queue-field.ts'
 import type { CallsFilter } from './wire.ts'
 
@@ -20,7 +25,7 @@ export interface Selection {
 export const VISIBLE = `has_start = 1 AND deleted_at = ${NEVER}`
 
 /** A query for the selected calls: its WHERE, the fields it may use, and, once all are in use, its FROM. */
-export function selectionSql(selection: Selection, params: Params) {
+export function selectionSql(selection: Selection, params: Params, filterSql = conditions) {
   const feedback = createFeedbackFields(selection.project_id, params)
   const queue = createQueueField(selection.project_id, params)
   const field: FieldResolver = (path) => {
@@ -29,24 +34,26 @@ export function selectionSql(selection: Selection, params: Params) {
     const expanded = selection.expanded?.get(path)
     return expanded === undefined ? callField(path, params) : expandedField(path, expanded, params)
   }
-  const where = [conditions(selection, params)]
+  const where = [filterSql(selection, params)]
   if (selection.query != null) where.push(compileQuery(selection.query, field, params))
   return { where: where.join(' AND '), field, from: () => `calls FINAL ${feedback.joins()} ${queue.join()}` }
 }
 
 /** SQL that is true for the calls of a project that a filter selects. */
-export function conditions(
+export function conditions(selection: Pick<Selection, 'project_id' | 'filter'>, params: Params): string {
+  const project = params.bind(selection.project_id, 'String')
+  return [...familyConditions(project, selection.filter, params), plainConditions(selection, params)].join(
+    ' AND ',
+  )
+}
+
+/** The same for calls that are looked for where they are known to be. */
+export function plainConditions(
   { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
   params: Params,
 ): string {
-  const project = params.bind(project_id, 'String')
-  return [
-    `project_id = ${project}`,
-    VISIBLE,
-    ...familyConditions(project, filter, params),
-    ...startFilter(filter, params),
-    ...endFilter(filter, params),
-  ].join(' AND ')
+  const project = `project_id = ${params.bind(project_id, 'String')}`
+  return [project, VISIBLE, ...startFilter(filter, params), ...endFilter(filter, params)].join(' AND ')
 }
 
 /** SQL that is true for the rows that started the calls of {@link conditions}, before the parts of calls are merged. */
@@ -57,6 +64,27 @@ export function startConditions(
   const project = `project_id = ${params.bind(project_id, 'String')}`
   return [project, 'has_start = 1', ...startFilter(filter, params)].join(' AND ')
 }
+
+/**
+ * SQL that is true for at least one row of every selected call, before the parts of calls are merged; undefined where it
+ * would be for nearly all. A merged column has the value of one of its parts, so a condition on one column alone is true for
+ * that part.
+ */
+export function partConditions(selection: Selection, params: Params): string | undefined {
+  const project = params.bind(selection.project_id, 'String')
+  const told = familyColumn(selection.filter)
+  if (told !== undefined)
+    return `project_id = ${project} AND ${told.column} IN ${params.bind(told.values, 'Array(String)')}`
+  if (selection.query == null) return undefined
+  const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
+  const field: FieldResolver = (path) =>
+    isPayload(path) && !selection.expanded?.has(path) ? callField(path, params) : ELSEWHERE
+  const sought = compileSought(selection.query, field, params)
+  return sought && `project_id = ${project} AND ${sought}`
+}
+
+/** A field that is no column of calls. */
+const ELSEWHERE: FieldExpression = { sql: 'NULL', kind: 'text' }
 
 /** Columns that tell the few calls that belong together. */
 const FAMILY_COLUMNS = [
@@ -72,19 +100,25 @@ export function isOfFamily({ filter }: Pick<Selection, 'filter'>): boolean {
   )
 }
 
+function familyColumn(
+  filter: CallsFilter | null | undefined,
+): { column: string; values: readonly string[] } | undefined {
+  for (const [column, name] of FAMILY_COLUMNS) {
+    const values = filter?.[name]
+    if (values?.length) return { column, values }
+  }
+  return undefined
+}
+
 /**
  * Few calls of many are found by an index of rows, before their parts are merged: merging needs whole granules, and would
  * read all that lie beside them.
  */
 function familyConditions(project: string, filter: CallsFilter | null | undefined, params: Params): string[] {
-  for (const [column, name] of FAMILY_COLUMNS) {
-    const values = filter?.[name]
-    if (values?.length)
-      return [
-        `id IN (SELECT id FROM calls WHERE project_id = ${project} AND ${column} IN ${params.bind(values, 'Array(String)')})`,
-      ]
-  }
-  return []
+  const told = familyColumn(filter)
+  if (told === undefined) return []
+  const values = params.bind(told.values, 'Array(String)')
+  return [`id IN (SELECT id FROM calls WHERE project_id = ${project} AND ${told.column} IN ${values})`]
 }
 
 function startFilter(filter: CallsFilter | null | undefined, params: Params): string[] {

@@ -29,6 +29,15 @@ export function compileQuery(query: Query, fields: FieldResolver, params: Params
   return condition(query.$expr, { fields, params, conditions: 0 })
 }
 
+/**
+ * SQL that is true for a document which holds a text that the query asks for, and false only where the query is not true;
+ * undefined where it asks for none. It looks at one document, so that it can be asked of a row whose other columns are not
+ * known.
+ */
+export function compileSought(query: Query, fields: FieldResolver, params: Params): string | undefined {
+  return sought(query.$expr, { fields, params, conditions: 0 })
+}
+
 /** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
 export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): string {
   if (sortBy.length > SORT_KEYS_MAX) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
@@ -179,16 +188,15 @@ function membership(needle: Operand, options: readonly Operand[], scope: Scope):
   return `(${compiled.map((option) => compare(value, '=', option, scope.params)).join(' OR ')})`
 }
 
-function containment(
-  spec: { input: Operand; substr: Operand; case_insensitive?: boolean | null | undefined },
-  scope: Scope,
-): string {
-  const input = compileOperand(spec.input, scope)
-  const searched = compileOperand(spec.substr, scope)
+interface Containment {
+  input: Operand
+  substr: Operand
+  case_insensitive?: boolean | null | undefined
+}
+
+function containment(spec: Containment, scope: Scope): string {
+  const { input, searched, find } = search(spec, scope)
   const substr = asText(searched, scope.params)
-  const isAscii = 'literal' in searched && !/[^\x20-\x7e]/.test(String(searched.literal))
-  const insensitive = isAscii ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
-  const find = spec.case_insensitive ? insensitive : 'position'
   const contains = any(
     input,
     'one',
@@ -197,8 +205,33 @@ function containment(
   return `(${mayContain(input, [searched], scope.params, find)} AND ${contains})`
 }
 
+function search(spec: Containment, scope: Scope): { input: Compiled; searched: Compiled; find: string } {
+  const input = compileOperand(spec.input, scope)
+  const searched = compileOperand(spec.substr, scope)
+  const isAscii = 'literal' in searched && !/[^\x20-\x7e]/.test(String(searched.literal))
+  const insensitive = isAscii ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
+  return { input, searched, find: spec.case_insensitive ? insensitive : 'position' }
+}
+
+/** A text that must be in a document wherever the operation holds. */
+function sought(operation: Operand, scope: Scope): string | undefined {
+  if ('$and' in operation) {
+    for (const operand of operation.$and) {
+      const found = sought(operand, scope)
+      if (found !== undefined) return found
+    }
+  }
+  if (!('$contains' in operation)) return undefined
+  const { input, searched, find } = search(operation.$contains, scope)
+  const found = mayContain(input, [searched], scope.params, find)
+  return found === ALWAYS ? undefined : found
+}
+
 /** Nothing that JSON could write in several ways, and something that only a string or a word can hold. */
 const PLAIN = /^(?=.*[a-df-z_ ])[\w .+-]+$/i
+
+/** A condition that always holds. */
+const ALWAYS = '1'
 
 /** More literals are not looked for one by one. */
 const LITERALS_MAX = 10
@@ -217,7 +250,7 @@ function mayContain(
   const texts = literals.map((literal) => ('literal' in literal ? literal.literal : undefined))
   const document = 'document' in value ? value.document : undefined
   const isPlain = texts.every((text) => typeof text === 'string' && PLAIN.test(text))
-  if (document === undefined || !isPlain || texts.length === 0 || texts.length > LITERALS_MAX) return '1'
+  if (document === undefined || !isPlain || texts.length === 0 || texts.length > LITERALS_MAX) return ALWAYS
   const found = texts.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
   return `(${[...found, `position(assumeNotNull(${document}), '\\\\u00') > 0`].join(' OR ')})`
 }
