@@ -116,19 +116,21 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
 
     /** Wire: the count is of the given ids and their descendants, known or not. */
     async delete(req: wire.CallsDeleteReq) {
-      if (req.call_ids.length > DELETE_MAX)
-        throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
-      const given = req.call_ids.map(callId)
-      if (given.length === 0) return { num_deleted: 0 }
-      const family = await rowsOf(
-        traces.query<FamilyMember>(queries.selectFamilies(req.project_id, given, DESCENDANTS_MAX)),
-      )
-      const ids = withDescendants(given, family)
+      const ids = await familyOf(traces, req)
       const deleted_at = nowIso()
-      await write([...ids].map((id) => ({ project_id: req.project_id, id, deleted_at })))
-      return { num_deleted: ids.size }
+      if (ids.length > 0) await write(ids.map((id) => ({ project_id: req.project_id, id, deleted_at })))
+      return { num_deleted: ids.length }
     },
   }
+}
+
+/** Calls with all below them. @throws 413 for too many at once. */
+async function familyOf(traces: TraceDb, { project_id, call_ids }: wire.CallsDeleteReq): Promise<string[]> {
+  if (call_ids.length > DELETE_MAX) throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
+  const given = call_ids.map(callId)
+  if (given.length === 0) return []
+  const query = queries.selectFamilies(project_id, given, DESCENDANTS_MAX)
+  return [...withDescendants(given, await rowsOf(traces.query<FamilyMember>(query)))]
 }
 
 interface FamilyMember {

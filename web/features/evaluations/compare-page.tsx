@@ -1,6 +1,87 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { askResults } from '../../api/evaluations.ts'
+import { projectId } from '../../api/project.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
+import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
+import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { CompareRows } from './compare-rows.tsx'
+import { CompareSummary } from './compare-summary.tsx'
+import { nameOfRef } from './run-row.ts'
+import { type CompareSearch, RUNS_MAX } from './search.ts'
 
-/** Filled in by the page's own work. */
+const route = getRouteApi('/$entity/$project/compare')
+
+export type ChangeCompare = (change: Partial<CompareSearch>, how?: 'push' | 'replace') => void
+
+/** One evaluation with its rows, or several side by side; the first is what the others are measured by. */
 export function ComparePage() {
-  return <Page title="Compare" />
+  const name = route.useParams()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const project = projectId(name)
+  const runs = search.runs.slice(0, RUNS_MAX)
+  const change: ChangeCompare = (changed, how = 'push') =>
+    void navigate({ search: (old) => ({ ...old, ...changed }), replace: how === 'replace' })
+  const { data, error, refetch } = useQuery({
+    queryKey: ['calls', project, 'results', runs, search.shared],
+    enabled: runs.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: LIVE_MS,
+    queryFn: async ({ signal }) => {
+      const request = { evaluation_call_ids: runs, include_rows: false, include_summary: true }
+      const only = { summary_require_intersection: search.shared, require_intersection: search.shared }
+      return (await askResults(project, { ...request, ...only }, signal)).summary
+    },
+  })
+  if (runs.length === 0)
+    return (
+      <Page title="Compare evaluations">
+        <EmptyState
+          title="No evaluation is chosen"
+          actions={
+            <Button onClick={() => void navigate({ to: '/$entity/$project/evaluations', params: name })}>
+              Choose evaluations
+            </Button>
+          }
+        />
+      </Page>
+    )
+  const [first] = data?.evaluations ?? []
+  const title =
+    runs.length > 1 ? `${runs.length} evaluations` : (first?.display_name ?? nameOfRef(first?.evaluation_ref))
+  return (
+    <Page
+      title={title || 'Evaluation'}
+      toolbar={
+        runs.length > 1 && (
+          <Button
+            size="small"
+            aria-pressed={search.shared}
+            look={search.shared ? 'primary' : 'plain'}
+            onClick={() => change({ shared: !search.shared })}
+          >
+            Only rows that all have
+          </Button>
+        )
+      }
+    >
+      {error !== null && data != null && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {error !== null && data == null ? (
+        <ErrorState title="The results could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          {data == null ? (
+            <div className="p-4">
+              <Skeleton className="h-40 w-full max-w-3xl" />
+            </div>
+          ) : (
+            <CompareSummary name={name} summary={data} runs={runs} search={search} change={change} />
+          )}
+          <CompareRows name={name} summary={data ?? undefined} runs={runs} search={search} change={change} />
+        </>
+      )}
+    </Page>
+  )
 }

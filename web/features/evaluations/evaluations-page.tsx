@@ -1,6 +1,82 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { GitCompareArrows } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { listEvaluations } from '../../api/evaluations.ts'
+import { projectId } from '../../api/project.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
+import { Button } from '../../components/button.tsx'
+import { DataTable } from '../../components/data-table/data-table.tsx'
 import { Page } from '../../components/page.tsx'
+import { ErrorState, StaleBanner } from '../../components/states.tsx'
+import { NoEvaluations } from './no-evaluations.tsx'
+import { NarrowRun, runColumns } from './run-columns.tsx'
+import { runRow } from './run-row.ts'
+import { RUNS_MAX } from './search.ts'
 
-/** Filled in by the page's own work. */
+const route = getRouteApi('/$entity/$project/evaluations')
+const SKELETON_ROWS = 12
+
+/** Every evaluation of a project; several are ticked to be compared. */
 export function EvaluationsPage() {
-  return <Page title="Evaluations" />
+  const name = route.useParams()
+  const navigate = route.useNavigate()
+  const project = projectId(name)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['calls', project, 'evaluations'],
+    queryFn: ({ signal }) => listEvaluations(project, signal),
+    refetchInterval: LIVE_MS,
+  })
+  const rows = useMemo(() => data?.map(runRow), [data])
+  const columns = useMemo(() => runColumns(project, rows ?? []), [project, rows])
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const compare = (ids: readonly string[]) =>
+    void navigate({ to: '/$entity/$project/compare', params: name, search: { runs: [...ids] } })
+  const toggle = (id: string) =>
+    setChosen((old) => {
+      const next = new Set(old)
+      if (!next.delete(id) && next.size < RUNS_MAX) next.add(id)
+      return next
+    })
+  // The oldest of those that are compared is what the others are measured by.
+  const ordered = (rows ?? [])
+    .filter(({ id }) => chosen.has(id))
+    .map(({ id }) => id)
+    .reverse()
+  return (
+    <Page
+      title="Evaluations"
+      actions={
+        <Button
+          look={ordered.length > 1 ? 'primary' : 'plain'}
+          icon={<GitCompareArrows size={14} />}
+          disabled={ordered.length < 2}
+          title="Tick two or more evaluations, with x or their boxes"
+          onClick={() => compare(ordered)}
+        >
+          {ordered.length > 1 ? `Compare ${ordered.length}` : 'Compare'}
+        </Button>
+      }
+    >
+      {error !== null && rows !== undefined && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {error !== null && rows === undefined ? (
+        <ErrorState title="Evaluations could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : rows?.length === 0 ? (
+        <NoEvaluations project={project} />
+      ) : (
+        <DataTable
+          label="Evaluations"
+          memory={`evaluations.${project}`}
+          columns={columns}
+          rowCount={rows?.length ?? SKELETON_ROWS}
+          rowAt={(index) => rows?.[index]}
+          rowId={(row) => row.id}
+          selected={chosen}
+          onSelect={toggle}
+          onOpen={({ id }) => compare([id])}
+          narrow={(row) => <NarrowRun row={row} />}
+        />
+      )}
+    </Page>
+  )
 }

@@ -1,8 +1,9 @@
 import type { Call } from '../../api/calls.ts'
+import { objectOf, valueAt } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import type { StatusKind } from '../../components/status.tsx'
-import { exceptionText } from './exception-text.ts'
+import { exceptionText } from '../../api/exception-text.ts'
 
 /** What a cell shows at most of a value. */
 const CELL_CHARS = 256
@@ -75,20 +76,6 @@ const STATUSES: Record<string, StatusKind> = {
 function instantMs(iso: string): number {
   const micros = /\.\d{3}(\d{1,3})/.exec(iso)?.[1] ?? ''
   return Date.parse(iso) + Number(micros.padEnd(3, '0')) / 1000
-}
-
-/** The value at a dotted path, whose steps may be names with dots of their own. */
-export function valueAt(call: object, path: string): Json | undefined {
-  let value = call as Json | undefined
-  for (const step of path.split('.')) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = Array.isArray(value) ? value[Number(step)] : value[step]
-  }
-  return value
-}
-
-export function objectOf(value: Json | undefined): { [key: string]: Json | undefined } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
 
 function cellText(value: Json | undefined): string {

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Call, streamCalls } from '../../api/calls.ts'
+import { objectOf, valueAt } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
-import { objectOf, valueAt } from './call-row.ts'
 import { FIELDS, STATUS_WORDS } from './conditions.ts'
 
 /** The newest calls tell which paths and values there are. */

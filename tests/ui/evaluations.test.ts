@@ -1,0 +1,66 @@
+import { clientProgram, pythonIn } from '../wire/environments.ts'
+import { KEY, runClient, type WireServer } from '../wire/server.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+
+/** Two evaluations of the same rows by the real client: `tuned` is right more often than `base`. */
+async function evaluated(server: WireServer, project: string): Promise<{ base: string; tuned: string }> {
+  const ids = await runClient([pythonIn('clients'), clientProgram('weave_two_models.py')], {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
+    PROJECT: project,
+  })
+  return { base: String(ids['base']), tuned: String(ids['tuned']) }
+}
+
+test('two evaluations are compared: the better one, the rows that differ, a row and its trace', async ({
+  page,
+  project,
+  server,
+}) => {
+  test.setTimeout(90_000)
+  await evaluated(server, project)
+  await page.goto(`/${project}/evaluations`)
+  const list = page.getByRole('grid', { name: 'Evaluations' })
+  await expect(list.getByRole('row', { name: /capitals, tuned/ })).toBeVisible()
+  for (const name of [/capitals, base/, /capitals, tuned/])
+    await list.getByRole('row', { name }).getByRole('checkbox').click()
+  await page.getByRole('button', { name: 'Compare 2' }).click()
+
+  const summary = page.getByRole('region', { name: 'Summary' })
+  const right = summary.getByRole('row', { name: /names_it right/ })
+  await expect(right).toContainText('50.0')
+  await expect(right).toContainText('90.0')
+  await expect(right).toContainText('better')
+  await expect(summary).toContainText('60 rows')
+
+  await right.getByRole('button').click()
+  const rows = page.getByRole('grid', { name: 'Rows' })
+  const first = rows.getByRole('row').nth(1)
+  await expect(first).toContainText('▲')
+  await first.click()
+  const peek = page.getByRole('complementary', { name: 'row' })
+  await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
+  await page.reload()
+  await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
+  await page.keyboard.press('Escape')
+  await expect(peek).toHaveCount(0)
+  await summary.getByRole('button', { name: 'Make B the baseline' }).click()
+  await expect(right).toContainText('worse')
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`evaluations have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
+    test.setTimeout(90_000)
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`/${project}/evaluations`)
+    await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    const { base, tuned } = await evaluated(server, project)
+    await page.goto(`/${project}/evaluations`)
+    await page.getByRole('row', { name: /capitals, base/ }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}&open=0`)
+    await page.getByRole('tree', { name: 'Output' }).first().waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+  })

@@ -1,0 +1,16 @@
+import type { Json } from './wire.ts'
+
+/** The value at a dotted path, whose steps may be names with dots of their own. */
+export function valueAt(call: object, path: string): Json | undefined {
+  let value = call as Json | undefined
+  for (const step of path.split('.')) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Array.isArray(value) ? value[Number(step)] : value[step]
+  }
+  return value
+}
+
+/** The members of an object; none of anything else. */
+export function objectOf(value: Json | undefined): { [key: string]: Json | undefined } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}

@@ -1,0 +1,70 @@
+import type { ResultsRow } from '../../api/evaluations.ts'
+import { objectOf } from '../../api/json.ts'
+import type { Json } from '../../api/wire.ts'
+import { preview } from '../../components/json-view/json-lines.ts'
+
+const CELL_CHARS = 256
+
+/** One row of a dataset with what each run made of it: short texts, however large its payloads are. */
+export interface CompareRow {
+  digest: string
+  input: string
+  /** By the id of the run. */
+  runs: Map<string, RunCell>
+}
+
+export interface RunCell {
+  output: string
+  /** Means over the trials, by metric. */
+  scores: Map<string, number>
+  trials: number
+  latencyMs: number | null
+}
+
+export function compareRow({ row_digest, raw_data_row, evaluations }: ResultsRow): CompareRow {
+  return {
+    digest: row_digest,
+    input: inputText(raw_data_row),
+    runs: new Map(
+      evaluations.map(({ evaluation_call_id, trials }) => [
+        evaluation_call_id,
+        {
+          output: preview(trials[0]?.model_output ?? null, CELL_CHARS),
+          scores: meansOf(trials.map(({ scores }) => leavesIn(scores))),
+          trials: trials.length,
+          latencyMs: meanOf(
+            trials.flatMap(({ model_latency_seconds: seconds }) =>
+              seconds === null ? [] : [seconds * 1000],
+            ),
+          ),
+        },
+      ]),
+    ),
+  }
+}
+
+/** The values of a row beside each other: their names are the same in every row. */
+function inputText(row: Json): string {
+  const values = Object.values(objectOf(row)).map((value) => preview(value ?? null, CELL_CHARS))
+  return values.length === 0 ? preview(row, CELL_CHARS) : values.join(' · ').slice(0, CELL_CHARS)
+}
+
+/** Numbers and truths in what scorers said, by their path; true is 1. */
+export function leavesIn(scores: Json | undefined, path: readonly string[] = []): Map<string, number> {
+  if (typeof scores === 'number') return new Map([[path.join('.'), scores]])
+  if (typeof scores === 'boolean') return new Map([[path.join('.'), scores ? 1 : 0]])
+  return new Map(
+    Object.entries(objectOf(scores)).flatMap(([name, value]) => [...leavesIn(value, [...path, name])]),
+  )
+}
+
+function meansOf(trials: readonly Map<string, number>[]): Map<string, number> {
+  const names = new Set(trials.flatMap((trial) => [...trial.keys()]))
+  return new Map(
+    [...names].map((name) => [name, meanOf(trials.flatMap((trial) => trial.get(name) ?? [])) ?? 0]),
+  )
+}
+
+function meanOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+}

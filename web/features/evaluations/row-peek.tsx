@@ -1,0 +1,110 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { askResults, type ResultsRequest, type ResultsRow } from '../../api/evaluations.ts'
+import { type ProjectName, projectId } from '../../api/project.ts'
+import { formatDuration } from '../../components/format.ts'
+import { JsonView } from '../../components/json-view/json-view.tsx'
+import { pressKey } from '../../components/keys.ts'
+import { Peek } from '../../components/peek.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { RunLetter } from './run-letter.tsx'
+
+interface RowPeekProps {
+  name: ProjectName
+  runs: readonly string[]
+  /** Its place in the list. */
+  index: number
+  /** What the list asks for. */
+  request: ResultsRequest
+  onClose: () => void
+}
+
+/** One row whole: its input, and what each run put out and what the scorers said. */
+export function RowPeek({ name, runs, index, request, onClose }: RowPeekProps) {
+  const project = projectId(name)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['calls', project, 'result row', request, index],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const one = { include_raw_data_rows: true, resolve_row_refs: true, limit: 1, offset: index }
+      return (await askResults(project, { ...request, ...one }, signal)).rows[0] ?? null
+    },
+  })
+  return (
+    <Peek
+      name="row"
+      title={<h2 className="truncate text-sm font-strong text-strong">Row {index + 1}</h2>}
+      onClose={onClose}
+      onMove={(by) => pressKey(by === 1 ? 'j' : 'k')}
+    >
+      {error !== null ? (
+        <ErrorState title="The row could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : data === null ? (
+        <EmptyState title="The row is not among these results" />
+      ) : (
+        <div className="thin-scroll flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-2">
+          {data === undefined ? (
+            <Skeleton className="h-40 w-full" />
+          ) : (
+            <>
+              <JsonView
+                key={`row ${data.row_digest}`}
+                label="Input"
+                value={data.raw_data_row}
+                maxHeight={240}
+              />
+              {runs.map((run, at) => (
+                <RunResult key={run} name={name} row={data} run={run} index={at} />
+              ))}
+            </>
+          )}
+        </div>
+      )}
+    </Peek>
+  )
+}
+
+function RunResult({
+  name,
+  row,
+  run,
+  index,
+}: {
+  name: ProjectName
+  row: ResultsRow
+  run: string
+  index: number
+}) {
+  const trials = row.evaluations.find(({ evaluation_call_id }) => evaluation_call_id === run)?.trials ?? []
+  return (
+    <section aria-label={`Run ${index + 1}`} className="rounded-md border border-hair">
+      {trials.length === 0 && (
+        <p className="flex items-center gap-2 px-3 py-2 text-muted">
+          <RunLetter index={index} /> has no such row
+        </p>
+      )}
+      {trials.map((trial, at) => (
+        <div key={trial.predict_and_score_call_id} className="px-3 py-1">
+          <h3 className="flex h-8 items-center gap-2 text-xs text-muted">
+            <RunLetter index={index} />
+            {trials.length > 1 && <span>trial {at + 1}</span>}
+            <span className="tabular">
+              {formatDuration(
+                trial.model_latency_seconds === null ? null : trial.model_latency_seconds * 1000,
+              )}
+            </span>
+            <Link
+              to="/$entity/$project/calls/$id"
+              params={{ ...name, id: trial.predict_and_score_call_id }}
+              className="text-link hover:underline"
+            >
+              Trace
+            </Link>
+          </h3>
+          <JsonView label="Output" value={trial.model_output} maxHeight={240} />
+          <JsonView label="Scores" value={trial.scores} maxHeight={240} />
+        </div>
+      ))}
+    </section>
+  )
+}

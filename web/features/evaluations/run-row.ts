@@ -1,0 +1,43 @@
+import type { Call } from '../../api/calls.ts'
+import { objectOf } from '../../api/json.ts'
+import type { StatusKind } from '../../components/status.tsx'
+import { latencyIn, metricsIn } from './metrics.ts'
+
+/** An evaluation as the list shows it. */
+export interface RunRow {
+  id: string
+  name: string
+  evaluation: string
+  model: string
+  status: StatusKind
+  startedAt: string
+  latencyMs: number | null
+  tokens: number | null
+  metrics: Map<string, number>
+}
+
+export function runRow(call: Call): RunRow {
+  const inputs = objectOf(call.inputs)
+  const evaluation = nameOfRef(inputs['self'] ?? inputs['this'])
+  const summary = objectOf(call.summary)
+  const usage = Object.values(objectOf(summary['usage'])).map((each) => objectOf(each)['total_tokens'])
+  const tokens = usage.filter((count) => typeof count === 'number')
+  return {
+    id: call.id,
+    name: call.display_name ?? evaluation,
+    evaluation,
+    model: nameOfRef(inputs['model']),
+    status: call.exception ? 'error' : call.ended_at === null ? 'running' : 'ok',
+    startedAt: call.started_at,
+    latencyMs: latencyIn(call.output),
+    tokens: tokens.length === 0 ? null : tokens.reduce((sum, count) => sum + count, 0),
+    metrics: metricsIn(call.output),
+  }
+}
+
+/** The name in a ref to an object or an op; anything else as it is. */
+export function nameOfRef(ref: unknown): string {
+  if (typeof ref !== 'string') return ''
+  const name = /^weave:\/\/\/[^/]+\/[^/]+\/(?:object|op)\/([^:/]+)/.exec(ref)?.[1]
+  return name === undefined ? ref : decodeURIComponent(name)
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod/mini'
+
+/** Runs are compared up to this many: more columns than a screen has. */
+export const RUNS_MAX = 8
+
+export const compareSearch = z.object({
+  /** Ids of the evaluations' calls; the first is the baseline. */
+  runs: z.catch(z._default(z.array(z.string()), []), []),
+  /** The metric by which rows are sorted, and how: `-` for the largest first, `~` for the largest differences. */
+  sort: z.catch(z._default(z.string(), ''), ''),
+  /** Whether rows that some run lacks are left out. */
+  shared: z.catch(z._default(z.boolean(), false), false),
+  /** The place of the row that is looked at, from 0; -1 for none. */
+  open: z.catch(z._default(z.number(), -1), -1),
+})
+export type CompareSearch = z.infer<typeof compareSearch>
