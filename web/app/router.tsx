@@ -7,6 +7,7 @@ import {
   redirect,
   stripSearchParams,
 } from '@tanstack/react-router'
+import { compareSearch } from '../features/evaluations/search.ts'
 import { homeSearch } from '../features/home/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
 import { pageOfLink } from './client-links.ts'
@@ -68,6 +69,8 @@ const evaluations = createRoute({
 const compare = createRoute({
   getParentRoute: () => project,
   path: 'compare',
+  validateSearch: compareSearch,
+  search: { middlewares: [stripSearchParams(compareSearch.parse({}))] },
   component: lazyRouteComponent(() => import('../features/evaluations/compare-page.tsx'), 'ComparePage'),
 })
 const datasets = createRoute({
