@@ -1,6 +1,143 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { countRows, listObjects, type StoredObject, tableOf } from '../../api/objects.ts'
+import { projectId } from '../../api/project.ts'
+import type { TableColumn } from '../../components/data-table/column.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
+import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { Badge } from '../../components/status.tsx'
+import { Time } from '../../components/time.tsx'
+import { DatasetPage } from './dataset-page.tsx'
 
-/** Filled in by the page's own work. */
+const route = getRouteApi('/$entity/$project/datasets')
+const SKELETON_ROWS = 8
+
+interface DatasetRow {
+  name: string
+  versions: number
+  rows: number | undefined
+  aliases: string[]
+  changedAt: string
+}
+
+/** The datasets of a project, or one of them. */
 export function DatasetsPage() {
-  return <Page title="Datasets" />
+  const { name } = route.useSearch()
+  return name === '' ? <DatasetList /> : <DatasetPage key={name} />
+}
+
+function DatasetList() {
+  const params = route.useParams()
+  const navigate = route.useNavigate()
+  const project = projectId(params)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['objects', project, 'datasets'],
+    queryFn: ({ signal }) => listDatasets(project, signal),
+  })
+  return (
+    <Page title="Datasets">
+      {error !== null ? (
+        <ErrorState title="Datasets could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : data?.length === 0 ? (
+        <NoDatasets project={project} />
+      ) : (
+        <DataTable
+          label="Datasets"
+          memory={`datasets.${project}`}
+          columns={COLUMNS}
+          rowCount={data?.length ?? SKELETON_ROWS}
+          rowAt={(index) => data?.[index]}
+          rowId={(row) => row.name}
+          onOpen={({ name }) => void navigate({ search: { name } })}
+          narrow={(row) => <NarrowDataset row={row} />}
+        />
+      )}
+    </Page>
+  )
+}
+
+const COLUMNS: readonly TableColumn<DatasetRow>[] = [
+  {
+    id: 'name',
+    title: 'Dataset',
+    width: 260,
+    grows: true,
+    cell: (row) => <span className="truncate text-strong">{row.name}</span>,
+  },
+  { id: 'rows', title: 'Rows', width: 96, align: 'end', cell: (row) => formatCount(row.rows) },
+  { id: 'versions', title: 'Versions', width: 96, align: 'end', cell: (row) => formatCount(row.versions) },
+  {
+    id: 'aliases',
+    title: 'Labels',
+    width: 200,
+    cell: (row) => (
+      <span className="flex gap-1">
+        {row.aliases.map((alias) => (
+          <Badge key={alias}>{alias}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'changed',
+    title: 'Newest version',
+    width: 128,
+    cell: (row) => (
+      <span className="text-muted">
+        <Time iso={row.changedAt} />
+      </span>
+    ),
+  },
+]
+
+function NarrowDataset({ row }: { row: DatasetRow }) {
+  return (
+    <span className="min-w-0 flex-1">
+      <span className="block truncate text-strong">{row.name}</span>
+      <span className="block text-xs text-muted">
+        {formatCount(row.rows)} rows · {row.versions} versions · <Time iso={row.changedAt} />
+      </span>
+    </span>
+  )
+}
+
+async function listDatasets(project: string, signal: AbortSignal): Promise<DatasetRow[]> {
+  const filter = { base_object_classes: ['Dataset'], latest_only: true }
+  const latest = await listObjects(project, filter, { signal, values: 'with' })
+  const tables = latest.flatMap(({ val }) => tableOf(val) ?? [])
+  const counts = tables.length === 0 ? new Map<string, number>() : await countRows(project, tables, signal)
+  return latest.map((object) => datasetRow(object, counts))
+}
+
+function datasetRow(object: StoredObject, counts: ReadonlyMap<string, number>): DatasetRow {
+  const { object_id, version_index, val, tags, aliases, created_at } = object
+  return {
+    name: object_id,
+    versions: version_index + 1,
+    rows: counts.get(tableOf(val) ?? ''),
+    aliases: [...(tags ?? []), ...(aliases ?? [])].filter((label) => label !== 'latest'),
+    changedAt: created_at,
+  }
+}
+
+function NoDatasets({ project }: { project: string }) {
+  const python = `import weave
+weave.init("${project}")
+
+rows = [{"question": "2 + 2?", "expected": "4"}, {"question": "3 + 3?", "expected": "6"}]
+weave.publish(weave.Dataset(name="sums", rows=rows))`
+  return (
+    <EmptyState title="No datasets yet">
+      <p>A dataset is a table of rows with versions. A client makes one so:</p>
+      <CodeBlock label="the example" code={python} />
+      <p>
+        Calls that are worth keeping become one with{' '}
+        <code className="font-mono text-xs">
+          npm run collect -- --project {project} --into dataset --name good
+        </code>
+      </p>
+    </EmptyState>
+  )
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { ScorerStats } from '../../api/evaluations.ts'
 import { nextSort } from './compare-summary.tsx'
-import { isLessBetter, latencyIn, metricsIn, type ScorerStats, verdictOf } from './metrics.ts'
+import { isLessBetter, latencyIn, metricsIn, verdictOf } from './metrics.ts'
 import { leavesIn } from './results-row.ts'
 
 const stats = (fields: Partial<ScorerStats>): ScorerStats => ({

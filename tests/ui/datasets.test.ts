@@ -1,0 +1,66 @@
+import { KEY } from '../wire/server.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+
+async function post(url: string, path: string, body: unknown): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${KEY}` }
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  expect(response.status, await response.clone().text()).toBe(200)
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** A version of a dataset whose rows count to `count`. */
+async function publish(url: string, project: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    question: `What is ${n} + ${n}?`,
+    expected: 2 * n,
+  }))
+  await post(url, `/v2/${project}/datasets`, { name: 'sums', rows })
+}
+
+test('a dataset: its rows, an older version, one row', async ({ page, project, server }) => {
+  await publish(server.url, project, 3)
+  await publish(server.url, project, 250)
+  await page.goto(`/${project}/datasets`)
+  const dataset = page.getByRole('grid', { name: 'Datasets' }).getByRole('row', { name: /sums/ })
+  await expect(dataset).toContainText('250')
+  await dataset.click()
+  const rows = page.getByRole('grid', { name: 'Rows' })
+  await expect(rows).toHaveAttribute('aria-rowcount', '251')
+  await rows.getByRole('row', { name: /What is 1 \+ 1\?/ }).click()
+  await expect(page.getByRole('complementary', { name: 'row' })).toContainText('"What is 1 + 1?"')
+  await page.keyboard.press('Escape')
+  await page.getByRole('combobox', { name: 'Version' }).click()
+  await page.getByRole('option', { name: 'v0' }).click()
+  await expect(rows).toHaveAttribute('aria-rowcount', '4')
+  await page.reload()
+  await expect(rows).toHaveAttribute('aria-rowcount', '4')
+})
+
+test('the link that clients print for an object opens its value and its code', async ({
+  page,
+  project,
+  server,
+}) => {
+  await post(server.url, `/v2/${project}/ops`, {
+    name: 'add',
+    source_code: 'def add(a, b):\n    return a + b\n',
+  })
+  await page.goto(`/${project}/weave/ops/add/versions/latest`)
+  await expect(page.getByRole('region', { name: 'Code' })).toContainText('return a + b')
+  await expect(page.getByRole('tree', { name: 'Value' })).toBeVisible()
+})
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`datasets have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`/${project}/datasets`)
+    await page.getByRole('heading', { name: 'No datasets yet' }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await publish(server.url, project, 30)
+    await page.goto(`/${project}/datasets?name=sums&open=2`)
+    await page.getByRole('tree', { name: 'Row' }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.goto(`/${project}/objects/sums/versions/latest`)
+    await page.getByRole('tree', { name: 'Value' }).waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+  })

@@ -1,0 +1,103 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Obj } from '../../src/trace/objects/wire.ts'
+import type { TableRow } from '../../src/trace/tables/wire.ts'
+import { ask, askJson } from './client.ts'
+import { objectOf } from './json.ts'
+import type { Json, OnWire } from './wire.ts'
+
+export type StoredObject = OnWire<Obj>
+export type StoredRow = OnWire<TableRow>
+
+interface ObjectsFilter {
+  base_object_classes?: readonly string[]
+  object_ids?: readonly string[]
+  is_op?: boolean
+  latest_only?: boolean
+}
+
+/** Objects of one list. */
+const OBJECTS_MAX = 1000
+
+/** Versions of objects, without their values where those are not needed. */
+export async function listObjects(
+  project_id: string,
+  filter: ObjectsFilter,
+  { signal, values }: { signal: AbortSignal; values: 'with' | 'without' },
+): Promise<StoredObject[]> {
+  const body = {
+    project_id,
+    filter,
+    limit: OBJECTS_MAX,
+    sort_by: [{ field: 'created_at', direction: 'desc' }],
+    metadata_only: values === 'without',
+    include_tags_and_aliases: true,
+  }
+  return (await askJson<{ objs: StoredObject[] }>('/objs/query', { body, signal })).objs
+}
+
+/** One version: a digest, `v3`, `latest` or an alias. */
+async function readObject(
+  project_id: string,
+  { name, version }: { name: string; version: string },
+  signal: AbortSignal,
+): Promise<StoredObject> {
+  const body = { project_id, object_id: name, digest: version, include_tags_and_aliases: true }
+  return (await askJson<{ obj: StoredObject }>('/obj/read', { body, signal })).obj
+}
+
+/** Every version of an object, the newest first. */
+export function versionsQuery(project: string, name: string) {
+  return queryOptions({
+    queryKey: ['objects', project, name, 'versions'],
+    queryFn: ({ signal }) => listObjects(project, { object_ids: [name] }, { signal, values: 'without' }),
+  })
+}
+
+/** One version, by its digest or what stands for it. */
+export function objectQuery(project: string, name: string, version: string) {
+  return queryOptions({
+    queryKey: ['objects', project, name, version],
+    queryFn: ({ signal }) => readObject(project, { name, version }, signal),
+  })
+}
+
+/** The digest of the table that holds a dataset's rows. */
+export function tableOf(dataset: Json): string | undefined {
+  const rows = objectOf(dataset)['rows']
+  return typeof rows === 'string' ? /^weave:\/\/\/[^/]+\/[^/]+\/table\/([^/]+)$/.exec(rows)?.[1] : undefined
+}
+
+/** How many rows each of some tables has. */
+export async function countRows(
+  project_id: string,
+  digests: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, number>> {
+  const body = { project_id, digests }
+  interface Reply {
+    tables: { digest: string; count: number }[]
+  }
+  const { tables } = await askJson<Reply>('/table/query_stats_batch', { body, signal })
+  return new Map(tables.map(({ digest, count }) => [digest, count]))
+}
+
+/** Rows of a table in its order. */
+export async function readRows(
+  project_id: string,
+  table: { digest: string; offset: number; limit: number },
+  signal: AbortSignal,
+): Promise<StoredRow[]> {
+  const body = { project_id, ...table }
+  return (await askJson<{ rows: StoredRow[] }>('/table/query', { body, signal })).rows
+}
+
+/** The source of an op or a model that keeps one; undefined for what has none. */
+export async function readSource(
+  project_id: string,
+  value: Json,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const digest = objectOf(objectOf(value)['files'])['obj.py']
+  if (typeof digest !== 'string') return undefined
+  return await (await ask('/file/content', { body: { project_id, digest }, signal })).text()
+}
