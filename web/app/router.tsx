@@ -8,6 +8,7 @@ import {
   stripSearchParams,
 } from '@tanstack/react-router'
 import { compareSearch } from '../features/evaluations/search.ts'
+import { datasetsSearch } from '../features/datasets/search.ts'
 import { homeSearch } from '../features/home/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
 import { pageOfLink } from './client-links.ts'
@@ -76,6 +77,8 @@ const compare = createRoute({
 const datasets = createRoute({
   getParentRoute: () => project,
   path: 'datasets',
+  validateSearch: datasetsSearch,
+  search: { middlewares: [stripSearchParams(datasetsSearch.parse({}))] },
   component: lazyRouteComponent(() => import('../features/datasets/datasets-page.tsx'), 'DatasetsPage'),
 })
 const object = createRoute({
