@@ -54,14 +54,19 @@ export function ComparePage() {
   return (
     <Page
       title={title || 'Evaluation'}
-      toolbar={
-        runs.length > 1 && (
+      {...(runs.length > 1 && {
+        toolbar: (
           <Button
             size="small"
             aria-pressed={search.shared}
             look={search.shared ? 'primary' : 'plain'}
             onClick={() => change({ shared: !search.shared })}
           >
+            Only rows that all have
+          </Button>
+        ),
+      })}
+    >
             Only rows that all have
           </Button>
         )
