@@ -67,11 +67,6 @@ export function ComparePage() {
         ),
       })}
     >
-            Only rows that all have
-          </Button>
-        )
-      }
-    >
       {error !== null && data != null && <StaleBanner error={error} onRetry={() => void refetch()} />}
       {error !== null && data == null ? (
         <ErrorState title="The results could not be loaded" error={error} onRetry={() => void refetch()} />
