@@ -23,6 +23,17 @@ export async function listEvaluations(project: string, signal: AbortSignal): Pro
   return calls
 }
 
+/** Whether any of these evaluations has not ended, so that its results may still change. */
+export async function isAnyRunning(
+  project: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const request = { filter: { call_ids: [...ids] }, columns: ['ended_at'] }
+  for await (const call of streamCalls(project, request, { signal })) if (call.ended_at === null) return true
+  return false
+}
+
 interface Sort {
   field: string
   direction: 'asc' | 'desc'

@@ -1,6 +1,6 @@
 import { tooLarge } from '../../errors.ts'
 import { memberText } from '../../lossless-json.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Selection } from '../calls/selection.ts'
 import { bytesDigest, jsonDigest } from '../digest.ts'
 import { internalRef, isRef } from '../refs/ref-uri.ts'
@@ -47,6 +47,28 @@ export async function placeTrials(
   }
   for (const { trials } of rows.values()) trials.sort(byStart)
   return [...rows.values()].sort((a, b) => compare(a.digest, b.digest))
+}
+
+/**
+ * Some of the rows, and how many there are, without bringing all trials here; undefined where examples are no rows of
+ * datasets, whose digests the database cannot tell, and for a page after the last.
+ */
+export async function placePage(
+  traces: TraceDb,
+  selection: Selection,
+  page: { limit: number; offset: number },
+  signal: AbortSignal,
+): Promise<{ rows: PlacedRow[]; total: number } | undefined> {
+  const query = queries.selectPlacedRows(selection, page)
+  const found = await rowsOf(traces.query<queries.PlacedRowRow>(query, signal))
+  const [first] = found
+  if (first === undefined || first.has_others === 1) return undefined
+  const rows = found.map(({ digest, ref, trials }) => ({
+    digest,
+    ref,
+    trials: trials.map(([id, root, startedAt, bytes]) => ({ id, root, startedAt, bytes })).sort(byStart),
+  }))
+  return { rows, total: first.total }
 }
 
 function byStart(a: Place, b: Place): number {

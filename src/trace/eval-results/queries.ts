@@ -25,6 +25,34 @@ export function selectPlaces(selection: Selection): Query {
   }
 }
 
+/** A row of a dataset with its trials, and how many rows there are. */
+export interface PlacedRowRow {
+  digest: string
+  ref: string
+  trials: [id: string, root: string, started_at: string, bytes: number][]
+  total: number
+  /** Whether there are examples that are no rows of datasets. */
+  has_others: 0 | 1
+}
+
+/** Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. */
+export function selectPlacedRows(selection: Selection, page: { limit: number; offset: number }): Query {
+  const params = createParams()
+  const { limit, offset } = page
+  return {
+    sql: `SELECT digest, any(example) AS ref, groupArray((id, root, started_at, bytes)) AS trials,
+        count() OVER () AS total, min(digest) OVER () = '' AS has_others
+      FROM (
+        SELECT id, parent_id AS root, started_at, start_bytes + end_bytes AS bytes,
+          JSONExtractString(assumeNotNull(inputs), 'example') AS example,
+          if(startsWith(example, 'weave:'), extract(example, '/attr/rows/id/([^/]+)$'), '') AS digest
+        FROM calls FINAL WHERE ${conditions(selection, params)}
+      )
+      GROUP BY digest ORDER BY digest LIMIT ${params.bind(offset, 'UInt64')}, ${params.bind(limit, 'UInt64')}`,
+    params: params.values,
+  }
+}
+
 /** The leaf at a path below a payload of each trial. */
 export function selectLeaves(
   selection: Selection,
@@ -75,8 +103,10 @@ export interface ChildRow {
   spans: string
 }
 
-export function selectChildren(selection: Selection): Query {
+/** What is below trials: who that is is found among parts as they lie there, which is many times as fast as merging all. */
+export function selectChildren(projectId: string, trialIds: readonly string[]): Query {
   const params = createParams()
+  const project = params.bind(projectId, 'String')
   return {
     sql: `SELECT id, parent_id AS trial, op_name, started_at, ${ENDED_AT} AS ended_at, ${USAGE} AS usage,
         JSONExtractString(assumeNotNull(attributes), 'weave', 'score') = 'true'
@@ -84,7 +114,9 @@ export function selectChildren(selection: Selection): Query {
             AND JSONExtractRaw(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'false' AS is_score,
         ${hashOf('self')} AS self_hash,
         JSONExtractRaw(assumeNotNull(attributes), 'weave', 'genai_span_ref') AS spans
-      FROM calls FINAL WHERE ${conditions(selection, params)} ORDER BY started_at, id`,
+      FROM calls FINAL WHERE project_id = ${project} AND ${VISIBLE} AND id IN (
+        SELECT id FROM calls WHERE project_id = ${project} AND parent_id IN ${params.bindIds(trialIds)}
+      ) ORDER BY started_at, id`,
     params: params.values,
   }
 }

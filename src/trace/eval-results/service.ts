@@ -9,7 +9,7 @@ import { projectIdOf } from '../project-path-wire.ts'
 import { pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
 import { createChoosing } from './choosing.ts'
-import { type PlacedRow, placeTrials } from './places.ts'
+import { type PlacedRow, placePage, placeTrials } from './places.ts'
 import { createSummary } from './summary.ts'
 import { createTrialReading, type ReadTrial, type TrialOptions } from './trials.ts'
 import type * as wire from './wire.ts'
@@ -60,6 +60,12 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
     return behind.some(({ ref }) => !found.has(ref)) ? [UNRESOLVED] : []
   }
 
+  async function shownRows(placed: readonly PlacedRow[], req: wire.EvalResultsReq, options: TrialOptions) {
+    const rows = await collectReply(readRows(placed, options), charsOf)
+    const isResolved = req.include_raw_data_rows && req.resolve_row_refs
+    return { rows, warnings: isResolved ? await resolveRows(options.projectId, rows) : [] }
+  }
+
   async function summarize(rows: readonly PlacedRow[], roots: string[], options: TrialOptions) {
     const summary = createSummary()
     for await (const row of readRows(rows, { ...options, examples: false })) {
@@ -78,8 +84,6 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
       const { limit, offset } = pageOf(req)
       const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
       const selection = { project_id: projectId, filter }
-      const placed = await placeTrials(traces, selection, context.signal)
-      const chosen = await choosing.filtered(placed, selection, { req, context })
       const options = {
         projectId,
         children: req.include_predict_and_score_children,
@@ -87,15 +91,21 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
         examples: req.include_raw_data_rows,
         context,
       }
+      const page =
+        isPlainPage(req) && limit
+          ? await placePage(traces, selection, { limit, offset }, context.signal)
+          : undefined
+      if (page !== undefined)
+        return { ...(await shownRows(page.rows, req, options)), total_rows: page.total, summary: null }
+      const placed = await placeTrials(traces, selection, context.signal)
+      const chosen = await choosing.filtered(placed, selection, { req, context })
       const reply: wire.EvalResultsRes = { rows: [], total_rows: 0, summary: null, warnings: [] }
       if (req.include_rows) {
         const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
         const ordered = await choosing.sorted(wanted, selection, { req, context })
         const end = limit === undefined ? undefined : offset + limit
         reply.total_rows = ordered.length
-        reply.rows = await collectReply(readRows(ordered.slice(offset, end), options), charsOf)
-        if (req.include_raw_data_rows && req.resolve_row_refs)
-          reply.warnings = await resolveRows(projectId, reply.rows)
+        Object.assign(reply, await shownRows(ordered.slice(offset, end), req, options))
       }
       if (req.include_summary) {
         const isInAll = req.summary_require_intersection ?? req.require_intersection
@@ -104,6 +114,17 @@ export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: P
       return reply
     },
   }
+}
+
+/** Whether rows are asked for as they come: nothing then needs to be known of all trials. */
+function isPlainPage(req: wire.EvalResultsReq): boolean {
+  return (
+    req.include_rows &&
+    !req.include_summary &&
+    !req.require_intersection &&
+    !req.filters?.length &&
+    !req.sort_by?.length
+  )
 }
 
 /** Wire: both names mean calls of evaluations; twice the same is once. @throws 400 for too many. */

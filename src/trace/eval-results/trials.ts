@@ -35,8 +35,7 @@ export function createTrialReading({ traces, calls }: { traces: TraceDb; calls: 
   ): Promise<Map<string, queries.ChildRow[]>> {
     const found: queries.ChildRow[] = []
     for (let at = 0; children && at < ids.length; at += IDS_PER_QUERY) {
-      const filter = { parent_ids: ids.slice(at, at + IDS_PER_QUERY) }
-      const query = queries.selectChildren({ project_id: projectId, filter })
+      const query = queries.selectChildren(projectId, ids.slice(at, at + IDS_PER_QUERY))
       found.push(...(await rowsOf(traces.query<queries.ChildRow>(query, context.signal))))
     }
     return Map.groupBy(found, ({ trial }) => trial)
@@ -60,8 +59,10 @@ export function createTrialReading({ traces, calls }: { traces: TraceDb; calls: 
     async read(ids: readonly string[], options: TrialOptions): Promise<Map<string, ReadTrial>> {
       const { projectId, costs, examples, context } = options
       const query = queries.selectTrials(projectId, ids, examples ? 'with' : 'without')
-      const rows = await rowsOf(traces.query<queries.TrialRow>(query, context.signal))
-      const children = await childrenOf(ids, options)
+      const [rows, children] = await Promise.all([
+        rowsOf(traces.query<queries.TrialRow>(query, context.signal)),
+        childrenOf(ids, options),
+      ])
       const trials = rows.map((row) => readTrial(row, children.get(row.id) ?? []))
       if (costs) {
         const ownIds = trials.map(({ trial }) => trial.predict_call_id ?? trial.predict_and_score_call_id)

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { askResults } from '../../api/evaluations.ts'
+import { askResults, isAnyRunning } from '../../api/evaluations.ts'
 import { projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
@@ -24,11 +24,17 @@ export function ComparePage() {
   const runs = search.runs.slice(0, RUNS_MAX)
   const change: ChangeCompare = (changed, how = 'push') =>
     void navigate({ search: (old) => ({ ...old, ...changed }), replace: how === 'replace' })
+  const { data: isRunning = false } = useQuery({
+    queryKey: ['calls', project, 'running', runs],
+    enabled: runs.length > 0,
+    refetchInterval: ({ state }) => (state.data === true ? LIVE_MS : false),
+    queryFn: ({ signal }) => isAnyRunning(project, runs, signal),
+  })
   const { data, error, refetch } = useQuery({
     queryKey: ['calls', project, 'results', runs, search.shared],
     enabled: runs.length > 0,
     placeholderData: keepPreviousData,
-    refetchInterval: LIVE_MS,
+    refetchInterval: isRunning ? LIVE_MS : false,
     queryFn: async ({ signal }) => {
       const request = { evaluation_call_ids: runs, include_rows: false, include_summary: true }
       const only = { summary_require_intersection: search.shared, require_intersection: search.shared }
