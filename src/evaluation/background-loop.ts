@@ -6,8 +6,6 @@ const RETRY_MS = 5000
 /** Timers of Node take at most 24 days; what is due later is looked for again. */
 const SLEEP_MS_MAX = 60 * 60 * 1000
 
-export type BackgroundLoop = ReturnType<typeof createBackgroundLoop>
-
 /**
  * Does work of which some is always due later. `pass` does what is due and resolves with when it has to be called next,
  * as an ISO date-time, or undefined for nothing.

@@ -101,7 +101,11 @@ export function summaryOf({ usage, status_counts }: Totals): object {
   return Object.keys(usage).length === 0 ? { status_counts } : { usage, status_counts }
 }
 
-export function addTotals(sum: Totals, { usage, status_counts }: Totals): void {
+/** Adds what a call's `summary` says; counts that are no numbers are passed over. */
+export function addTotals(
+  sum: Totals,
+  { usage, status_counts }: { usage: Record<string, object>; status_counts: Totals['status_counts'] },
+): void {
   for (const [model, counts] of Object.entries(usage)) addUsage(sum, model, counts)
   sum.status_counts.success += status_counts.success
   sum.status_counts.error += status_counts.error

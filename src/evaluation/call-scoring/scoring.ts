@@ -27,8 +27,6 @@ const AT_ONCE = 16
 /** A task that stores or models fail is tried again after 2, 4, 8 … s, and given up after some hours. */
 const ATTEMPTS_MAX = 12
 
-export type Scoring = ReturnType<typeof createScoring>
-
 export interface ScoringDeps extends LoadingDeps {
   control: ControlDb
   calls: Pick<Calls, 'list' | 'writeParts'>

@@ -182,7 +182,7 @@ function inputOf({ user_input, ...template_vars }: Record<string, unknown>) {
 }
 
 const Counts = z.looseObject({
-  usage: z.record(z.string(), z.record(z.string(), z.unknown())).catch({}),
+  usage: z.record(z.string(), z.looseObject({})).catch({}),
   status_counts: z.object({ success: z.int(), error: z.int() }).catch({ success: 0, error: 0 }),
 })
 
@@ -198,7 +198,7 @@ async function readOutcomes(
   const columns = ['output', 'summary']
   for await (const call of await calls.list({ project_id, filter, columns }, context)) {
     outputs.set(call.id, call.output === null ? null : withoutTexts(call.output))
-    addTotals(totals, Counts.parse(call.summary?.value() ?? {}) as Totals)
+    addTotals(totals, Counts.parse(call.summary?.value() ?? {}))
   }
   const indexes = Array.from({ length: evaluation.table.rows * evaluation.trials }, (_, at) => at)
   return { rows: indexes.map((at) => outputs.get(derivedId(call_id, seedOf(at)))), totals }

@@ -8,4 +8,3 @@ export const datasetsSearch = z.object({
   /** The place of the row that is looked at, from 0; -1 for none. */
   open: z.catch(z._default(z.number(), -1), -1),
 })
-export type DatasetsSearch = z.infer<typeof datasetsSearch>

@@ -1,19 +1,18 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { askResults, isAnyRunning } from '../../api/evaluations.ts'
+import { askResults, cancelEvaluation, isAnyRunning } from '../../api/evaluations.ts'
 import { projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
 import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { notify } from '../../components/toast.ts'
 import { CompareRows } from './compare-rows.tsx'
 import { CompareSummary } from './compare-summary.tsx'
 import { nameOfRef } from './run-row.ts'
-import { type CompareSearch, RUNS_MAX } from './search.ts'
+import { type ChangeCompare, RUNS_MAX } from './search.ts'
 
 const route = getRouteApi('/$entity/$project/compare')
-
-export type ChangeCompare = (change: Partial<CompareSearch>, how?: 'push' | 'replace') => void
 
 /** One evaluation with its rows, or several side by side; the first is what the others are measured by. */
 export function ComparePage() {
@@ -60,6 +59,7 @@ export function ComparePage() {
   return (
     <Page
       title={title || 'Evaluation'}
+      actions={runs.length === 1 && isRunning === true && <Cancel project={project} id={runs[0] ?? ''} />}
       {...(runs.length > 1 && {
         toolbar: (
           <Button
@@ -89,5 +89,20 @@ export function ComparePage() {
         </>
       )}
     </Page>
+  )
+}
+
+/** Ends an evaluation; only those that the server runs can be ended here, and it says so of the others. */
+function Cancel({ project, id }: { project: string; id: string }) {
+  const queries = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => cancelEvaluation(project, id),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['calls', project] }),
+    onError: (error) => notify({ title: error.message }),
+  })
+  return (
+    <Button disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+      Cancel
+    </Button>
   )
 }

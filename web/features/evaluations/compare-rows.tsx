@@ -6,12 +6,11 @@ import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatDelta, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
 import { ErrorState } from '../../components/states.tsx'
-import type { ChangeCompare } from './compare-page.tsx'
 import { isLessBetter, type Metric, metricsOf } from './metrics.ts'
 import { type CompareRow, compareRow } from './results-row.ts'
 import { RowPeek } from './row-peek.tsx'
 import { letterOf } from './run-letter.tsx'
-import type { CompareSearch } from './search.ts'
+import type { ChangeCompare, CompareSearch } from './search.ts'
 
 /** Rows of one request: each has the outputs of up to eight runs. */
 const PAGE_ROWS = 50

@@ -5,11 +5,10 @@ import type { ProjectName } from '../../api/project.ts'
 import { ShareBar } from '../../components/bars.tsx'
 import { IconButton } from '../../components/button.tsx'
 import { formatCount, formatDelta, formatNumber, formatShare, MISSING } from '../../components/format.ts'
-import type { ChangeCompare } from './compare-page.tsx'
 import { isLessBetter, type Metric, metricId, metricsOf, scoreOf, verdictOf } from './metrics.ts'
 import { letterOf, RunLetter } from './run-letter.tsx'
 import { nameOfRef } from './run-row.ts'
-import type { CompareSearch } from './search.ts'
+import type { ChangeCompare, CompareSearch } from './search.ts'
 
 type Evaluation = ResultsSummary['evaluations'][number]
 

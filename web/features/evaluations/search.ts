@@ -14,3 +14,5 @@ export const compareSearch = z.object({
   open: z.catch(z._default(z.number(), -1), -1),
 })
 export type CompareSearch = z.infer<typeof compareSearch>
+
+export type ChangeCompare = (change: Partial<CompareSearch>, how?: 'push' | 'replace') => void
