@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { routesOf } from './app.ts'
 import { readConfig } from './config.ts'
 import { messageOf } from './errors.ts'
@@ -6,9 +7,13 @@ import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { createServices } from './services.ts'
-import { openLocalCompute } from './stores/compute/local.ts'
+import { enginePython, openLocalCompute } from './stores/compute/local.ts'
 import { openStores } from './stores/open-stores.ts'
 import { VERSION } from './version.ts'
+import { createWebPages } from './web/pages.ts'
+
+/** Where the build of the web UI lies. */
+const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
 const STOP_MS = 10_000
@@ -27,16 +32,19 @@ async function main(): Promise<void> {
     engine,
     inference: config,
     providers: config.providers,
+    scorerPython: config.scorerCode === 'run' ? enginePython(config) : undefined,
     dataFolder: config.dataFolder,
   })
   await services.artifacts.cleanUp()
   await using _training = await services.startTraining()
   await using _inference = services.startInference()
+  await using _evaluation = await services.startEvaluation()
   const app = buildApp(routesOf(services), {
     authenticate: authenticateLocally,
     log,
     version: VERSION,
     observe: services.metrics.observe,
+    web: createWebPages(WEB_FOLDER),
   })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
