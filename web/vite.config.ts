@@ -8,7 +8,7 @@ const SERVER = process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060'
 
 /** The only GET addresses that the pages ask of the API; all others are pages, or Vite's own. */
 const API_GETS =
-  /^\/(v1|v2|health|version|metrics|server_info|tags|aliases|annotation_queues|project|storage|openapi\.json|docs)(\/|$|\?)/
+  /^\/(v1|v2|inference|health|version|metrics|server_info|tags|aliases|annotation_queues|project|storage|openapi\.json|docs)(\/|$|\?)/
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -66,7 +66,12 @@ export async function loadTrace(
   for (const start of calls.filter((call) => !('ended_at' in call)))
     await post(url, `/v2/${project}/call/start`, { start })
   const failed = `step ${shape.steps - 1} search`
-  return { root: idOf('root'), deepest: idOf(`deep ${shape.deep - 1}`), failed: idOf(failed), count: nodes.length }
+  return {
+    root: idOf('root'),
+    deepest: idOf(`deep ${shape.deep - 1}`),
+    failed: idOf(failed),
+    count: nodes.length,
+  }
 }
 
 function* nodesOf({ deep, wide, steps, orphans }: TraceShape): Generator<[string, Node]> {
@@ -79,8 +84,12 @@ function* nodesOf({ deep, wide, steps, orphans }: TraceShape): Generator<[string
   }
   yield ['map', { name: 'map_documents', parent: 'root', start: 9000, ms: 11_000 }]
   for (let at = 0; at < wide; at++)
-    yield [`doc ${at}`, { name: 'read_document', parent: 'map', start: 9000 + at * 2, ms: at % 7 === 0 ? 0 : 40 + (at % 900) }]
-  for (let at = 0; at < steps; at++) yield* stepOf(at, 20_000 + (at * (total - 20_000)) / steps, at === steps - 1 || at % 90 === 79)
+    yield [
+      `doc ${at}`,
+      { name: 'read_document', parent: 'map', start: 9000 + at * 2, ms: at % 7 === 0 ? 0 : 40 + (at % 900) },
+    ]
+  for (let at = 0; at < steps; at++)
+    yield* stepOf(at, 20_000 + (at * (total - 20_000)) / steps, at === steps - 1 || at % 90 === 79)
   for (let at = 0; at < orphans; at++)
     yield [`lost ${at}`, { name: 'callback', parent: 'never sent', start: 30_000 + at * 10, ms: 5 }]
 }
@@ -89,10 +98,31 @@ function* nodesOf({ deep, wide, steps, orphans }: TraceShape): Generator<[string
 function* stepOf(at: number, start: number, fails: boolean): Generator<[string, Node]> {
   const step = `step ${at}`
   yield [step, { name: 'agent_step', parent: 'root', start, ms: 30 }]
-  yield [`${step} chat`, { name: 'openai.chat.completions.create', parent: step, start: start - (at % 50 === 3 ? 4 : 0), ms: 18, tokens: 200 + (at % 800) }]
-  yield [`${step} search`, { name: 'search_web', parent: step, start: start + 18, ms: 6, ...(fails && { exception: 'ConnectionError: the index did not answer' }) }]
+  yield [
+    `${step} chat`,
+    {
+      name: 'openai.chat.completions.create',
+      parent: step,
+      start: start - (at % 50 === 3 ? 4 : 0),
+      ms: 18,
+      tokens: 200 + (at % 800),
+    },
+  ]
+  yield [
+    `${step} search`,
+    {
+      name: 'search_web',
+      parent: step,
+      start: start + 18,
+      ms: 6,
+      ...(fails && { exception: 'ConnectionError: the index did not answer' }),
+    },
+  ]
   yield [`${step} rank`, { name: 'rerank', parent: `${step} search`, start: start + 19, ms: 2 }]
-  yield [`${step} tool`, { name: 'tool.write_note', parent: step, start: start + 24, ms: at === 4 ? null : 5 }]
+  yield [
+    `${step} tool`,
+    { name: 'tool.write_note', parent: step, start: start + 24, ms: at === 4 ? null : 5 },
+  ]
 }
 
 function usageOf(tokens: number): object {

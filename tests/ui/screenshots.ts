@@ -5,7 +5,9 @@ import { clientProgram, pythonIn } from '../wire/environments.ts'
 import { KEY, runClient, startServer } from '../wire/server.ts'
 import { loadCalls } from './bulk.ts'
 import { chromiumPath } from './chromium.ts'
+import { loadTrace } from './large-trace.ts'
 import { SHOTS, type Shot } from './shots.ts'
+import { loadTalk } from './talks.ts'
 
 const FOLDER = join(import.meta.dirname, '../../docs/screenshots')
 
@@ -18,6 +20,8 @@ const SIZES = {
 async function main(only: readonly string[]): Promise<void> {
   await using server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
   await loadCalls(server.url, 'local/support-bot', { count: 5000 })
+  await loadTrace(server.url, 'local/agents', { deep: 4, wide: 24, steps: 60, orphans: 0 })
+  await loadTalk(server.url, 'local/shop')
   await runClient([pythonIn('clients'), clientProgram('weave_evaluations.py')], {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: KEY,

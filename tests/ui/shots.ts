@@ -16,6 +16,14 @@ const rows = async (page: Page) => {
   await page.getByRole('img', { name: /Calls over time/ }).waitFor()
 }
 
+/** From the list of calls to the page of one, which has another id each time. */
+const openCall = (name: RegExp) => async (page: Page) => {
+  await page.getByRole('grid', { name: 'Calls' }).getByRole('row', { name }).first().click()
+  await page.getByRole('complementary', { name: 'call' }).getByRole('tab').first().waitFor()
+  await page.keyboard.press('o')
+  await page.getByRole('treegrid').getByRole('row', { selected: true }).waitFor()
+}
+
 /** The pages that `npm run screenshots` shows; each feature adds its own. */
 export const SHOTS: readonly Shot[] = [
   {
@@ -42,5 +50,46 @@ export const SHOTS: readonly Shot[] = [
     ready: rows,
   },
   { name: 'traces-clients', path: '/local/clients/traces?calls=all', ready: rows },
+  {
+    name: 'call-trace',
+    path: '/local/agents/traces',
+    ready: async (page) => {
+      await openCall(/research_agent/)(page)
+      await page.keyboard.press('e')
+      await page.getByRole('region', { name: 'Exception' }).waitFor()
+    },
+  },
+  {
+    name: 'call-chat',
+    path: '/local/shop/traces?calls=all',
+    ready: async (page) => {
+      await openCall(/openai/)(page)
+      await page.getByRole('list', { name: 'Conversation' }).getByRole('table').waitFor()
+    },
+  },
+  {
+    name: 'threads',
+    path: '/local/shop/threads?thread=tiles-for-the-bathroom',
+    ready: async (page) => {
+      await page.getByRole('log', { name: 'Turns' }).getByRole('table').waitFor()
+    },
+  },
   { name: 'traces-empty', path: '/local/nothing-yet/traces', ready: section('No calls yet') },
+  {
+    name: 'training-empty',
+    path: '/local/nothing-yet/training',
+    ready: section('No model is trained here yet'),
+  },
+  {
+    name: 'playground',
+    path: '/local/support-bot/playground',
+    ready: async (page) => {
+      await page.getByRole('button', { name: /^Model: heddle/ }).waitFor()
+    },
+  },
+  {
+    name: 'system',
+    path: '/system',
+    ready: (page) => page.getByRole('region', { name: 'Versions' }).waitFor(),
+  },
 ]

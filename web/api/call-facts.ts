@@ -1,4 +1,5 @@
 import type { Call } from './calls.ts'
+import { objectOf } from './json.ts'
 import type { Json } from './wire.ts'
 
 /** How a call stands; each has a shape and a colour of its own. */
@@ -45,21 +46,17 @@ const STATUSES: Record<string, CallStatus> = {
 }
 
 /** Milliseconds of a time with microseconds, which a `Date` would cut off. */
-export function instantMs(iso: string): number {
+function instantMs(iso: string): number {
   const micros = /\.\d{3}(\d{1,3})/.exec(iso)?.[1] ?? ''
   return Date.parse(iso) + Number(micros.padEnd(3, '0')) / 1000
 }
 
-export function objectOf(value: Json | undefined): { [key: string]: Json | undefined } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
-}
-
-export function numberOf(value: Json | undefined): number | null {
+function numberOf(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null
 }
 
 /** Clients name tokens in two ways, and some only tell the sum. */
-export function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
+function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
   return sumOfKnown(
     Object.values(usage).map((each) => {
       const of = objectOf(each)
@@ -70,12 +67,9 @@ export function tokensOf(usage: { [model: string]: Json | undefined }): number |
   )
 }
 
-const COSTS = [
-  'prompt_tokens_total_cost',
-  'completion_tokens_total_cost',
-]
+const COSTS = ['prompt_tokens_total_cost', 'completion_tokens_total_cost']
 
-export function costOf(costs: { [model: string]: Json | undefined }): number | null {
+function costOf(costs: { [model: string]: Json | undefined }): number | null {
   return sumOfKnown(
     Object.values(costs).flatMap((each) => COSTS.map((name) => numberOf(objectOf(each)[name]))),
   )

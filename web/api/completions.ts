@@ -1,4 +1,5 @@
-import { ask, askJson, textLines } from './client.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { askJson, textLines } from './client.ts'
 import type { Json } from './wire.ts'
 
 export interface ToolCall {
@@ -10,10 +11,10 @@ export interface ToolCall {
 export interface ChatMessage {
   role: string
   content?: Json
-  name?: string
-  tool_call_id?: string
-  tool_calls?: ToolCall[]
-  reasoning?: string | null
+  name?: string | undefined
+  tool_call_id?: string | undefined
+  tool_calls?: ToolCall[] | undefined
+  reasoning?: string | null | undefined
 }
 
 /** Everything that is sent but whether it streams. */
@@ -126,8 +127,14 @@ interface PromptToken {
   decoded_token: string
 }
 
-/** Names of all models that can be asked, with those that are trained here as `wandb-artifact:///…`. */
-export async function servedModels({ signal }: { signal: AbortSignal }): Promise<string[]> {
-  const { data } = await (await ask('/v1/models', { signal })).json() as { data: { id: string }[] }
-  return data.map(({ id }) => id)
-}
+/** Wire: what the names of trained models begin with; they are understood without it too. */
+const ARTIFACT_PREFIX = 'wandb-artifact:///'
+
+/** Names of all models that can be asked: base models, and trained ones, which stand for their newest step. */
+export const servedModelsQuery = queryOptions({
+  queryKey: ['served-models'],
+  queryFn: async ({ signal }) => {
+    const { data } = await askJson<{ data: { id: string }[] }>('/v1/models', { signal })
+    return data.map(({ id }) => (id.startsWith(ARTIFACT_PREFIX) ? id.slice(ARTIFACT_PREFIX.length) : id))
+  },
+})

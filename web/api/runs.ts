@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { z } from 'zod/mini'
+import type { z } from 'zod'
 import type { MetricsRes, RunItem } from '../../src/tracking/runs/wire.ts'
 import { askJson } from './client.ts'
 import { type ProjectName, projectId } from './project.ts'
@@ -7,7 +7,6 @@ import { LIVE_MS } from './query-client.ts'
 
 export type Run = z.output<typeof RunItem>
 type Metrics = z.output<typeof MetricsRes>
-export type Series = Metrics['data'][number]
 
 /** Runs that a project's list shows, the newest. */
 const RUNS_MAX = 100
@@ -49,7 +48,11 @@ export function runKeysQuery(name: ProjectName, run: string, { isLive }: { isLiv
 }
 
 /** The points of one metric, in order. */
-export function runSeriesQuery(name: ProjectName, run: string, { key, isLive }: { key: string; isLive: boolean }) {
+export function runSeriesQuery(
+  name: ProjectName,
+  run: string,
+  { key, isLive }: { key: string; isLive: boolean },
+) {
   const search = new URLSearchParams({ keys: key, limit: String(POINTS_MAX) })
   return queryOptions({
     queryKey: ['runs', projectId(name), run, 'series', key],

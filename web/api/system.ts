@@ -1,10 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { z } from 'zod/mini'
-import type {
-  AnalysisModelsRes,
-  HardwareRes,
-  RouterModelsRes,
-} from '../../src/inference/information/wire.ts'
+import type { z } from 'zod'
+import type { AnalysisModelsRes, HardwareRes, RouterModelsRes } from '../../src/inference/information/wire.ts'
 import type { HealthRes } from '../../src/trace/service-info/wire.ts'
 import { ApiError, ask, askJson } from './client.ts'
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { z } from 'zod/mini'
-import type { Checkpoint as CheckpointSchema, CheckpointRes } from '../../src/training/checkpoints/wire.ts'
+import type { z } from 'zod'
+import type { CheckpointRes, Checkpoint as CheckpointSchema } from '../../src/training/checkpoints/wire.ts'
 import type { JobEvent as JobEventSchema, JobRes } from '../../src/training/jobs/wire.ts'
 import type { ModelRes } from '../../src/training/models/wire.ts'
 import { ask, askJson } from './client.ts'

@@ -84,7 +84,13 @@ async function readTurns(
     const found = placeOf(call)
     if (found === undefined) continue
     const { id, inputs, output, exception } = call
-    turns.push({ id, place: found, inputs: inputs ?? null, output: output ?? null, exception: exception ?? null })
+    turns.push({
+      id,
+      place: found,
+      inputs: inputs ?? null,
+      output: output ?? null,
+      exception: exception ?? null,
+    })
   }
   return turns
 }

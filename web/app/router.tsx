@@ -7,10 +7,21 @@ import {
   redirect,
   stripSearchParams,
 } from '@tanstack/react-router'
-import { compareSearch } from '../features/evaluations/search.ts'
+import { CALL_SEARCH_DEFAULTS, callSearch } from '../features/call/search.ts'
 import { datasetsSearch } from '../features/datasets/search.ts'
+import { compareSearch } from '../features/evaluations/search.ts'
 import { homeSearch } from '../features/home/search.ts'
+import { PLAYGROUND_SEARCH_DEFAULTS, playgroundSearch } from '../features/playground/search.ts'
+import { THREADS_SEARCH_DEFAULTS, threadsSearch } from '../features/threads/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
+import {
+  JOB_SEARCH_DEFAULTS,
+  jobSearch,
+  MODEL_SEARCH_DEFAULTS,
+  modelSearch,
+  TRAINING_SEARCH_DEFAULTS,
+  trainingSearch,
+} from '../features/training/search.ts'
 import { pageOfLink } from './client-links.ts'
 import { Frame } from './frame.tsx'
 import { NotFound, PageError, PagePending } from './page-states.tsx'
@@ -47,17 +58,21 @@ const traces = createRoute({
   path: 'traces',
   validateSearch: tracesSearch,
   search: { middlewares: [stripSearchParams(TRACES_SEARCH_DEFAULTS)] },
-  component: lazyRouteComponent(() => import('../features/traces/traces-page.tsx'), 'TracesPage'),
+  component: lazyRouteComponent(() => import('./traces-route.tsx'), 'TracesRoute'),
 })
 const call = createRoute({
   getParentRoute: () => project,
   path: 'calls/$id',
+  validateSearch: callSearch,
+  search: { middlewares: [stripSearchParams(CALL_SEARCH_DEFAULTS)] },
   component: lazyRouteComponent(() => import('../features/call/call-page.tsx'), 'CallPage'),
 })
 const threads = createRoute({
   getParentRoute: () => project,
   path: 'threads',
-  component: lazyRouteComponent(() => import('../features/threads/threads-page.tsx'), 'ThreadsPage'),
+  validateSearch: threadsSearch,
+  search: { middlewares: [stripSearchParams(THREADS_SEARCH_DEFAULTS)] },
+  component: lazyRouteComponent(() => import('./threads-route.tsx'), 'ThreadsRoute'),
 })
 const evaluations = createRoute({
   getParentRoute: () => project,
@@ -89,11 +104,29 @@ const object = createRoute({
 const training = createRoute({
   getParentRoute: () => project,
   path: 'training',
+  validateSearch: trainingSearch,
+  search: { middlewares: [stripSearchParams(TRAINING_SEARCH_DEFAULTS)] },
   component: lazyRouteComponent(() => import('../features/training/training-page.tsx'), 'TrainingPage'),
+})
+const model = createRoute({
+  getParentRoute: () => project,
+  path: 'training/$model',
+  validateSearch: modelSearch,
+  search: { middlewares: [stripSearchParams(MODEL_SEARCH_DEFAULTS)] },
+  component: lazyRouteComponent(() => import('../features/training/model-page.tsx'), 'ModelPage'),
+})
+const job = createRoute({
+  getParentRoute: () => project,
+  path: 'training/$model/jobs/$job',
+  validateSearch: jobSearch,
+  search: { middlewares: [stripSearchParams(JOB_SEARCH_DEFAULTS)] },
+  component: lazyRouteComponent(() => import('../features/training/job-page.tsx'), 'JobPage'),
 })
 const playground = createRoute({
   getParentRoute: () => project,
   path: 'playground',
+  validateSearch: playgroundSearch,
+  search: { middlewares: [stripSearchParams(PLAYGROUND_SEARCH_DEFAULTS)] },
   component: lazyRouteComponent(() => import('../features/playground/playground-page.tsx'), 'PlaygroundPage'),
 })
 
@@ -106,6 +139,8 @@ const ofProject = [
   datasets,
   object,
   training,
+  model,
+  job,
   playground,
 ] as const
 const tree = root.addChildren([home, system, project.addChildren([projectIndex, ...ofProject, links])])

@@ -55,7 +55,7 @@ export function Id({ id }: { id: string }) {
       type="button"
       title={`${id}\nClick to copy`}
       aria-label={`Copy id ${id}`}
-      className="rounded-sm px-1 font-mono text-xs text-muted hover:bg-hover hover:text-strong"
+      className="shrink-0 rounded-sm px-1 font-mono text-xs whitespace-nowrap text-muted hover:bg-hover hover:text-strong"
       onClick={(event) => {
         event.stopPropagation()
         void copyText(id).then((ok) => ok && notify({ title: 'Id copied' }))

@@ -62,6 +62,8 @@ describe('the rest', () => {
     expect(formatShare(0.123)).toBe('12.3\u202f%')
     expect(formatNumber(-0.12345)).toBe('−0.123')
     expect(formatNumber(123_456)).toBe('123,456')
+    expect(formatNumber(-0.000000107)).toBe('−1.07e−7')
+    expect(formatNumber(0)).toBe('0')
     expect(formatDelta(0.5)).toBe('+0.5')
     expect(formatDelta(-3)).toBe('−3')
     expect(formatDelta(0)).toBe('±0')

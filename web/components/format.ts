@@ -61,9 +61,10 @@ export function formatShare(share: Maybe): string {
   return share == null || !Number.isFinite(share) ? MISSING : `${(share * 100).toFixed(1)}\u202f%`
 }
 
-/** Any number: three significant digits, thousands grouped. */
+/** Any number: three significant digits, thousands grouped, and `1.07e−7` where there would be nothing but zeros. */
 export function formatNumber(value: Maybe): string {
   if (value == null || !Number.isFinite(value)) return MISSING
+  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(2).replaceAll('-', MINUS)
   const text = Math.abs(value).toLocaleString('en', {
     maximumSignificantDigits: Math.abs(value) >= 1000 ? 21 : 3,
     maximumFractionDigits: 3,

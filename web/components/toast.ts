@@ -14,8 +14,23 @@ interface Notice {
   undo?: () => void
 }
 
+/** What was told before the toaster was loaded; undefined from then on. */
+let waiting: Notice[] | undefined = []
+
+/** The toaster is there: it shows what was told so far, and all that comes. */
+export function startToasts(): void {
+  const told = waiting ?? []
+  waiting = undefined
+  for (const notice of told) show(notice)
+}
+
 /** Tells what happened, from anywhere. */
-export function notify({ title, detail, undo }: Notice): void {
+export function notify(notice: Notice): void {
+  if (waiting === undefined) show(notice)
+  else waiting.push(notice)
+}
+
+function show({ title, detail, undo }: Notice): void {
   const id = toasts.add({
     title,
     timeout: undo === undefined ? NOTE_MS : UNDO_MS,

@@ -1,10 +1,12 @@
 import { Toast as Base } from '@base-ui/react/toast'
 import { X } from 'lucide-react'
+import { useEffect } from 'react'
 import { Button, IconButton } from './button.tsx'
-import { toasts } from './toast.ts'
+import { startToasts, toasts } from './toast.ts'
 
 /** Shows what `notify` tells; once in the app. */
 export function Toaster() {
+  useEffect(startToasts, [])
   return (
     <Base.Provider toastManager={toasts} limit={3}>
       <Base.Portal>

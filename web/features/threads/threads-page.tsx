@@ -1,6 +1,150 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Call } from '../../api/calls.ts'
+import { projectId } from '../../api/project.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
+import { readThreads, type Thread } from '../../api/threads.ts'
+import type { TableColumn } from '../../components/data-table/column.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { formatCount, formatDuration } from '../../components/format.ts'
+import { useIsNarrow } from '../../components/media.ts'
 import { Page } from '../../components/page.tsx'
+import { SplitPane } from '../../components/split-pane.tsx'
+import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { Time } from '../../components/time.tsx'
+import { ThreadView } from './thread-view.tsx'
 
-/** Filled in by the page's own work. */
-export function ThreadsPage() {
-  return <Page title="Threads" />
+const route = getRouteApi('/$entity/$project/threads')
+
+/** Threads of one request; more are asked for as one scrolls. */
+const PAGE_THREADS = 200
+const SKELETON_ROWS = 40
+
+const COLUMNS: readonly TableColumn<Thread>[] = [
+  {
+    id: 'thread',
+    title: 'Thread',
+    width: 180,
+    grows: true,
+    cell: (row) => <span className="text-strong">{row.thread_id}</span>,
+  },
+  {
+    id: 'last',
+    title: 'Last turn',
+    width: 104,
+    cell: (row) => (
+      <span className="text-muted">
+        <Time iso={row.last_updated} />
+      </span>
+    ),
+  },
+  { id: 'turns', title: 'Turns', width: 64, align: 'end', cell: (row) => formatCount(row.turn_count) },
+  {
+    id: 'p50',
+    title: 'Median',
+    width: 84,
+    align: 'end',
+    cell: (row) => formatDuration(row.p50_turn_duration_ms),
+  },
+  {
+    id: 'p99',
+    title: 'Slowest 1 %',
+    width: 92,
+    align: 'end',
+    cell: (row) => formatDuration(row.p99_turn_duration_ms),
+  },
+]
+
+interface ThreadsPageProps {
+  /** Shows what was said in one turn. */
+  turn: (project: string, call: Call) => ReactNode
+}
+
+/** Conversations over several traces, each to be read as one. */
+export function ThreadsPage({ turn }: ThreadsPageProps) {
+  const name = route.useParams()
+  const { thread } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isNarrow = useIsNarrow()
+  const open = (next: string) =>
+    void navigate({ search: { thread: next }, replace: thread !== '' && next !== '' })
+  const view =
+    thread === '' ? null : (
+      <ThreadView key={thread} name={name} thread={thread} turn={turn} onClose={() => open('')} />
+    )
+  const list = <ThreadList project={projectId(name)} openId={thread} onOpen={open} />
+  return (
+    <Page title="Threads" tab={thread === '' ? `Threads of ${name.project}` : thread}>
+      {view === null ? (
+        list
+      ) : isNarrow ? (
+        view
+      ) : (
+        <SplitPane name="threads" initial={42} first={list} second={view} />
+      )}
+    </Page>
+  )
+}
+
+function ThreadList({
+  project,
+  openId,
+  onOpen,
+}: {
+  project: string
+  openId: string
+  onOpen: (id: string) => void
+}) {
+  const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
+    useInfiniteQuery({
+      queryKey: ['threads', project, 'list'],
+      initialPageParam: 0,
+      refetchInterval: LIVE_MS,
+      queryFn: ({ pageParam, signal }) =>
+        readThreads(project, { limit: PAGE_THREADS, offset: pageParam }, { signal }),
+      getNextPageParam: (last, pages) =>
+        last.length < PAGE_THREADS ? undefined : pages.length * PAGE_THREADS,
+    })
+  if (error !== null && data === undefined)
+    return <ErrorState title="Threads could not be loaded" error={error} onRetry={() => void refetch()} />
+  const rows = data?.pages.flat() ?? []
+  if (!isPending && rows.length === 0) return <NoThreads />
+  return (
+    <DataTable
+      label="Threads"
+      memory={`threads.${project}`}
+      columns={COLUMNS}
+      rowCount={isPending ? SKELETON_ROWS : rows.length}
+      rowAt={(index) => rows[index]}
+      rowId={(row) => row.thread_id}
+      openId={openId}
+      onOpen={(row) => onOpen(row.thread_id)}
+      {...(openId !== '' && { onActive: (row: Thread) => onOpen(row.thread_id) })}
+      onRange={(_, last) => {
+        if (hasNextPage && !isFetchingNextPage && last > rows.length - PAGE_THREADS / 4) void fetchNextPage()
+      }}
+      narrow={(row) => (
+        <>
+          <span className="block truncate text-strong">{row.thread_id}</span>
+          <span className="tabular block truncate text-xs text-muted">
+            <Time iso={row.last_updated} /> · {formatCount(row.turn_count)}{' '}
+            {row.turn_count === 1 ? 'turn' : 'turns'} · {formatDuration(row.p50_turn_duration_ms)}
+          </span>
+        </>
+      )}
+    />
+  )
+}
+
+function NoThreads() {
+  return (
+    <EmptyState title="No threads yet">
+      <p>
+        A thread is a conversation over several calls. With weave, each call within one of these is a turn:
+      </p>
+      <CodeBlock label="the lines" code={'with weave.thread("conversation-1"):\n    answer("Hello")'} />
+      <p>With OpenTelemetry, give each span the attribute `gen_ai.conversation.id`.</p>
+    </EmptyState>
+  )
 }

@@ -1,9 +1,9 @@
 import type { Call } from '../../api/calls.ts'
+import { exceptionText } from '../../api/exception-text.ts'
 import { objectOf, valueAt } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import type { StatusKind } from '../../components/status.tsx'
-import { exceptionText } from '../../api/exception-text.ts'
 
 /** What a cell shows at most of a value. */
 const CELL_CHARS = 256

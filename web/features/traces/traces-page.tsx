@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
-import { projectId } from '../../api/project.ts'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ProjectName, projectId } from '../../api/project.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
@@ -20,8 +20,13 @@ const CallPeek = lazy(async () => ({ default: (await loadPeek()).CallPeek }))
 
 const route = getRouteApi('/$entity/$project/traces')
 
+interface TracesPageProps {
+  /** Everything of one call, for the panel. */
+  detail: (name: ProjectName, id: string) => ReactNode
+}
+
 /** Every call of a project: found, sorted, looked into. */
-export function TracesPage() {
+export function TracesPage({ detail }: TracesPageProps) {
   const name = route.useParams()
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -97,7 +102,9 @@ export function TracesPage() {
       )}
       {search.open !== '' && (
         <Suspense>
-          <CallPeek name={name} id={search.open} onClose={() => change({ open: '' })} />
+          <CallPeek name={name} id={search.open} onClose={() => change({ open: '' })}>
+            {detail(name, search.open)}
+          </CallPeek>
         </Suspense>
       )}
     </Page>

@@ -1,0 +1,210 @@
+import type { Page } from '@playwright/test'
+import { clientProgram } from '../wire/environments.ts'
+import { KEY, runClient } from '../wire/server.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+import { loadTrace } from './large-trace.ts'
+import { loadTalk } from './talks.ts'
+
+const SMALL = { deep: 4, wide: 25, steps: 12, orphans: 2 }
+
+const tree = (page: Page) => page.getByRole('treegrid', { name: 'Calls of the trace' })
+const selected = (page: Page) => tree(page).getByRole('row', { selected: true })
+const detail = (page: Page) => page.getByRole('region', { name: 'Call', exact: true })
+
+test('a printed link leads to the call in its trace; keys go through it', async ({
+  page,
+  server,
+  project,
+}) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/r/call/${trace.root}`)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('research_agent')
+  await expect(selected(page)).toContainText('research_agent')
+  await expect(page.getByText('2 calls have no parent in this trace')).toBeVisible()
+  await expect(detail(page).getByRole('tree', { name: 'Output' })).toContainText('of root')
+
+  await page.keyboard.press('e')
+  await expect(selected(page)).toContainText('search_web')
+  await expect(page).toHaveURL(`/${project}/calls/${trace.failed}`)
+  await expect(detail(page).getByRole('region', { name: 'Exception' })).toContainText(
+    'the index did not answer',
+  )
+  await page.keyboard.press('Shift+P')
+  await expect(page).not.toHaveURL(`/${project}/calls/${trace.failed}`)
+  await expect(selected(page)).toContainText('search_web')
+
+  await page.keyboard.press('.')
+  await expect(tree(page).getByRole('row', { name: /read_document/ })).toHaveCount(0)
+  await expect(tree(page).getByRole('row', { name: /map_documents/ })).toHaveAttribute(
+    'aria-expanded',
+    'false',
+  )
+  await tree(page)
+    .getByRole('row', { name: /map_documents/ })
+    .click()
+  await tree(page).focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await expect(selected(page)).toContainText('read_document')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  await expect(selected(page)).toHaveAttribute('aria-expanded', 'false')
+
+  await page.goBack()
+  await expect(selected(page)).toContainText('search_web')
+})
+
+test('calls are found by name, kind and time, and the search is in the link', async ({
+  page,
+  server,
+  project,
+}) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.root}`)
+  await expect(selected(page)).toBeVisible()
+  await page.keyboard.press('/')
+  await page.keyboard.type('rerank')
+  await expect(page.getByRole('status').filter({ hasText: '12' })).toBeVisible()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('status').filter({ hasText: '2 of 12' })).toBeVisible()
+  await expect(tree(page).getByRole('row', { name: /read_document/ })).toHaveCount(0)
+  const found = await selected(page).textContent()
+  await page.reload()
+  await expect(page.getByRole('textbox', { name: 'Find calls' })).toHaveValue('rerank')
+  await expect(selected(page)).toHaveText(found ?? '')
+  await page.getByRole('textbox', { name: 'Find calls' }).fill('kind:llm >1s')
+  await expect(page.getByRole('status').filter({ hasText: 'none' })).toBeVisible()
+})
+
+test('what was said is read as a chat, with its tools, pictures and feedback', async ({
+  page,
+  server,
+  project,
+}) => {
+  const talk = await loadTalk(server.url, project)
+  await page.goto(`/${project}/calls/${talk.chat}`)
+  const chat = detail(page).getByRole('list', { name: 'Conversation' })
+  await expect(chat.getByRole('article', { name: 'user' })).toHaveCount(3)
+  await expect(chat.getByRole('region', { name: 'Call of search_catalogue' }).first()).toContainText(
+    'brightside',
+  )
+  await expect(chat.getByRole('img', { name: 'image/png' })).toBeVisible()
+  await expect(chat.getByRole('table')).toContainText('Aldous & Co')
+  await chat.getByText('reasoning').first().click()
+  await expect(chat.getByText('I need the catalogue for that.').first()).toBeVisible()
+
+  await page.keyboard.press('+')
+  await detail(page).getByRole('tab', { name: 'Feedback' }).click()
+  await detail(page).getByRole('button', { name: 'React with 🎉' }).click()
+  await expect(detail(page).getByRole('listitem').filter({ hasText: '🎉' })).toBeVisible()
+  await page.reload()
+  await expect(detail(page).getByRole('tab', { name: 'Feedback' })).toHaveAttribute('aria-selected', 'true')
+  await detail(page).getByRole('listitem').filter({ hasText: '🎉' }).getByRole('button').click()
+  await expect(detail(page).getByRole('listitem').filter({ hasText: '🎉' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(detail(page).getByRole('listitem').filter({ hasText: '🎉' })).toBeVisible()
+
+  await detail(page).getByRole('tab', { name: 'Cost' }).click()
+  await expect(detail(page).getByRole('row', { name: /gpt-4o-mini/ })).toContainText('1.02k')
+  await expect(detail(page).getByRole('link', { name: 'Open in the playground' })).toHaveAttribute(
+    'href',
+    `/${project}/playground?call=${talk.chat}`,
+  )
+})
+
+test('a thread is read as one conversation, and leads to its traces', async ({ page, server, project }) => {
+  const talk = await loadTalk(server.url, project)
+  await page.goto(`/${project}/threads`)
+  await page
+    .getByRole('grid', { name: 'Threads' })
+    .getByRole('row', { name: /tiles-for-the-bathroom/ })
+    .click()
+  const turns = page.getByRole('log', { name: 'Turns' })
+  await expect(turns.getByRole('article', { name: /^Turn/ })).toHaveCount(3)
+  await expect(turns).toContainText('Which of them delivers within two days?')
+  await expect(turns).toContainText('Two red tiles will arrive on Thursday.')
+  await page.reload()
+  await turns.getByRole('link', { name: 'assistant_turn' }).last().click()
+  await expect(page).toHaveURL(`/${project}/calls/${talk.turn}`)
+  await page.getByRole('link', { name: 'Open the thread' }).click()
+  await expect(turns).toContainText('arrive on Thursday')
+})
+
+test('a trace of OpenTelemetry looks like any other', async ({ page, server, project }) => {
+  const command = [process.execPath, clientProgram('otlp_spans.mjs'), 'json']
+  const { root_id } = await runClient(command, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: server.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=${encodeURIComponent(project)}`,
+  })
+  await page.goto(`/${project}/calls/${String(root_id)}`)
+  await expect(tree(page).getByRole('row', { name: /agent_run/ })).toBeVisible()
+  await tree(page)
+    .getByRole('row', { name: /^model chat|chat/ })
+    .first()
+    .click()
+  await expect(detail(page).getByRole('article', { name: 'user' })).toContainText('naïve?')
+  await page.keyboard.press('e')
+  await expect(selected(page)).toContainText('tool')
+  await detail(page).getByRole('tab', { name: 'Code' }).click()
+  await expect(detail(page)).toContainText('captures no code')
+})
+
+test('a trace of 30,000 calls answers, and opens at a call deep in it', async ({ page, server, project }) => {
+  const trace = await loadTrace(server.url, project)
+  await page.goto(`/${project}/calls/${trace.failed}`)
+  await expect(selected(page)).toContainText('search_web')
+  await tree(page)
+    .getByRole('row', { name: /agent_step/ })
+    .first()
+    .click()
+  await expect(selected(page)).toContainText('agent_step')
+  await expect(page.getByText('30.0k calls', { exact: true })).toBeVisible()
+  await page.goto(`/${project}/calls/${trace.deepest}`)
+  await expect(selected(page)).toHaveAttribute('aria-level', '2002')
+  await expect(selected(page)).toBeInViewport()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme })
+
+    test('nobody is kept out of a trace, its parts, a thread, or what is missing', async ({
+      page,
+      server,
+      project,
+    }) => {
+      const trace = await loadTrace(server.url, project, SMALL)
+      const talk = await loadTalk(server.url, project)
+      await page.goto(`/${project}/calls/${trace.failed}`)
+      await expect(detail(page).getByRole('region', { name: 'Exception' })).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+      await page.goto(`/${project}/calls/${talk.chat}`)
+      await expect(detail(page).getByRole('table')).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+      for (const name of ['Input and output', 'Attributes', 'Feedback', 'Code', 'Cost', 'Raw']) {
+        await detail(page).getByRole('tab', { name }).click()
+        expect(await seriousViolations(page)).toEqual([])
+      }
+      await page.goto(`/${project}/threads?thread=${talk.thread}`)
+      await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(3)
+      expect(await seriousViolations(page)).toEqual([])
+      await page.goto(`/${project}/calls/not-there`)
+      await expect(page.getByRole('heading', { name: 'There is no such call' })).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+      await page.goto(`/${project}-empty/threads`)
+      await expect(page.getByRole('heading', { name: 'No threads yet' })).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+    })
+  })
+}
+
+test('a phone shows the tree over the call', async ({ page, server, project }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.failed}`)
+  await expect(selected(page)).toBeInViewport()
+  await expect(detail(page).getByText('the index did not answer')).toBeInViewport()
+  const width = await page.evaluate(() => document.documentElement.scrollWidth)
+  expect(width).toBeLessThanOrEqual(390)
+})

@@ -1,0 +1,96 @@
+import { clientProgram, pythonIn } from '../wire/environments.ts'
+import { KEY, runClient } from '../wire/server.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+
+test('a project without models says how to train one, and a run shows its curves', async ({
+  page,
+  server,
+  project,
+}) => {
+  await page.goto(`/${project}/training`)
+  await expect(page.getByRole('heading', { name: 'No model is trained here yet' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  const name = project.split('/')[1] ?? ''
+  await runClient([pythonIn('clients'), clientProgram('wandb_basic.py'), name], {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+  })
+  await page.getByRole('tab', { name: /^Runs/ }).click()
+  await page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'The first' }).click()
+  const loss = page.getByRole('figure', { name: 'loss' })
+  await expect(loss).toContainText(/over step 0 to \d/)
+  await page.getByRole('button', { name: 'Log scale' }).click()
+  await expect(page).toHaveURL(/run=first.*scale=log|scale=log.*run=first/)
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto(`/${project}/runs/first`)
+  await expect(loss).toContainText(/over step 0 to \d/)
+})
+
+test('settings are sent as they are written, and what is wrong is said', async ({ page, project }) => {
+  const asked: Record<string, unknown>[] = []
+  await page.route('**/v1/chat/completions', async (route) => {
+    asked.push(route.request().postDataJSON())
+    const chunks = ['{"an', 'swer": "x"}'].map((content) => ({ choices: [{ delta: { content } }] }))
+    const lines = [...chunks, { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }]
+    const body = [...lines.map((line) => JSON.stringify(line)), '[DONE]']
+      .map((line) => `data: ${line}\n\n`)
+      .join('')
+    await route.fulfill({ contentType: 'text/event-stream', body })
+  })
+  await page.goto(`/${project}/playground`)
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await page.getByRole('textbox', { name: /^top_k/ }).fill('3')
+  const schema = page.getByRole('textbox', { name: 'JSON schema of the answer' })
+  await schema.fill('{"type": "object", "properties": {"answer": {"type": "integer"}}}')
+  await page.keyboard.press('Escape')
+  await page.getByRole('textbox', { name: 'Message to all columns' }).fill('Hello')
+  await page.keyboard.press('Enter')
+  const answer = page.getByRole('article', { name: 'assistant' })
+  await expect(answer).toContainText('{"answer": "x"}')
+  await expect(answer.getByRole('list', { name: 'Against the schema' })).toContainText('/answer')
+  await expect(answer).toContainText('3 in, 2 out')
+  expect(asked).toHaveLength(1)
+  expect(Object.keys(asked[0] ?? {}).sort()).toEqual([
+    'messages',
+    'model',
+    'response_format',
+    'stream',
+    'stream_options',
+    'top_k',
+  ])
+
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await page.getByRole('textbox', { name: /^top_k/ }).fill('many')
+  await page.keyboard.press('Escape')
+  await page.getByRole('textbox', { name: 'Message to all columns' }).fill('Again')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('top_k is not a whole number')
+  expect(asked).toHaveLength(1)
+
+  await page.getByRole('button', { name: 'New' }).click()
+  await expect(answer).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByText('{"answer": "x"}')).toBeVisible()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme })
+
+    test('nobody is kept out of the playground, its settings and an error', async ({ page, project }) => {
+      await page.goto(`/${project}/playground`)
+      await expect(page.getByRole('button', { name: 'Model: heddle/loom-tiny' })).toBeVisible()
+      await page.getByRole('button', { name: 'Settings' }).click()
+      await expect(page.getByRole('textbox', { name: 'Tools' })).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('textbox', { name: 'Message to all columns' }).fill('Hello')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('alert')).toContainText(/engine/i, { timeout: 20_000 })
+      expect(await seriousViolations(page)).toEqual([])
+      await page.goto('/system')
+      await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible()
+      expect(await seriousViolations(page)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,59 @@
+import { type CallStatus, factsOf } from './call-facts.ts'
+import { type Call, streamCalls } from './calls.ts'
+
+/** A call without its payloads: what a tree of thousands shows of each. */
+export interface TraceCall {
+  id: string
+  parentId: string | null
+  name: string
+  status: CallStatus
+  /** Milliseconds since 1970; null while it runs. */
+  startedMs: number
+  endedMs: number | null
+  /** As the call reports them: weave's clients have added what is below, OpenTelemetry's have not. */
+  tokens: number | null
+}
+
+interface Options {
+  signal: AbortSignal
+}
+
+/** In which trace a call is; null when there is no such call. */
+export async function readTraceId(project: string, id: string, { signal }: Options): Promise<string | null> {
+  const request = { filter: { call_ids: [id] }, columns: ['id'], limit: 1 }
+  for await (const { trace_id } of streamCalls(project, request, { signal })) return trace_id
+  return null
+}
+
+/** `parent_id` says where a call belongs; names, times and the summary are what its row shows. */
+const COLUMNS = ['id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary']
+
+/** All calls of a trace as they come, by their start. */
+export async function* streamTrace(
+  project: string,
+  traceId: string,
+  { signal }: Options,
+): AsyncGenerator<TraceCall> {
+  const request = { filter: { trace_ids: [traceId] }, columns: COLUMNS }
+  for await (const call of streamCalls(project, request, { signal })) yield traceCallOf(call)
+}
+
+function traceCallOf(call: Call): TraceCall {
+  const { name, status, startedMs, endedMs, tokens } = factsOf(call)
+  return { id: call.id, parentId: call.parent_id, name, status, startedMs, endedMs, tokens }
+}
+
+/** US dollars by the ids of the calls that have a price. The server looks each price up, so the tree does not wait for it. */
+export async function readCosts(
+  project: string,
+  traceId: string,
+  { signal }: Options,
+): Promise<ReadonlyMap<string, number>> {
+  const request = { filter: { trace_ids: [traceId] }, columns: ['id', 'summary'], include_costs: true }
+  const costs = new Map<string, number>()
+  for await (const call of streamCalls(project, request, { signal })) {
+    const { cost } = factsOf(call)
+    if (cost !== null) costs.set(call.id, cost)
+  }
+  return costs
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Call } from '../../../api/calls.ts'
+import { type OpVersion, opCodeQuery, opVersionOf } from '../../../api/op-code.ts'
+import { type ProjectName, projectId } from '../../../api/project.ts'
+import { Id } from '../../../components/copy-button.tsx'
+import { CodeBlock, EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
+
+/** The source of the op in the version that ran. */
+export function CodeTab({ name, call }: { name: ProjectName; call: Call }) {
+  const op = opVersionOf(call.op_name)
+  if (op === undefined)
+    return (
+      <EmptyState title="No code came with this call">
+        <p>Weave's clients send the source of an op; a call that only has a name has none.</p>
+      </EmptyState>
+    )
+  return <OpCode name={name} op={op} />
+}
+
+function OpCode({ name, op }: { name: ProjectName; op: OpVersion }) {
+  const { data, error, refetch } = useQuery(opCodeQuery(projectId(name), op))
+  return (
+    <>
+      <p className="flex items-center gap-2 text-xs">
+        <Link
+          to="/$entity/$project/objects/$name/versions/$version"
+          params={{ ...name, name: op.name, version: op.digest }}
+          className="text-link underline"
+        >
+          {op.name}
+        </Link>
+        <Id id={op.digest} />
+      </p>
+      {error !== null ? (
+        <ErrorState title="The code could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Skeleton className="h-40 w-full" />
+      ) : data === null || data.trim() === '' ? (
+        <EmptyState title="No code came with this op">
+          <p>What comes by OpenTelemetry has a name, but no source.</p>
+        </EmptyState>
+      ) : (
+        <CodeBlock code={data} label="the code" />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { MessageSquarePlus, ThumbsDown, ThumbsUp, X } from 'lucide-react'
+import { useState } from 'react'
+import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
+import { Button, IconButton } from '../../../components/button.tsx'
+import { Input } from '../../../components/input.tsx'
+import { useKeys } from '../../../components/keys.ts'
+import { Badge } from '../../../components/status.tsx'
+import { Time } from '../../../components/time.tsx'
+import { useFeedbackChanges } from './use-feedback-changes.ts'
+
+const THUMBS = [
+  { emoji: '👍', label: 'Good', keys: '+', icon: ThumbsUp },
+  { emoji: '👎', label: 'Bad', keys: '-', icon: ThumbsDown },
+] as const
+
+const isReaction = (item: FeedbackItem, emoji: string) =>
+  item.feedback_type === REACTION && item.payload['emoji'] === emoji
+
+/** What people say about a call: a thumb, a note; what programs scored is shown beside it. */
+export function FeedbackBar({ project, id }: { project: string; id: string }) {
+  const { data: items = [] } = useQuery(feedbackQuery(project, id))
+  const { add, remove } = useFeedbackChanges(project, id)
+  const [note, setNote] = useState<string>()
+  const toggle = (emoji: string) => {
+    const given = items.find((item) => isReaction(item, emoji))
+    if (given === undefined) add.mutate({ type: REACTION, payload: { emoji } })
+    else remove.mutate(given)
+  }
+  useKeys('Feedback', [
+    ...THUMBS.map(({ keys, label, emoji }) => ({ keys, does: label, run: () => toggle(emoji) })),
+    { keys: 'n', does: 'Write a note', run: () => setNote('') },
+  ])
+  const notes = items.filter(({ feedback_type }) => feedback_type === NOTE)
+  const others = items.filter(({ feedback_type }) => feedback_type !== NOTE && feedback_type !== REACTION)
+  return (
+    <section aria-label="Feedback" className="flex flex-col gap-1.5">
+      <div className="flex flex-wrap items-center gap-1">
+        {THUMBS.map(({ emoji, label, keys, icon: Icon }) => {
+          const isGiven = items.some((item) => isReaction(item, emoji))
+          return (
+            <IconButton
+              key={emoji}
+              label={label}
+              keys={keys}
+              aria-pressed={isGiven}
+              look="plain"
+              className={isGiven ? '!bg-selected !text-link' : undefined}
+              icon={<Icon size={14} />}
+              onClick={() => toggle(emoji)}
+            />
+          )
+        })}
+        <Button look="quiet" size="small" icon={<MessageSquarePlus size={14} />} onClick={() => setNote('')}>
+          Note
+        </Button>
+        {others.map((item) => (
+          <Badge key={item.id}>{scoreText(item)}</Badge>
+        ))}
+      </div>
+      {note !== undefined && (
+        <form
+          className="flex gap-1.5"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (note.trim() !== '') add.mutate({ type: NOTE, payload: { note: note.trim() } })
+            setNote(undefined)
+          }}
+        >
+          <Input
+            label="Note"
+            placeholder="What about this call?"
+            value={note}
+            onValueChange={setNote}
+            maxLength={1024}
+            autoFocus
+            className="flex-1"
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape') return
+              event.stopPropagation()
+              event.nativeEvent.stopImmediatePropagation()
+              setNote(undefined)
+            }}
+          />
+          <Button type="submit" look="primary">
+            Save
+          </Button>
+        </form>
+      )}
+      {notes.map((item) => (
+        <div key={item.id} className="flex items-start gap-2 rounded-md bg-inset px-2 py-1">
+          <p className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">
+            {String(item.payload['note'] ?? '')}
+          </p>
+          <span className="text-xs text-muted">
+            {item.creator ?? item.wb_user_id} · <Time iso={item.created_at} />
+          </span>
+          <IconButton
+            label="Remove the note"
+            size="small"
+            icon={<X size={13} />}
+            onClick={() => remove.mutate(item)}
+          />
+        </div>
+      ))}
+    </section>
+  )
+}
+
+/** `accuracy 0.83`, or the type alone where the payload is larger. */
+function scoreText({ feedback_type, payload }: FeedbackItem): string {
+  const name = feedback_type.replace(/^wandb\.(runnable|annotation)\./, '')
+  const output = payload['output'] ?? payload['value'] ?? payload
+  const shown =
+    typeof output === 'object' && output !== null ? Object.entries(output).slice(0, 3) : [['', output]]
+  const texts = shown.map(([key, value]) =>
+    `${String(key)} ${typeof value === 'object' ? '…' : String(value)}`.trim(),
+  )
+  return `${name}: ${texts.join(', ')}`
+}

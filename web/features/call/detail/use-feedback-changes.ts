@@ -1,0 +1,33 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { addFeedback, type FeedbackItem, removeFeedback } from '../../../api/feedback.ts'
+import type { Json } from '../../../api/wire.ts'
+import { notify } from '../../../components/toast.ts'
+
+/** Adds and removes feedback of a call; what was removed can be brought back. */
+export function useFeedbackChanges(project: string, id: string) {
+  const queries = useQueryClient()
+  const changed = async () => {
+    await queries.invalidateQueries({ queryKey: ['feedback', project, id] })
+    await queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
+  }
+  const onError = (error: Error) => notify({ title: 'The feedback was not saved', detail: error.message })
+  const add = useMutation({
+    mutationFn: (given: { type: string; payload: { [key: string]: Json } }) =>
+      addFeedback(project, id, given),
+    onSettled: changed,
+    onError,
+  })
+  const remove = useMutation({
+    mutationFn: (item: FeedbackItem) => removeFeedback(project, item.id),
+    onSettled: changed,
+    onError,
+    onSuccess: (_, { feedback_type, payload }) => {
+      const given = {
+        type: feedback_type,
+        payload: JSON.parse(JSON.stringify(payload)) as { [key: string]: Json },
+      }
+      notify({ title: 'Feedback removed', undo: () => add.mutate(given) })
+    },
+  })
+  return { add, remove }
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod/mini'
+
+export const TABS = ['auto', 'chat', 'payload', 'attributes', 'feedback', 'code', 'cost', 'raw'] as const
+export type DetailTab = (typeof TABS)[number]
+
+/** What the page of a call shows beside the call itself, which is in the path. */
+export const callSearch = z.object({
+  /** `auto` is what was said, where the call was a conversation, or else its payloads. */
+  tab: z.catch(z._default(z.enum(TABS), 'auto'), 'auto'),
+  /** What is looked for in the tree. */
+  find: z.catch(z._default(z.string(), ''), ''),
+})
+
+export type CallSearch = z.infer<typeof callSearch>
+
+export const CALL_SEARCH_DEFAULTS: CallSearch = callSearch.parse({})

@@ -1,0 +1,184 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useCallback, useEffect, useRef } from 'react'
+import { classNames } from '../../../components/class-names.ts'
+import { formatDuration } from '../../../components/format.ts'
+import { useIsNarrow } from '../../../components/media.ts'
+import { ticks, zoom } from './time-axis.ts'
+import { ONLY_WIDE, ROW_TRACKS, TraceRow } from './trace-row.tsx'
+import type { Select, TreeCommands } from './use-tree-commands.ts'
+import type { TreeView } from './use-tree-view.ts'
+import { hasChildren } from './visible-rows.ts'
+
+const ROW_PX = 26
+/** The name above the bar, large enough to touch. */
+const STACKED_ROW_PX = 38
+const HEADER_PX = 22
+const OVERSCAN = 10
+/** How much a turn of the wheel with ctrl zooms. */
+const ZOOM_STEP = 1.0015
+const TICKS_MAX = 4
+/** Further to the end there is no room for its text. */
+const MARK_PERCENT_MAX = 82
+
+interface TraceRowsProps {
+  shown: TreeView
+  commands: TreeCommands
+  select: Select
+  /** While calls still come, the row that is looked at moves. */
+  isComplete: boolean
+}
+
+/** The calls in view of a tree of any size; knows the virtualizer and hands plain values on. */
+export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProps) {
+  'use no memo'
+  const { tree, rows, place, view, found } = shown
+  const scroller = useRef<HTMLDivElement>(null)
+  const isStacked = useIsNarrow()
+  const rowPx = isStacked ? STACKED_ROW_PX : ROW_PX
+  const row = place === undefined ? -1 : rows.indexOf(place)
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    overscan: OVERSCAN,
+    useFlushSync: false,
+    scrollPaddingStart: HEADER_PX,
+  })
+  useReaching({ row, id: tree.calls[place ?? -1]?.id ?? '', isComplete }, virtualizer.scrollToIndex)
+  useWheelZoom(scroller, shown)
+  const latest = useRef({ commands, select, shown })
+  useEffect(() => {
+    latest.current = { commands, select, shown }
+  })
+  const onSelect = useCallback((at: number) => {
+    const id = latest.current.shown.tree.calls[at]?.id
+    if (id !== undefined) latest.current.select(id, 'push')
+  }, [])
+  const onToggle = useCallback((at: number, open: boolean) => latest.current.commands.setOpen(at, open), [])
+  const onFit = useCallback((at: number) => latest.current.shown.fitTo(at), [])
+  const hits = found === undefined ? undefined : new Set(found.hits)
+  return (
+    <div
+      ref={scroller}
+      role="treegrid"
+      aria-label="Calls of the trace"
+      aria-rowcount={rows.length + 1}
+      aria-busy={!isComplete}
+      tabIndex={0}
+      aria-activedescendant={row < 0 ? undefined : `trace-row-${row}`}
+      onKeyDown={commands.onKeyDown}
+      className="group/tree thin-scroll @container min-h-0 flex-1 overflow-x-hidden overflow-y-auto outline-none [contain:strict]"
+    >
+      {!isStacked && <Header shown={shown} />}
+      <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => {
+          const at = rows[index]
+          if (at === undefined) return null
+          return (
+            <TraceRow
+              key={tree.calls[at]?.id}
+              id={`trace-row-${index}`}
+              tree={tree}
+              place={at}
+              index={index}
+              top={start}
+              height={rowPx}
+              isSelected={at === place}
+              isDim={hits !== undefined && !hits.has(at)}
+              isOpen={hasChildren(tree, at) ? tree.parents[rows[index + 1] ?? 0] === at : undefined}
+              from={view.from}
+              to={view.to}
+              isStacked={isStacked}
+              onSelect={onSelect}
+              onToggle={onToggle}
+              onFit={onFit}
+            />
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+function Header({ shown: { tree, view } }: { shown: TreeView }) {
+  const width = view.to - view.from || 1
+  const marks = ticks(view, tree.start, TICKS_MAX)
+    .map((ms) => ({ ms, left: ((tree.start + ms - view.from) / width) * 100 }))
+    .filter(({ left }) => left <= MARK_PERCENT_MAX)
+  return (
+    <div role="rowgroup" className="sticky top-0 z-10 border-b border-hair bg-bg">
+      <div
+        role="row"
+        className={classNames(ROW_TRACKS, 'items-center pe-3 text-2xs text-muted')}
+        style={{ height: HEADER_PX }}
+      >
+        <span role="columnheader" className="ps-2">
+          Call
+        </span>
+        <span role="columnheader" className="px-1.5 text-end">
+          Time
+        </span>
+        <span role="columnheader" className={classNames('px-1.5 text-end', ONLY_WIDE)}>
+          Tokens
+        </span>
+        <span role="columnheader" className={classNames('px-1.5 text-end', ONLY_WIDE)}>
+          Cost
+        </span>
+        <span role="columnheader" aria-label="Timeline" className="tabular relative h-full overflow-hidden">
+          {marks.map(({ ms, left }) => (
+            <span
+              key={ms}
+              className="absolute top-0 h-full border-l border-hair ps-1 leading-[22px]"
+              style={{ left: `${left}%` }}
+            >
+              {ms === 0 ? '0' : formatDuration(ms)}
+            </span>
+          ))}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/**
+ * Brings the call that is looked at into view: in the middle when the page opens at it, and again while calls still come
+ * before it; afterwards a person may look elsewhere until they go to another call.
+ */
+function useReaching(
+  { row, id, isComplete }: { row: number; id: string; isComplete: boolean },
+  scrollTo: (index: number, options: { align: 'center' | 'auto' }) => void,
+): void {
+  const opened = useRef<string>(undefined)
+  const reached = useRef('')
+  useEffect(() => {
+    const wanted = `${id} ${isComplete ? '' : row}`
+    if (row < 0 || reached.current === wanted) return
+    opened.current ??= id
+    scrollTo(row, { align: opened.current === id ? 'center' : 'auto' })
+    if (opened.current !== id) opened.current = ''
+    reached.current = wanted
+  })
+}
+
+/** With ctrl, or two fingers, the wheel zooms the time about the pointer; the browser must not zoom the page then. */
+function useWheelZoom(scroller: React.RefObject<HTMLDivElement | null>, shown: TreeView): void {
+  const latest = useRef(shown)
+  useEffect(() => {
+    latest.current = shown
+  })
+  useEffect(() => {
+    const element = scroller.current
+    const onWheel = (event: WheelEvent) => {
+      if (!event.ctrlKey) return
+      event.preventDefault()
+      const lane = element?.querySelector('[role="row"] > :last-child')?.getBoundingClientRect()
+      if (lane === undefined || lane.width === 0) return
+      const { view, whole, setView } = latest.current
+      const share = Math.min(1, Math.max(0, (event.clientX - lane.left) / lane.width))
+      const at = view.from + share * (view.to - view.from)
+      setView(zoom(view, whole, at, ZOOM_STEP ** event.deltaY))
+    }
+    element?.addEventListener('wheel', onWheel, { passive: false })
+    return () => element?.removeEventListener('wheel', onWheel)
+  }, [scroller])
+}

@@ -1,0 +1,185 @@
+import type { TraceCall } from '../../../api/trace.ts'
+
+/**
+ * The calls of a trace in the order of the tree: every array has a place per call, a call's descendants follow it and
+ * end before `ends[place]`. So whatever is asked of the tree is a walk over arrays, however deep it is.
+ */
+export interface TraceTree {
+  size: number
+  calls: readonly TraceCall[]
+  placeOf: ReadonlyMap<string, number>
+  /** The place of the parent; -1 at the top. */
+  parents: Int32Array
+  depths: Int32Array
+  ends: Int32Array
+  /** Calls that failed, without the call itself. */
+  errorsBelow: Int32Array
+  /** With everything below; NaN where nobody told any. */
+  tokens: Float64Array
+  cost: Float64Array
+  /** Milliseconds since 1970 at which the last of a call and all below it ended; those that run count until `end`. */
+  finishes: Float64Array
+  /** Milliseconds since 1970: the first start and the last known moment. */
+  start: number
+  end: number
+  /** Calls at the top whose parent is not in the trace. */
+  orphans: ReadonlySet<number>
+  errors: number
+}
+
+const NONE = -1
+
+/** Of the calls that have one, by id. */
+export type Costs = ReadonlyMap<string, number>
+
+/** @param calls by their start, so that siblings stay in that order @param now for calls that still run */
+export function buildTree(calls: readonly TraceCall[], now: number, costs: Costs = new Map()): TraceTree {
+  const order = inTreeOrder(linkCalls(calls))
+  const size = order.length
+  const tree = {
+    size,
+    calls: order.flatMap(({ index }) => calls[index] ?? []),
+    placeOf: new Map<string, number>(),
+    parents: new Int32Array(size),
+    depths: new Int32Array(size),
+    ends: new Int32Array(size).fill(size),
+    orphans: new Set<number>(),
+  }
+  const open: number[] = []
+  for (const [place, call] of tree.calls.entries()) {
+    const depth = order[place]?.depth ?? 0
+    for (const last of open.splice(depth)) tree.ends[last] = place
+    tree.placeOf.set(call.id, place)
+    tree.parents[place] = open.at(-1) ?? NONE
+    tree.depths[place] = depth
+    if (depth === 0 && call.parentId !== null) tree.orphans.add(place)
+    open.push(place)
+  }
+  return { ...tree, ...sumUp(tree, now, costs) }
+}
+
+/** Calls by their index, as linked lists of siblings. */
+interface Links {
+  first: Int32Array
+  next: Int32Array
+  parents: Int32Array
+  firstTop: number
+}
+
+/** A parent that is not there, and one of a circle, is as if there were none; such calls come after the true roots. */
+function linkCalls(calls: readonly TraceCall[]): Links {
+  const indexes = new Map<string, number>()
+  for (const [index, { id }] of calls.entries()) if (!indexes.has(id)) indexes.set(id, index)
+  const parents = new Int32Array(calls.length).fill(NONE)
+  for (const [index, { parentId }] of calls.entries())
+    if (parentId !== null) parents[index] = indexes.get(parentId) ?? NONE
+  cutCircles(parents)
+  const first = new Int32Array(calls.length).fill(NONE)
+  const next = new Int32Array(calls.length).fill(NONE)
+  let firstRoot = NONE
+  let firstOrphan = NONE
+  let lastRoot = NONE
+  for (let index = calls.length - 1; index >= 0; index--) {
+    const call = calls[index]
+    // A call that came twice is one call.
+    if (call === undefined || indexes.get(call.id) !== index) continue
+    const parent = parents[index] ?? NONE
+    if (parent !== NONE) {
+      next[index] = first[parent] ?? NONE
+      first[parent] = index
+    } else if (call.parentId !== null) {
+      next[index] = firstOrphan
+      firstOrphan = index
+    } else {
+      if (lastRoot === NONE) lastRoot = index
+      next[index] = firstRoot
+      firstRoot = index
+    }
+  }
+  if (lastRoot !== NONE) next[lastRoot] = firstOrphan
+  return { first, next, parents, firstTop: lastRoot === NONE ? firstOrphan : firstRoot }
+}
+
+/** Goes up from every call once; who is met again on the same way closes a circle. */
+function cutCircles(parents: Int32Array): void {
+  const seenFrom = new Int32Array(parents.length).fill(NONE)
+  for (let from = 0; from < parents.length; from++) {
+    let index = from
+    for (; index !== NONE && seenFrom[index] === NONE; index = parents[index] ?? NONE) seenFrom[index] = from
+    if (seenFrom[index] === from) parents[index] = NONE
+  }
+}
+
+function inTreeOrder({ first, next, parents, firstTop }: Links): { index: number; depth: number }[] {
+  const order: { index: number; depth: number }[] = []
+  let depth = 0
+  for (let index = firstTop; index !== NONE; ) {
+    order.push({ index, depth })
+    const child = first[index] ?? NONE
+    if (child !== NONE) {
+      index = child
+      depth++
+      continue
+    }
+    for (; index !== NONE && next[index] === NONE; depth--) index = parents[index] ?? NONE
+    if (index !== NONE) index = next[index] ?? NONE
+  }
+  return order
+}
+
+/** A running call that nobody has heard of for so long has most likely been left: it does not stretch the time axis. */
+export const ABANDONED_MS = 10 * 60_000
+
+type Built = Pick<TraceTree, 'size' | 'calls' | 'parents'>
+
+function sumUp(tree: Built, now: number, costs: Costs) {
+  const span = spanOf(tree.calls, now)
+  const errorsBelow = new Int32Array(tree.size)
+  const tokens = new Float64Array(tree.size).fill(Number.NaN)
+  const cost = new Float64Array(tree.size).fill(Number.NaN)
+  const finishes = new Float64Array(tree.size).fill(Number.NEGATIVE_INFINITY)
+  let errors = 0
+  // Children come after their parent, so from the end each sum is complete when it is passed on.
+  for (let place = tree.size - 1; place >= 0; place--) {
+    const call = tree.calls[place]
+    if (call === undefined) continue
+    const failed = call.status === 'error' ? 1 : 0
+    errors += failed
+    raise(tokens, place, call.tokens)
+    raise(cost, place, costs.get(call.id))
+    raise(finishes, place, call.endedMs ?? span.end)
+    const parent = tree.parents[place] ?? NONE
+    if (parent === NONE) continue
+    errorsBelow[parent] = (errorsBelow[parent] ?? 0) + (errorsBelow[place] ?? 0) + failed
+    add(tokens, parent, tokens[place])
+    add(cost, parent, cost[place])
+    raise(finishes, parent, finishes[place])
+  }
+  return { ...span, errorsBelow, tokens, cost, finishes, errors }
+}
+
+function spanOf(calls: readonly TraceCall[], now: number): { start: number; end: number } {
+  let start = Number.POSITIVE_INFINITY
+  let end = Number.NEGATIVE_INFINITY
+  let isRunning = false
+  for (const call of calls) {
+    start = Math.min(start, call.startedMs)
+    end = Math.max(end, call.startedMs, call.endedMs ?? 0)
+    isRunning ||= call.endedMs === null
+  }
+  if (isRunning && now > end && now - end < ABANDONED_MS) end = now
+  return calls.length === 0 ? { start: now, end: now } : { start, end }
+}
+
+/** What a call reports may hold what is below it, or not: the larger of both is right either way. */
+function raise(values: Float64Array, place: number, value: number | null | undefined): void {
+  if (value == null || Number.isNaN(value)) return
+  const old = values[place] ?? Number.NaN
+  if (!(old >= value)) values[place] = value
+}
+
+function add(sums: Float64Array, place: number, value: number | undefined): void {
+  if (value === undefined || Number.isNaN(value)) return
+  const old = sums[place] ?? Number.NaN
+  sums[place] = Number.isNaN(old) ? value : old + value
+}

@@ -1,0 +1,58 @@
+import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { aroundCall, type TimeView, within } from './time-axis.ts'
+import type { TraceTree } from './trace-tree.ts'
+import { findInTree } from './tree-search.ts'
+import { initialUnfolding, reveal, type Unfolding, visibleRows } from './visible-rows.ts'
+
+interface Options {
+  /** The id of the call that is looked at. */
+  selected: string
+  /** What is looked for. */
+  find: string
+}
+
+/** What is shown of a tree: which rows, which part of its time. */
+export function useTreeView(tree: TraceTree, { selected, find }: Options) {
+  const [own, setOwn] = useState<Unfolding>()
+  const unfolding = useMemo(() => own ?? initialUnfolding(tree), [own, tree])
+  const text = useDeferredValue(find)
+  const found = useMemo(() => findInTree(tree, text), [tree, text])
+  const rows = useMemo(() => visibleRows(tree, unfolding, found?.kept), [tree, unfolding, found])
+  const place = tree.placeOf.get(selected)
+  // A call that was gone to is shown, but whoever closes its parents afterwards may.
+  const isKnown = place !== undefined
+  useEffect(() => {
+    if (!isKnown) return
+    setOwn((old) => {
+      const next = reveal(tree, old ?? initialUnfolding(tree), tree.placeOf.get(selected) ?? 0)
+      return old === undefined && next.toggled.size === 0 ? undefined : next
+    })
+  }, [selected, isKnown, tree])
+  const whole: TimeView = { from: tree.start, to: tree.end }
+  const [zoomed, setZoomed] = useState<TimeView>()
+  const view = zoomed === undefined ? whole : within(zoomed, whole)
+  return {
+    tree,
+    place,
+    rows,
+    unfolding,
+    setUnfolding: setOwn,
+    found,
+    whole,
+    view,
+    isZoomed: zoomed !== undefined,
+    setView: (next: TimeView | undefined) =>
+      setZoomed(next !== undefined && next.to - next.from < whole.to - whole.from ? next : undefined),
+    /** Shows the time of one call, or again all of it. */
+    fitTo: (at: number) => {
+      const call = tree.calls[at]
+      if (call === undefined) return
+      const next = aroundCall(call.startedMs, tree.finishes[at] ?? call.startedMs, whole)
+      const isSame =
+        zoomed !== undefined && Math.abs(zoomed.from - next.from) + Math.abs(zoomed.to - next.to) < 1e-6
+      setZoomed(isSame ? undefined : next)
+    },
+  }
+}
+
+export type TreeView = ReturnType<typeof useTreeView>

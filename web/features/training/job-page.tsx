@@ -1,0 +1,194 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Ban } from 'lucide-react'
+import { useState } from 'react'
+import { cancelJob, eventsQuery, isOpen, type Job, type JobEvent, jobQuery } from '../../api/training.ts'
+import { Button } from '../../components/button.tsx'
+import { Id } from '../../components/copy-button.tsx'
+import { ConfirmDialog } from '../../components/dialog.tsx'
+import { formatCount, formatNumber } from '../../components/format.ts'
+import { Page } from '../../components/page.tsx'
+import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { notify } from '../../components/toast.ts'
+import { CurveControls } from './curve-controls.tsx'
+import { Curves } from './curves.tsx'
+import { JobPhases } from './job-phases.tsx'
+import { JobState } from './job-state.tsx'
+import { gradientSteps } from './steps.ts'
+
+const route = getRouteApi('/$entity/$project/training/$model/jobs/$job')
+
+/** One job: how far it is, what went wrong, and every gradient step that it took. */
+export function JobPage() {
+  const { job: id, model, ...name } = route.useParams()
+  const settings = route.useSearch()
+  const navigate = route.useNavigate()
+  const job = useQuery(jobQuery(id))
+  const isLive = job.data === undefined || isOpen(job.data)
+  const events = useQuery(eventsQuery(id, { isLive }))
+  return (
+    <Page
+      title={
+        <span className="flex min-w-0 items-center gap-2">
+          <Link
+            to="/$entity/$project/training/$model"
+            params={{ ...name, model }}
+            search={{ view: 'jobs' }}
+            className="truncate text-muted hover:text-strong"
+          >
+            {model}
+          </Link>
+          <span className="text-muted">/</span>
+          <span className="shrink-0">{titleOf(job.data)}</span>
+          {job.data !== undefined && <JobState job={job.data} />}
+        </span>
+      }
+      tab={`${titleOf(job.data)} of ${model}`}
+      actions={job.data !== undefined && isOpen(job.data) && <Cancel job={job.data} />}
+    >
+      {job.error !== null && job.data === undefined ? (
+        <ErrorState
+          title="The job could not be loaded"
+          error={job.error}
+          onRetry={() => void job.refetch()}
+        />
+      ) : (
+        <div className="thin-scroll min-h-0 flex-1 overflow-y-auto">
+          {job.error !== null && <StaleBanner error={job.error} onRetry={() => void job.refetch()} />}
+          {job.data === undefined ? <Skeleton className="m-4 h-24" /> : <JobHead job={job.data} />}
+          <Warnings events={events.data ?? []} />
+          <div className="flex h-10 items-center border-y border-hair px-4 max-md:px-3">
+            <CurveControls
+              settings={settings}
+              onChange={(change, how) =>
+                void navigate({ search: (old) => ({ ...old, ...change }), replace: how === 'replace' })
+              }
+            />
+          </div>
+          <JobCurves id={id} events={events.data} isLive={isLive} />
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function titleOf(job: Job | undefined): string {
+  if (job === undefined) return 'Job'
+  return job.checkpoint_step === null ? `${job.kind.toUpperCase()} job` : `Job of step ${job.checkpoint_step}`
+}
+
+function JobCurves({ id, events, isLive }: { id: string; events: JobEvent[] | undefined; isLive: boolean }) {
+  const settings = route.useSearch()
+  const steps = gradientSteps(events ?? [])
+  if (events !== undefined && steps.length === 0)
+    return (
+      <EmptyState title="No gradient step yet">
+        <p>
+          {isLive
+            ? 'The curves begin with the first one, and go on by themselves.'
+            : 'The job ended before it took one.'}
+        </p>
+      </EmptyState>
+    )
+  return <Curves steps={steps} xName="gradient step" group={`job ${id}`} settings={settings} />
+}
+
+function JobHead({ job }: { job: Job }) {
+  const { model: _model, job: _job, ...name } = route.useParams()
+  const { model } = route.useParams()
+  return (
+    <section aria-label="State" className="flex flex-col gap-3 p-4 max-md:p-3">
+      <JobPhases job={job} />
+      {job.error_message !== null && (
+        <p role="alert" className="rounded-md bg-error-soft px-3 py-2 text-sm text-strong wrap-anywhere">
+          {job.error_message}
+        </p>
+      )}
+      <dl className="tabular flex flex-wrap items-center gap-x-5 gap-y-1 text-xs">
+        {Object.entries(job.counts).map(([key, value]) => (
+          <div key={key} className="flex gap-1.5">
+            <dt className="text-muted">{key.replaceAll('_', ' ')}</dt>
+            <dd className="text-strong">{formatCount(value)}</dd>
+          </div>
+        ))}
+        <div className="flex gap-1.5">
+          <dt className="text-muted">attempts</dt>
+          <dd className="text-strong">{job.attempts}</dd>
+        </div>
+        <div className="flex items-center gap-1">
+          <dt className="text-muted">id</dt>
+          <dd>
+            <Id id={job.id} />
+          </dd>
+        </div>
+      </dl>
+      {job.kind === 'rl' && job.checkpoint_step !== null && (
+        <Link
+          to="/$entity/$project/training/$model"
+          params={{ ...name, model }}
+          search={{ view: 'rollouts', step: job.checkpoint_step }}
+          className="self-start text-xs text-link underline"
+        >
+          Its trajectories
+        </Link>
+      )}
+    </section>
+  )
+}
+
+/** What makes the job less than on-policy, in the words of the server. */
+function Warnings({ events }: { events: readonly JobEvent[] }) {
+  const warnings = events.filter(({ type }) => type === 'on_policy_warning')
+  const resumed = events.filter(({ type }) => type === 'training_resumed')
+  if (warnings.length === 0 && resumed.length === 0) return null
+  return (
+    <ul aria-label="Warnings" className="flex flex-col gap-1 px-4 pb-3 max-md:px-3">
+      {warnings.map(({ id, data }) => (
+        <li key={id} className="rounded-md bg-warn-soft px-3 py-1.5 text-xs text-warn">
+          {String(data['message'])}{' '}
+          <span className="tabular">
+            ({formatNumber(Number(data['value']))}, limit {formatNumber(Number(data['threshold']))})
+          </span>
+        </li>
+      ))}
+      {resumed.map(({ id, data }) => (
+        <li key={id} className="rounded-md bg-inset px-3 py-1.5 text-xs text-muted">
+          Went on after an interruption: {String(data['reason'])}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Cancel({ job }: { job: Job }) {
+  const [isAsked, setAsked] = useState(false)
+  const queries = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => cancelJob(job.id),
+    onSuccess: (ended) => {
+      queries.setQueryData(jobQuery(job.id).queryKey, ended)
+      notify({ title: 'The job was cancelled' })
+    },
+    onError: (error) => notify({ title: 'The job could not be cancelled', detail: error.message }),
+  })
+  return (
+    <>
+      <Button
+        look="danger"
+        icon={<Ban size={14} />}
+        disabled={cancel.isPending}
+        onClick={() => setAsked(true)}
+      >
+        Cancel
+      </Button>
+      <ConfirmDialog
+        title="Cancel this job?"
+        consequence={`Its ${formatCount(job.counts['gradient_steps'])} gradient steps are lost, and no step of the model comes of it. It cannot be taken up again.`}
+        action="Cancel the job"
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => cancel.mutate()}
+      />
+    </>
+  )
+}

@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ProjectName } from '../../api/project.ts'
+import { runKeysQuery, runSeriesQuery } from '../../api/runs.ts'
+import { Chart } from '../../components/chart/chart.tsx'
+import { Input } from '../../components/input.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import type { CurveSettings } from './search.ts'
+
+interface RunCurvesProps {
+  name: ProjectName
+  run: string
+  isLive: boolean
+  settings: CurveSettings
+}
+
+/** Charts that are open at first: those behind them are one click away and cost nothing until then. */
+const SECTIONS_OPEN = 1
+
+/** Every number that a run logged, as curves by prefix; only open sections are loaded. */
+export function RunCurves({ name, run, isLive, settings }: RunCurvesProps) {
+  const { data, error, refetch } = useQuery(runKeysQuery(name, run, { isLive }))
+  const [wanted, setWanted] = useState('')
+  if (error !== null && data === undefined)
+    return <ErrorState title="The metrics could not be loaded" error={error} onRetry={() => void refetch()} />
+  if (data?.length === 0)
+    return (
+      <EmptyState title="This run has logged no numbers">
+        <p>Curves come from `run.log(…)`, as soon as the client sends it.</p>
+      </EmptyState>
+    )
+  const keys = (data ?? []).filter((key) => key.includes(wanted))
+  const sections = Map.groupBy(keys, (key) => (key.includes('/') ? (key.split('/')[0] ?? '') : ''))
+  return (
+    <div className="flex flex-col gap-3 p-4 max-md:p-3">
+      <Input
+        label="Find a metric"
+        placeholder="Find a metric"
+        value={wanted}
+        onValueChange={setWanted}
+        className="w-64 max-w-full"
+      />
+      {data === undefined && <Skeleton className="h-48 w-full" />}
+      {[...sections].map(([prefix, of], index) => (
+        <Section
+          key={prefix}
+          title={prefix === '' ? 'Metrics' : prefix}
+          count={of.length}
+          isOpen={index < SECTIONS_OPEN || wanted !== ''}
+        >
+          {of.map((key) => (
+            <RunChart key={key} name={name} run={run} isLive={isLive} settings={settings} metric={key} />
+          ))}
+        </Section>
+      ))}
+    </div>
+  )
+}
+
+interface SectionProps {
+  title: string
+  count: number
+  isOpen: boolean
+  children: React.ReactNode
+}
+
+function Section({ title, count, isOpen, children }: SectionProps) {
+  const [open, setOpen] = useState(isOpen)
+  return (
+    <details open={open || isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="mb-2 cursor-pointer text-xs text-muted hover:text-strong">
+        {title} ({count})
+      </summary>
+      {(open || isOpen) && (
+        <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,21rem),1fr))] gap-3">{children}</div>
+      )}
+    </details>
+  )
+}
+
+function RunChart({ name, run, isLive, settings, metric }: RunCurvesProps & { metric: string }) {
+  const { data, error } = useQuery(runSeriesQuery(name, run, { key: metric, isLive }))
+  const points = data?.points ?? []
+  return (
+    <Chart
+      title={metric}
+      xName="step"
+      xs={points.map(({ step }) => step)}
+      lines={[{ label: metric, color: 'accent', values: points.map(({ value }) => value) }]}
+      group={`run ${run}`}
+      smoothing={settings.smooth}
+      scale={settings.scale}
+      note={
+        error !== null
+          ? { text: error.message, tone: 'warn' }
+          : data?.has_more
+            ? {
+                text: `The first ${points.length.toLocaleString('en')} points; the run has more.`,
+                tone: 'warn',
+              }
+            : undefined
+      }
+    />
+  )
+}

@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { ProjectName } from '../../api/project.ts'
+import { type Run, runsQuery } from '../../api/runs.ts'
+import type { TableColumn } from '../../components/data-table/column.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { formatCount } from '../../components/format.ts'
+import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { Badge } from '../../components/status.tsx'
+import { Time } from '../../components/time.tsx'
+import { RunState } from './run-state.tsx'
+
+const COLUMNS: readonly TableColumn<Run>[] = [
+  {
+    id: 'name',
+    title: 'Run',
+    width: 240,
+    grows: true,
+    cell: ({ display_name, run }) => <span className="text-strong">{display_name || run}</span>,
+  },
+  { id: 'state', title: 'State', width: 110, cell: (run) => <RunState state={run.state} /> },
+  {
+    id: 'step',
+    title: 'Last step',
+    width: 84,
+    align: 'end',
+    cell: ({ last_step }) => formatCount(last_step),
+  },
+  { id: 'type', title: 'Type', width: 100, cell: ({ job_type }) => job_type ?? '' },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 160,
+    cell: ({ tags }) => (
+      <span className="flex gap-1">
+        {tags.map((tag) => (
+          <Badge key={tag}>{tag}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'created',
+    title: 'Started',
+    width: 112,
+    cell: ({ created_at }) => (
+      <span className="text-muted">
+        <Time iso={created_at} />
+      </span>
+    ),
+  },
+]
+
+const SKELETON_ROWS = 12
+
+/** What clients log with `wandb.log`. */
+export function RunsTable({ name }: { name: ProjectName }) {
+  const navigate = useNavigate()
+  const { data, error, refetch } = useQuery(runsQuery(name))
+  if (data === undefined && error !== null)
+    return <ErrorState title="Runs could not be loaded" error={error} onRetry={() => void refetch()} />
+  if (data?.length === 0) return <NoRuns {...name} />
+  return (
+    <div className="flex h-full flex-col">
+      <DataTable
+        label="Runs"
+        memory="runs"
+        columns={COLUMNS}
+        rowCount={data?.length ?? SKELETON_ROWS}
+        rowAt={(index) => data?.[index]}
+        rowId={({ id }) => id}
+        onOpen={({ run }) =>
+          void navigate({ to: '/$entity/$project/training', params: name, search: { view: 'runs', run } })
+        }
+        narrow={(run) => (
+          <span className="flex min-w-0 flex-col">
+            <span className="truncate text-strong">{run.display_name || run.run}</span>
+            <span className="tabular flex gap-2 text-xs text-muted">
+              <RunState state={run.state} /> step {formatCount(run.last_step)} <Time iso={run.created_at} />
+            </span>
+          </span>
+        )}
+      />
+    </div>
+  )
+}
+
+function NoRuns({ entity, project }: ProjectName) {
+  const python = `import os
+os.environ["WANDB_BASE_URL"] = "${window.location.origin}"
+os.environ["WANDB_API_KEY"] = "local-${'0'.repeat(40)}"
+
+import wandb
+run = wandb.init(entity="${entity}", project="${project}")
+for step in range(100):
+    run.log({"loss": 1 / (step + 1)})
+run.finish()`
+  return (
+    <EmptyState title="No run has logged metrics yet">
+      <p>Run this, and its curve appears here by itself.</p>
+      <CodeBlock label="lines" code={python} />
+    </EmptyState>
+  )
+}

@@ -1,0 +1,66 @@
+import type { Checkpoint, JobEvent, Model } from '../../api/training.ts'
+
+/** A step with what was measured of it; one that is being trained has no id yet. */
+export interface Step {
+  step: number
+  metrics: Readonly<Record<string, number>>
+  isProvisional: boolean
+}
+
+/** The metric that every trained step has, whatever a model's own best metric is. */
+export const REWARD = 'reward'
+
+/**
+ * The step that is best by the model's metric. A model whose steps have no such metric is judged by the reward of the
+ * trajectories that each was trained on.
+ */
+export function bestStep(
+  model: Pick<Model, 'best_metric' | 'best_mode'>,
+  checkpoints: readonly Checkpoint[],
+): { checkpoint: Checkpoint; metric: string; value: number } | undefined {
+  const metric = checkpoints.some(({ metrics }) => metrics[model.best_metric] !== undefined)
+    ? model.best_metric
+    : REWARD
+  const sign = metric === model.best_metric && model.best_mode === 'min' ? -1 : 1
+  let best: { checkpoint: Checkpoint; metric: string; value: number } | undefined
+  for (const checkpoint of checkpoints) {
+    const value = checkpoint.metrics[metric]
+    if (value !== undefined && (best === undefined || (value - best.value) * sign > 0))
+      best = { checkpoint, metric, value }
+  }
+  return best
+}
+
+/** Steps for curves: those that are there, and the one that is being trained by the means of what it has done so far. */
+export function stepsOf(checkpoints: readonly Checkpoint[], liveEvents: readonly JobEvent[] = []): Step[] {
+  const steps: Step[] = checkpoints.map(({ step, metrics }) => ({ step, metrics, isProvisional: false }))
+  const means = meanMetrics(liveEvents)
+  if (Object.keys(means).length > 0)
+    steps.push({ step: (checkpoints.at(-1)?.step ?? 0) + 1, metrics: means, isProvisional: true })
+  return steps
+}
+
+/** What one gradient step measured. */
+export function gradientSteps(events: readonly JobEvent[]): Step[] {
+  return events
+    .filter(({ type }) => type === 'gradient_step')
+    .map(({ data }, index) => ({ step: index + 1, metrics: numbersOf(data), isProvisional: false }))
+}
+
+function meanMetrics(events: readonly JobEvent[]): Record<string, number> {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const { metrics } of gradientSteps(events)) {
+    for (const [name, value] of Object.entries(metrics)) {
+      const { sum, count } = sums.get(name) ?? { sum: 0, count: 0 }
+      sums.set(name, { sum: sum + value, count: count + 1 })
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, { sum, count }]) => [name, sum / count]))
+}
+
+function numbersOf(data: Record<string, unknown>): Record<string, number> {
+  const entries = Object.entries(data).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number',
+  )
+  return Object.fromEntries(entries)
+}
