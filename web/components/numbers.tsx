@@ -1,5 +1,5 @@
 import { classNames } from './class-names.ts'
-import { formatCost, formatCount, formatDuration, formatNumber } from './format.ts'
+import { formatCost, formatCount, formatDuration } from './format.ts'
 
 type Maybe = number | null | undefined
 
@@ -42,9 +42,4 @@ export function Count({ unit = '', ...props }: NumberProps & { unit?: string }) 
 /** US dollars; what has no price is not free. */
 export function Cost(props: NumberProps) {
   return <Formatted format={formatCost} unit="USD" {...props} />
-}
-
-/** Any other number. */
-export function Num(props: NumberProps) {
-  return <Formatted format={formatNumber} unit="" {...props} />
 }
