@@ -53,6 +53,8 @@ const test = base.extend<object, { server: WireServer; training: Training }>({
 
 test.describe.configure({ mode: 'serial' })
 test.setTimeout(TRAINING_MS)
+// What is not there must fail by itself, and not with the whole test.
+test.use({ actionTimeout: 30_000 })
 
 const figure = (page: Page, title: string) => page.getByRole('figure', { name: title, exact: true })
 
@@ -105,6 +107,7 @@ test('go through the groups of a step, the attempts of a group and the tokens of
   await expect(panel.getByText('ended by stop')).toBeVisible()
   for (let attempt = 1; attempt < 8; attempt++) await page.keyboard.press(']')
   await expect(panel.getByRole('radio', { checked: true })).toHaveAccessibleName(/Attempt \d, reward 0/)
+  for (let attempt = 1; attempt < 8; attempt++) await page.keyboard.press('[')
   await page.keyboard.press('t')
   await expect(panel.getByRole('region', { name: 'Tokens' })).toContainText('assistant', { timeout: 60_000 })
   await panel.getByText('answer', { exact: true }).hover()
