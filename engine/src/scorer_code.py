@@ -11,8 +11,8 @@ import json
 import resource
 import sys
 import types
-from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict, cast
 
 MEMORY_BYTES = 2 * 1024**3
 CPU_SECONDS = 30
@@ -98,11 +98,10 @@ def plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return plain(value.model_dump())
     if isinstance(value, Mapping):
-        items: list[tuple[Any, Any]] = list(value.items())
-        return {str(key): plain(member) for key, member in items}
+        members = cast(Mapping[Any, Any], value)
+        return {str(key): plain(member) for key, member in members.items()}
     if isinstance(value, (list, tuple, set)):
-        members: list[Any] = list(value)
-        return [plain(member) for member in members]
+        return [plain(member) for member in cast(Iterable[Any], value)]
     return value.item() if hasattr(value, "item") else value
 
 
@@ -110,8 +109,11 @@ def stand_in() -> types.ModuleType:
     """The names of the client's module that code of ops uses; nothing is traced."""
     module = types.ModuleType("weave")
 
+    def same(function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
     def op(function: Callable[..., Any] | None = None, **_options: Any) -> Any:
-        return function if function is not None else lambda inner: inner
+        return function if function is not None else same
 
     class Object:
         def __init__(self, **fields: Any) -> None:
