@@ -30,7 +30,8 @@ export interface ActivityRow {
  */
 export function selectActivity(hours: number): Query {
   return {
-    sql: `SELECT project_id, least(dateDiff('hour', if(has_start = 1, started_at, ended_at), now64(6)), {hours:UInt8}) AS hour,
+    sql: `SELECT project_id,
+        least(intDiv(greatest(dateDiff('second', if(has_start = 1, started_at, ended_at), now64(6)), 0), 3600), {hours:UInt8}) AS hour,
         countIf(has_start = 1) AS calls, countIf(ifNull(exception, '') != '') AS failed, max(started_at) AS last_call_at
       FROM calls WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
     params: { hours },
