@@ -22,13 +22,17 @@ async function main(only: readonly string[]): Promise<void> {
   await loadCalls(server.url, 'local/support-bot', { count: 5000 })
   await loadTrace(server.url, 'local/agents', { deep: 4, wide: 24, steps: 60, orphans: 0 })
   await loadTalk(server.url, 'local/shop')
-  await runClient([pythonIn('clients'), clientProgram('weave_evaluations.py')], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
-    PROJECT: 'local/clients',
-    // The client's response cache is not keyed by server.
-    WEAVE_SERVER_CACHE_DIR: join(server.folder, 'cache'),
-  })
+  for (const [program, project] of [
+    ['weave_evaluations.py', 'local/clients'],
+    ['weave_two_models.py', 'local/capitals'],
+  ] as const)
+    await runClient([pythonIn('clients'), clientProgram(program)], {
+      WANDB_BASE_URL: server.url,
+      WANDB_API_KEY: KEY,
+      PROJECT: project,
+      // The client's response cache is not keyed by server.
+      WEAVE_SERVER_CACHE_DIR: join(server.folder, `cache-${program}`),
+    })
   await mkdir(FOLDER, { recursive: true })
   const browser = await chromium.launch({
     executablePath: chromiumPath(),

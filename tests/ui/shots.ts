@@ -68,6 +68,39 @@ export const SHOTS: readonly Shot[] = [
     },
   },
   {
+    name: 'evaluations',
+    path: '/local/capitals/evaluations',
+    ready: async (page) => {
+      await page.getByRole('row', { name: /capitals, base/ }).waitFor()
+    },
+  },
+  {
+    name: 'compare',
+    path: '/local/capitals/evaluations',
+    ready: async (page) => {
+      const list = page.getByRole('grid', { name: 'Evaluations' })
+      await list.getByRole('row', { name: /capitals, base/ }).waitFor()
+      // On a phone rows have no boxes; there the page of one evaluation is shown.
+      const boxes = await list.getByRole('checkbox').all()
+      for (const box of boxes) await box.click()
+      if (boxes.length > 0) await page.getByRole('button', { name: /^Compare/ }).click()
+      else await list.getByRole('row', { name: /capitals, tuned/ }).click()
+      await page.getByRole('button', { name: /names_it right/ }).click()
+      await page
+        .getByRole('grid', { name: 'Rows' })
+        .getByRole('row', { name: /What is capital/ })
+        .first()
+        .waitFor()
+    },
+  },
+  {
+    name: 'dataset',
+    path: '/local/capitals/datasets?name=capitals',
+    ready: async (page) => {
+      await page.getByRole('row', { name: /What is capital number 9/ }).waitFor()
+    },
+  },
+  {
     name: 'threads',
     path: '/local/shop/threads?thread=tiles-for-the-bathroom',
     ready: async (page) => {
@@ -90,6 +123,6 @@ export const SHOTS: readonly Shot[] = [
   {
     name: 'system',
     path: '/system',
-    ready: (page) => page.getByRole('region', { name: 'Versions' }).waitFor(),
+    ready: (page) => page.getByRole('img', { name: /rows accepted/ }).waitFor(),
   },
 ]

@@ -40,7 +40,7 @@ rows = [
     for n in range(ROWS)
 ]
 evaluation = weave.Evaluation(
-    name="capitals",
+    name="which-capital",
     dataset=weave.Dataset(name="capitals", rows=rows),
     scorers=[names_it, length],
 )
