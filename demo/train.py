@@ -185,6 +185,8 @@ async def train(settings: Settings) -> tuple[list[Row], float]:
     )
     backend = ServerlessBackend(api_key=settings.api_key, base_url=f"{settings.base_url}/v1")
     await model.register(backend)
+    entity = model.entity or "local"
+    print(f"Watch it at {settings.base_url}/{entity}/{PROJECT}/training/{model.name}\n", flush=True)
     rng = random.Random(settings.seed)
     held_out = settings.task.draw(rng, settings.held_out_prompts)
     rollouts = Rollouts(settings, model, model.openai_client())

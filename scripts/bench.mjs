@@ -27,6 +27,7 @@ const BENCHES = {
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
+  ui: { program: 'ui.mjs', needs: ['packages', 'peers', 'web'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
@@ -34,6 +35,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
+       npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
@@ -53,6 +55,12 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
   evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
            --rows   of each run (default 10000)
+  ui  the list of traces in Chromium beside Phoenix's and MLflow's pages and an empty one; Heddle's frames while its list
+      scrolls, its keys, the memory of the tab, and a trace of 30,000 calls
+           --calls       that Heddle holds (default 100000)
+           --peer-calls  that each of the others holds, whole traces of 8 (default 20000)
+           --rounds      of everything, in turns (default 5)
+           --only        of heddle, phoenix and mlflow, with commas between them (default all)
 
   --json FILE  also writes all numbers there
 

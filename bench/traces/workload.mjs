@@ -8,7 +8,8 @@ export const CALLS_PER_TRACE = 8
 const OPS = 37
 /** Named gpt-0 to gpt-4, in turns. */
 export const MODELS = 5
-const STEP_MS = 500
+/** Between the starts of two calls. */
+export const STEP_MS = 500
 const PROMPT_WORDS = 110
 const ANSWER_WORDS = 60
 const WORDS = 5000

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  exactTime,
   formatBytes,
   formatCost,
   formatCount,
@@ -81,5 +82,11 @@ describe('the rest', () => {
     expect(formatTime('2026-11-10T12:00:00Z', now)).toMatch(/^Nov 10 \d\d:00$/)
     expect(formatTime('2025-11-10T12:00:00Z', now)).toMatch(/^Nov 10 2025 \d\d:00$/)
     expect(formatTime(null)).toBe('–')
+  })
+
+  it('tells the whole moment in a tooltip, here and in UTC', () => {
+    expect(exactTime('2026-11-21T11:59:58.250Z')).toMatch(
+      /^2026-11-2\d \d\d:59:58\.250 local\n2026-11-21 11:59:58\.250 UTC$/,
+    )
   })
 })

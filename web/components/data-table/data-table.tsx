@@ -1,18 +1,18 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useState } from 'react'
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { useIsNarrow } from '../media.ts'
 import type { Sort, TableColumn } from './column.ts'
+import { inRowOrder, type RowSlot, reuseSlots } from './row-slots.ts'
 import { TableHeader } from './table-header.tsx'
 import { TableRow } from './table-row.tsx'
 import { useActiveRow } from './use-active-row.ts'
 import { useColumnModel } from './use-column-model.ts'
+import { useIsWide } from './use-is-wide.ts'
+import { useRowWindow } from './use-row-window.ts'
 
 const ROW_PX = 28
 const HEADER_PX = 28
 /** Two lines: what a phone shows of a row, large enough to touch. */
 const NARROW_ROW_PX = 52
-/** Rows kept beyond what is seen, so that a turn of the wheel finds them drawn. */
-const OVERSCAN = 6
 
 export interface DataTableProps<Row> {
   /** Read out as the name of the table. */
@@ -57,6 +57,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const isNarrow = useIsNarrow() && props.narrow !== undefined
   const model = useColumnModel(props.memory, columns, selected !== undefined)
+  const isWide = useIsWide(scroller, model.minWidth)
   const active = useActiveRow({
     ...props,
     scroller,
@@ -77,8 +78,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-colcount={columns.length}
       aria-busy={isStale}
       tabIndex={rowCount === 0 ? 0 : -1}
-      className="thin-scroll relative min-h-0 flex-1 overflow-auto overscroll-contain outline-none [contain:strict] data-stale:opacity-60"
+      className="group/table thin-scroll relative min-h-0 flex-1 overflow-auto overscroll-contain outline-none [contain:strict] data-stale:opacity-60"
       data-stale={isStale || undefined}
+      data-wide={isWide || undefined}
       onKeyDown={active.onKeyDown}
     >
       {!isNarrow && <TableHeader model={model} sort={props.sort} onSort={props.onSort} style={style} />}
@@ -112,9 +114,8 @@ interface BodyProps<Row> extends DataTableProps<Row> {
   style: CSSProperties | undefined
 }
 
-/** The one component that knows the virtualizer: it hands plain numbers to rows that compare them. */
+/** The one component that draws again while the table scrolls: it hands plain values to rows that compare them. */
 function TableBody<Row>(props: BodyProps<Row>) {
-  'use no memo'
   const {
     rowCount,
     rowAt,
@@ -129,27 +130,16 @@ function TableBody<Row>(props: BodyProps<Row>) {
     onOpen,
     onActivate,
   } = props
-  const virtualizer = useVirtualizer({
-    count: rowCount,
-    getScrollElement: () => scroller,
-    estimateSize: () => rowPx,
-    overscan: OVERSCAN,
-    // A frame that waits for rows is worse than rows that come a frame later.
-    useFlushSync: false,
-    scrollPaddingStart: headerPx,
-    // The row with the focus stays in the document, or the focus would be lost with it.
-    rangeExtractor: ({ startIndex, endIndex, overscan, count }) =>
-      rangeWith(active, { startIndex, endIndex, overscan, count }),
-  })
-  const items = virtualizer.getVirtualItems()
-  const first = Math.max(0, (virtualizer.range?.startIndex ?? 0) - OVERSCAN)
-  const last = Math.min(rowCount - 1, (virtualizer.range?.endIndex ?? 0) + OVERSCAN)
+  const slots = useRef<RowSlot[]>([])
+  const { first, last, isMoving, reveal: intoView } = useRowWindow({ scroller, rowCount, rowPx, headerPx })
+  const reused = reuseSlots(slots.current, indexesOf(first, last, { count: rowCount, active }))
+  slots.current = isMoving ? reused : inRowOrder(reused)
   useEffect(() => {
     if (rowCount > 0) onRange?.(first, last)
   }, [first, last, rowCount, onRange])
   useEffect(() => {
-    reveal.current = (index) => virtualizer.scrollToIndex(index, { align: 'auto' })
-  }, [virtualizer, reveal])
+    reveal.current = intoView
+  }, [intoView, reveal])
   const open = useCallback(
     (row: Row, index: number) => {
       onActivate(index)
@@ -158,17 +148,17 @@ function TableBody<Row>(props: BodyProps<Row>) {
     [onOpen, onActivate],
   )
   return (
-    <div role="rowgroup" className="relative" style={{ ...style, height: virtualizer.getTotalSize() }}>
-      {items.map(({ index, start }) => {
+    <div role="rowgroup" className="relative" style={{ ...style, height: rowCount * rowPx }}>
+      {slots.current.map(({ key, index }) => {
         const row = rowAt(index)
         const id = row === undefined ? undefined : rowId(row)
         return (
           <TableRow
-            key={index}
+            key={key}
             row={row}
             id={id}
             index={index}
-            top={start}
+            top={index * rowPx}
             height={rowPx}
             columns={props.columns as readonly TableColumn<unknown>[]}
             isActive={index === active}
@@ -184,19 +174,13 @@ function TableBody<Row>(props: BodyProps<Row>) {
   )
 }
 
-function rangeWith(
-  active: number,
-  {
-    startIndex,
-    endIndex,
-    overscan,
-    count,
-  }: { startIndex: number; endIndex: number; overscan: number; count: number },
+/** The rows in view, and the one with the focus: it stays in the document, or the focus would be lost with it. */
+function indexesOf(
+  first: number,
+  last: number,
+  { count, active }: { count: number; active: number },
 ): number[] {
-  const first = Math.max(0, startIndex - overscan)
-  const last = Math.min(count - 1, endIndex + overscan)
   const range = Array.from({ length: Math.max(0, last - first + 1) }, (_, offset) => first + offset)
-  if (active >= 0 && active < first) range.unshift(active)
-  if (active > last && active < count) range.push(active)
-  return range
+  const isElsewhere = active >= 0 && active < count && (active < first || active > last)
+  return isElsewhere ? [...range, active] : range
 }

@@ -4,6 +4,9 @@ import { classNames } from '../class-names.ts'
 import type { Sort } from './column.ts'
 import type { ColumnModel, SizedColumn } from './use-column-model.ts'
 
+/** As the pinned cells of rows: only in a table that scrolls sideways. */
+const PINNED = 'group-data-wide/table:sticky group-data-wide/table:z-10'
+
 /** Pixels that one arrow key moves an edge. */
 const STEP_PX = 16
 
@@ -25,7 +28,7 @@ export function TableHeader({ model, sort, onSort, style }: TableHeaderProps) {
         style={{ gridTemplateColumns: 'var(--columns)' }}
       >
         {model.hasBoxes && (
-          <div role="columnheader" className="sticky left-0 z-10 bg-bg">
+          <div role="columnheader" className={`${PINNED} left-0 bg-bg`}>
             <span className="sr-only">Chosen</span>
           </div>
         )}
@@ -62,7 +65,7 @@ function HeaderCell({ column, isFirst, hasBoxes, sort, onSort }: HeaderCellProps
       aria-sort={direction === undefined ? undefined : direction === 'asc' ? 'ascending' : 'descending'}
       className={classNames(
         'group relative flex min-w-0',
-        isFirst && 'sticky z-10 bg-bg',
+        isFirst && `${PINNED} bg-bg`,
         isFirst && (hasBoxes ? 'left-8' : 'left-0'),
       )}
     >

@@ -20,6 +20,13 @@ interface TableRowProps {
   narrow: ((row: unknown) => ReactNode) | undefined
 }
 
+/** Around the row with the focus, and above its pinned cells. */
+const FOCUS_RING =
+  'after:pointer-events-none after:absolute after:inset-0 after:z-2 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus'
+
+/** A pinned cell is a layer of its own to the browser, so it is one only in a table that scrolls sideways. */
+const PINNED = 'group-data-wide/table:sticky group-data-wide/table:z-1'
+
 /** One row; draws again only when one of its plain props changes. */
 export const TableRow = memo(function TableRow(props: TableRowProps) {
   const { row, id, index, top, height, columns, isActive, isOpen, isSelected, onOpen, onSelect, narrow } =
@@ -33,9 +40,10 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
       tabIndex={isActive ? 0 : -1}
       data-index={index}
       className={classNames(
-        'group/row absolute inset-x-0 top-0 border-b border-hair/60 outline-none after:pointer-events-none after:absolute after:inset-0 after:z-2 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus',
+        'group/row absolute inset-x-0 top-0 border-b border-hair/60 outline-none contain-strict',
+        isActive && FOCUS_RING,
         narrow === undefined ? 'grid' : 'flex items-center px-3',
-        ground,
+        isOpen || isSelected ? 'bg-selected' : 'bg-bg hover:bg-hover',
       )}
       style={{
         height,
@@ -55,7 +63,7 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
       ) : (
         <>
           {isSelected !== undefined && (
-            <Cell className={classNames('sticky left-0 z-1 flex items-center justify-center', ground)}>
+            <Cell className={classNames(PINNED, 'left-0 flex items-center justify-center', ground)}>
               <input
                 type="checkbox"
                 tabIndex={-1}
@@ -71,10 +79,10 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
             <Cell
               key={column.id}
               className={classNames(
-                'min-w-0 truncate px-2 leading-7',
+                // Clipped and not hidden, because whatever hides its overflow is a scroller to the browser.
+                'min-w-0 overflow-clip px-2 leading-7 text-ellipsis whitespace-nowrap',
                 column.align === 'end' && 'tabular text-end',
-                at === 0 &&
-                  classNames('sticky z-1', ground, isSelected === undefined ? 'left-0 ps-4' : 'left-8'),
+                at === 0 && classNames(PINNED, ground, isSelected === undefined ? 'left-0 ps-4' : 'left-8'),
               )}
             >
               {row === undefined ? <Skeleton className="my-2 h-3 w-3/5" /> : column.cell(row)}
