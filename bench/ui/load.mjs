@@ -1,0 +1,77 @@
+/** How long a page takes to show its first row, and to answer a click on it. */
+
+/** A page that has not answered by then does not. */
+const WAIT_MS_MAX = 60_000
+/** A click that nothing came of is made again. */
+const AGAIN_MS = 1000
+
+const VIEWPORT = { width: 1440, height: 900 }
+
+/**
+ * Opens a page in a browser that has nothing of it in its cache, and clicks the row as soon as it is there.
+ * @param target `url`, `words` of the row, selectors of `row` and `details`, and the `storage` of an earlier visit
+ * @returns milliseconds since the navigation began, as the page's own clock has them, after the frame that showed it
+ */
+export async function measureLoad(browser, { url, words, row, details, storage }) {
+  const context = await browser.newContext({ viewport: VIEWPORT, storageState: storage })
+  try {
+    const page = await context.newPage()
+    await page.addInitScript(watch, { words, row, details })
+    await page.goto(url, { waitUntil: 'commit' })
+    await page.waitForFunction(() => window.seen.row !== undefined, undefined, { timeout: WAIT_MS_MAX })
+    for (const deadline = Date.now() + WAIT_MS_MAX; Date.now() < deadline; ) {
+      const place = await page.evaluate(() => window.placeToClick())
+      if (place !== undefined) await page.mouse.click(place.x, place.y)
+      const opened = page.waitForFunction(() => window.seen.details !== undefined, undefined, {
+        timeout: AGAIN_MS,
+      })
+      if (await opened.then(() => true).catch(() => false)) return await page.evaluate(() => window.seen)
+    }
+    throw new Error(`${url} does not answer a click`)
+  } finally {
+    await context.close()
+  }
+}
+
+/** What a page keeps of an earlier visit: which of its welcomes were seen. */
+export async function visitOnce(browser, url, { row, welcome }) {
+  const context = await browser.newContext({ viewport: VIEWPORT })
+  const page = await context.newPage()
+  await page.goto(url)
+  await page.locator(row).nth(1).waitFor({ timeout: WAIT_MS_MAX })
+  await welcome?.(page)
+  const storage = await context.storageState()
+  await context.close()
+  return storage
+}
+
+/** Runs in the page: notes the frame after the one in which the row, and its details, were there. */
+function watch({ words, row, details }) {
+  const seen = {}
+  window.seen = seen
+  const withWords = (selector) =>
+    [...document.querySelectorAll(selector)].find(
+      (element) => element.textContent.includes(words) && element.checkVisibility(),
+    )
+  window.placeToClick = () => {
+    // What is open and still loading would be closed by another click.
+    if ([...document.querySelectorAll(details)].some((element) => element.checkVisibility())) return undefined
+    // A row may be wider than what is seen of it; its text is where a person clicks.
+    let text = withWords(row)
+    for (let inner = text; inner !== undefined; ) {
+      text = inner
+      inner = [...text.children].find((child) => child.textContent.includes(words))
+    }
+    const { x, y, width, height } = text.getBoundingClientRect()
+    return { x: x + width / 2, y: y + height / 2 }
+  }
+  const look = () => {
+    for (const [name, selector] of Object.entries({ row, details }))
+      if (seen[name] === undefined && withWords(selector) !== undefined)
+        requestAnimationFrame(() => {
+          seen[name] ??= performance.now()
+        })
+    if (seen.details === undefined) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}
