@@ -52,6 +52,26 @@ test('find a failed call, judge it, and find all of it again after a reload', as
   await expect(peek).toBeHidden()
 })
 
+test('a click that comes before what it opens has been loaded is not lost', async ({
+  page,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 20 })
+  let load = (): void => undefined
+  const clicked = new Promise<void>((fulfil) => {
+    load = fulfil
+  })
+  await page.route(/popover-popup|menu-popup/, async (route) => {
+    await clicked
+    await route.continue()
+  })
+  await page.goto(`/${project}/traces`)
+  await page.getByRole('button', { name: 'Filter' }).click()
+  load()
+  await expect(page.getByRole('combobox', { name: 'Field' })).toBeVisible()
+})
+
 test('a condition is built from the values that exist', async ({ page, server, project }) => {
   await loadCalls(server.url, project, { count: 120 })
   await page.goto(`/${project}/traces`)

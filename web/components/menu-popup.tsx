@@ -1,7 +1,8 @@
 import { Menu as Base } from '@base-ui/react/menu'
 import { Check } from 'lucide-react'
-import type { ReactElement, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
+import type { Trigger } from './early-click.ts'
 import { POPUP, POPUP_ITEM, POPUP_LABEL } from './popup-style.ts'
 
 interface MenuEntry {
@@ -21,15 +22,15 @@ interface MenuGroup {
 
 export interface MenuProps {
   /** The button that opens it. */
-  trigger: ReactElement
+  trigger: Trigger
   groups: readonly MenuGroup[]
   side?: 'top' | 'bottom' | 'right'
 }
 
 /** The menu itself, which `menu.tsx` loads. */
-export function MenuPopup({ trigger, groups, side }: MenuProps) {
+export function MenuPopup({ trigger, groups, side, startsOpen }: MenuProps & { startsOpen: boolean }) {
   return (
-    <Base.Root>
+    <Base.Root defaultOpen={startsOpen}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner sideOffset={4} align="start" side={side ?? 'bottom'} className="z-50">

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react'
+import { useEarlyClick } from './early-click.ts'
 import type { MenuProps } from './menu-popup.tsx'
 
 const MenuPopup = lazy(async () => ({ default: (await import('./menu-popup.tsx')).MenuPopup }))
@@ -8,9 +9,10 @@ const MenuPopup = lazy(async () => ({ default: (await import('./menu-popup.tsx')
  * stands: until then there is the button alone.
  */
 export function Menu(props: MenuProps) {
+  const { waiting, wasClicked } = useEarlyClick(props.trigger)
   return (
-    <Suspense fallback={props.trigger}>
-      <MenuPopup {...props} />
+    <Suspense fallback={waiting}>
+      <MenuPopup {...props} startsOpen={wasClicked} />
     </Suspense>
   )
 }

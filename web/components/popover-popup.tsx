@@ -1,12 +1,13 @@
 import { Popover as Base } from '@base-ui/react/popover'
-import { type ReactElement, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { classNames } from './class-names.ts'
+import type { Trigger } from './early-click.ts'
 import { POPUP } from './popup-style.ts'
 
 export interface PopoverProps {
   /** Read out as the name of what opens. */
   label: string
-  trigger: ReactElement
+  trigger: Trigger
   children: ReactNode
   isOpen?: boolean
   onOpenChange?: (isOpen: boolean) => void
@@ -14,13 +15,21 @@ export interface PopoverProps {
 }
 
 /** The popover itself, which `popover.tsx` loads. */
-export function PopoverPopup({ label, trigger, children, isOpen, onOpenChange, className }: PopoverProps) {
+export function PopoverPopup({
+  label,
+  trigger,
+  children,
+  isOpen,
+  onOpenChange,
+  className,
+  startsOpen,
+}: PopoverProps & { startsOpen: boolean }) {
   const control = {
     ...(isOpen !== undefined && { open: isOpen }),
     ...(onOpenChange !== undefined && { onOpenChange }),
   }
   return (
-    <Base.Root {...control}>
+    <Base.Root defaultOpen={startsOpen} {...control}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner sideOffset={4} align="start" className="z-50">

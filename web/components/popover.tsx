@@ -1,13 +1,15 @@
 import { lazy, Suspense } from 'react'
+import { useEarlyClick } from './early-click.ts'
 import type { PopoverProps } from './popover-popup.tsx'
 
 const PopoverPopup = lazy(async () => ({ default: (await import('./popover-popup.tsx')).PopoverPopup }))
 
 /** A small form or list that belongs to one button; like a menu, it is loaded once the page stands. */
 export function Popover(props: PopoverProps) {
+  const { waiting, wasClicked } = useEarlyClick(props.trigger, () => props.onOpenChange?.(true))
   return (
-    <Suspense fallback={props.trigger}>
-      <PopoverPopup {...props} />
+    <Suspense fallback={waiting}>
+      <PopoverPopup {...props} startsOpen={wasClicked} />
     </Suspense>
   )
 }
