@@ -1,9 +1,10 @@
 import { JsonText, memberText } from '../lossless-json.ts'
 import type { Call } from '../trace/calls/wire.ts'
 import type { ReadTrial } from '../trace/eval-results/trials.ts'
+import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
 import { isRef } from '../trace/refs/ref-uri.ts'
 import type { Refs } from '../trace/refs/service.ts'
-import { type Candidate, merged, refsAmong, withValues } from './candidate.ts'
+import { type Candidate, merged } from './candidate.ts'
 
 /** A call, and for a prediction what the evaluation says of it. */
 export interface FoundCall {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { JsonText, stringify } from '../lossless-json.ts'
+import { callRef } from '../trace/refs/ref-uri.ts'
 import { type Candidate, textAt, valueAt } from './candidate.ts'
 import type { Conversation } from './chat-shapes.ts'
-import { callRef } from './scores.ts'
 import type { Into } from './wire.ts'
 
 /** What becomes of one call. */

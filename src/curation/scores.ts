@@ -3,6 +3,7 @@ import type { JsonText } from '../lossless-json.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import { splitPath } from '../trace/query-language/json-path.ts'
 import type { Operand } from '../trace/query-language/wire.ts'
+import { callRef } from '../trace/refs/ref-uri.ts'
 import { below, type Candidate } from './candidate.ts'
 import type { Score, Where } from './wire.ts'
 
@@ -62,10 +63,6 @@ export function refusalOf(score: number, { min_score, max_score }: Where): strin
   if (min_score != null && score < min_score) return `has a score below ${min_score}`
   if (max_score != null && score > max_score) return `has a score above ${max_score}`
   return undefined
-}
-
-export function callRef(projectId: string, callId: string): string {
-  return `weave:///${projectId}/call/${callId}`
 }
 
 function scorersSay(

@@ -1,5 +1,6 @@
 import { isRecord } from '../is-record.ts'
 import { JsonNumber } from '../lossless-json.ts'
+import { floatText } from '../trace/evaluation-runs/evaluation-calls.ts'
 
 export interface Summary {
   [name: string]: Summary | JsonNumber | number | null
@@ -18,8 +19,7 @@ export function autoSummarize(values: readonly unknown[]): Summary | null {
 
 /** A number that clients know as a float. */
 export function float(value: number): JsonNumber {
-  const text = String(value)
-  return new JsonNumber(/^-?\d+$/.test(text) ? `${text}.0` : text)
+  return new JsonNumber(floatText(value))
 }
 
 function summarize(column: readonly unknown[], unscored: number): Summary | null {

@@ -12,10 +12,14 @@ export function patiently<Result>(work: () => Promise<Result>, signal: AbortSign
       try {
         return await work()
       } catch (error) {
-        const mayPass = error instanceof ClientError && (error.status === 429 || error.status >= 500)
-        throw mayPass || !(error instanceof Error) ? error : new AbortError(error)
+        throw isTemporary(error) || !(error instanceof Error) ? error : new AbortError(error)
       }
     },
     { retries: RETRIES, minTimeout: RETRY_MS, signal },
   )
+}
+
+/** Whether the same may succeed later. */
+export function isTemporary(error: unknown): boolean {
+  return error instanceof ClientError && (error.status === 429 || error.status >= 500)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ClientError, invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors.ts'
 import type { JsonText } from '../lossless-json.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import { parseRef } from '../trace/refs/ref-uri.ts'
@@ -46,16 +46,4 @@ function instanceOf(val: JsonText | null, what: string): Record<string, unknown>
   const parsed = Instance.safeParse(val?.value())
   if (!parsed.success) throw invalidRequest(`${what} is no instance of a class`)
   return parsed.data
-}
-
-/** A value of a class, in an object that clients published. @throws 400 that names the field at fault. */
-export function instance<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  what: string,
-): z.output<Schema> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new ClientError(400, 'BadRequestError', `${what}: ${issue?.path.join('.')}: ${issue?.message}`)
 }

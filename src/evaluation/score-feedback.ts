@@ -1,6 +1,6 @@
 import { JsonText, stringify } from '../lossless-json.ts'
 import type { FeedbackCreateReq } from '../trace/feedback/wire.ts'
-import { parseRef } from '../trace/refs/ref-uri.ts'
+import { callRef, parseRef } from '../trace/refs/ref-uri.ts'
 import type { Scorer } from './scorers/scorer.ts'
 
 /** What a scorer said of a call, as the feedback that clients write themselves. Wire: its type is named after the ref. */
@@ -17,15 +17,14 @@ export function scoreFeedback(score: {
   triggerRef?: string | null
 }): FeedbackCreateReq {
   const { id, project_id, scorer, output } = score
-  const callRef = (callId: string): string => `weave:///${project_id}/call/${callId}`
   return {
     id,
     project_id,
-    weave_ref: callRef(score.scoredId),
+    weave_ref: callRef(project_id, score.scoredId),
     feedback_type: `wandb.runnable.${parseRef(scorer.ref).name}`,
     payload: new JsonText(stringify({ output })),
     runnable_ref: scorer.ref,
-    call_ref: score.callId === undefined ? undefined : callRef(score.callId),
+    call_ref: score.callId === undefined ? undefined : callRef(project_id, score.callId),
     trigger_ref: score.triggerRef,
   }
 }

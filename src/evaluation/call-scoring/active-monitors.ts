@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
 
+export const MONITOR_CLASS = 'Monitor'
+
 /** The value of a `Monitor` as clients publish it. */
 const Monitor = z.looseObject({
   active: z.literal(true),
@@ -24,7 +26,11 @@ export async function activeMonitors(
   objects: Pick<Objects, 'query'>,
   projectId: string,
 ): Promise<ActiveMonitor[]> {
-  const filter = { base_object_classes: ['Monitor'], leaf_object_classes: ['Monitor'], latest_only: true }
+  const filter = {
+    base_object_classes: [MONITOR_CLASS],
+    leaf_object_classes: [MONITOR_CLASS],
+    latest_only: true,
+  }
   const { objs } = await objects.query({ project_id: projectId, filter })
   return objs.flatMap(({ val, object_id, digest, wb_user_id }) => {
     const monitor = Monitor.safeParse(val?.value())

@@ -5,7 +5,7 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { OnEnded } from '../../trace/calls/writing.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { createBackgroundLoop } from '../background-loop.ts'
-import { type ActiveMonitor, activeMonitors } from './active-monitors.ts'
+import { type ActiveMonitor, activeMonitors, MONITOR_CLASS } from './active-monitors.ts'
 import * as queries from './queries.ts'
 import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 
@@ -84,7 +84,9 @@ export function createMonitors(deps: MonitorsDeps) {
   return {
     start(): AsyncDisposable {
       calls.watchEnds(note)
-      objects.watchChanges((projectId) => known.delete(projectId))
+      objects.watchChanges(({ project_id, base_object_class }) => {
+        if (base_object_class === MONITOR_CLASS) known.delete(project_id)
+      })
       return loop.start()
     },
   }

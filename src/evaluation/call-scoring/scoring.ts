@@ -1,19 +1,21 @@
 import pMap from 'p-map'
-import { ClientError, messageOf } from '../../errors.ts'
+import { messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Playground } from '../../inference/playground/service.ts'
 import type { Log } from '../../log.ts'
+import type { JsonText } from '../../lossless-json.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { isoOfMicros, nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Call } from '../../trace/calls/wire.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
-import { isRef } from '../../trace/refs/ref-uri.ts'
+import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { askAs } from '../asking.ts'
 import { backgroundContext } from '../background-context.ts'
 import { createBackgroundLoop } from '../background-loop.ts'
+import { isTemporary } from '../patiently.ts'
 import { recordCalls } from '../recorded-calls.ts'
 import { scoreFeedback } from '../score-feedback.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
@@ -114,14 +116,9 @@ async function findCall(
 
 /** What a call was asked with and put out; inputs that are refs, such as columns of a dataset, are what those lead to. */
 async function scoredOf({ refs }: ScoringDeps, { project_id, inputs, output }: Call): Promise<Scored> {
-  const given = Object.entries(inputs.value() as Record<string, unknown>) // inputs are an object, by their schema
-  const named = given.flatMap(([, value]) => (typeof value === 'string' && isRef(value) ? [value] : []))
-  const found = named.length === 0 ? undefined : await refs.resolve(project_id, named)
-  const resolved = given.map(([name, value]) => {
-    const target = typeof value === 'string' ? found?.get(value) : undefined
-    return [name, target === undefined ? value : target.value()] as const
-  })
-  return { output: output?.value() ?? null, inputs: Object.fromEntries(resolved) }
+  const named = refsAmong(inputs.text)
+  const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(project_id, named)
+  return { output: output?.value() ?? null, inputs: JSON.parse(withValues(inputs.text, values)) }
 }
 
 /** Scores as a call; resolves with what was said in it. */
@@ -152,8 +149,4 @@ function scoreAsCall(
 function permanently(error: unknown): undefined {
   if (isTemporary(error)) throw error
   return undefined
-}
-
-function isTemporary(error: unknown): boolean {
-  return error instanceof ClientError && (error.status === 429 || error.status >= 500)
 }

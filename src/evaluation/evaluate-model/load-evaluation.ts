@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { checked } from '../../checked.ts'
 import { ClientError, invalidRequest } from '../../errors.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
 import { refOf } from '../../trace/refs/ref-uri.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { StructuredCompletionModel } from '../models/structured-completion.ts'
-import { instance, readPublished } from '../published.ts'
+import { readPublished } from '../published.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 
@@ -50,7 +51,7 @@ export async function rowsOfEvaluation(
   try {
     const self: unknown = JSON.parse(memberText(inputs.text, 'self') ?? 'null')
     const found = await readPublished(objects, { ref: self, projectId: project_id, what: 'self' })
-    const evaluation = instance(Evaluation, found.val, 'self')
+    const evaluation = checked(Evaluation, found.val, 'self')
     const { table } = await readDataset(
       { objects, tables },
       { ref: evaluation.dataset, projectId: project_id },
@@ -72,7 +73,7 @@ export async function loadEvaluation(
 ): Promise<LoadedEvaluation> {
   const { objects } = deps
   const found = await readPublished(objects, { ref: evaluation_ref, projectId, what: 'evaluation_ref' })
-  const evaluation = instance(Evaluation, found.val, 'evaluation_ref')
+  const evaluation = checked(Evaluation, found.val, 'evaluation_ref')
   const model = await readPublished(objects, { ref: model_ref, projectId, what: 'model_ref' })
   const { dataset, table } = await readDataset(deps, { ref: evaluation.dataset, projectId })
   const trials = evaluation.trials ?? 1
@@ -82,7 +83,7 @@ export async function loadEvaluation(
   return {
     evaluationRef: found.ref,
     modelRef: model.ref,
-    model: instance(StructuredCompletionModel, model.val, 'model_ref'),
+    model: checked(StructuredCompletionModel, model.val, 'model_ref'),
     scorers: await Promise.all((evaluation.scorers ?? []).map((ref) => loadScorer(deps, { ref, projectId }))),
     rowRef: `${dataset.ref}/attr/rows/id/`,
     table,
@@ -95,7 +96,7 @@ async function readDataset(
   { ref, projectId }: { ref: unknown; projectId: string },
 ) {
   const dataset = await readPublished(objects, { ref, projectId, what: 'The dataset of the evaluation' })
-  const digest = refOf(instance(Dataset, dataset.val, dataset.name).rows)?.name ?? ''
+  const digest = refOf(checked(Dataset, dataset.val, dataset.name).rows)?.name ?? ''
   const { count: rows } = await tables.queryStats({ project_id: projectId, digest })
   return { dataset, table: { projectId, digest, rows } }
 }

@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { Validator } from '@cfworker/json-schema'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
+import { checked } from '../../checked.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Scored } from './scorer.ts'
 
@@ -109,13 +110,9 @@ function isClassName(name: string): name is ClassName {
 }
 
 function ruleOf<Name extends ClassName>(className: Name, value: unknown): Rule {
-  const fields = Fields[className].safeParse(value)
-  if (!fields.success) {
-    const [issue] = fields.error.issues
-    throw invalidRequest(`${className}: ${issue?.path.join('.')}: ${issue?.message}`)
-  }
+  const fields = checked(Fields[className], value, className)
   // Both tables have the same names, which the checker does not follow through a generic index.
-  return RULES[className](fields.data as never)
+  return RULES[className](fields as never)
 }
 
 /** @throws 400 where the row has no such column. */

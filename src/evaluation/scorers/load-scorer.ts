@@ -1,7 +1,8 @@
+import { checked } from '../../checked.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { predictStructured, StructuredCompletionModel } from '../models/structured-completion.ts'
-import { instance, type Published, readPublished } from '../published.ts'
+import { type Published, readPublished } from '../published.ts'
 import { builtinRule, OWN_CLASSES } from './builtin.ts'
 import { Judge, judgeMessages } from './judge.ts'
 import type { Scorer } from './scorer.ts'
@@ -42,7 +43,7 @@ function hasCode({ val }: Published): boolean {
 }
 
 async function judgeOf(deps: LoadingDeps, found: Published): Promise<Scorer['score']> {
-  const judge = instance(Judge, found.val, found.name)
+  const judge = checked(Judge, found.val, found.name)
   const model = await judgesModel(deps, judge.model, found)
   const own = { projectId: found.projectId, objects: deps.objects }
   if (typeof judge.scoring_prompt === 'string' && judge.scoring_prompt === '')
@@ -59,7 +60,7 @@ async function judgesModel(
   { name, projectId }: Published,
 ): Promise<StructuredCompletionModel> {
   const what = `The model of ${name}`
-  if (typeof model !== 'string') return instance(StructuredCompletionModel, model, what)
+  if (typeof model !== 'string') return checked(StructuredCompletionModel, model, what)
   const found = await readPublished(deps.objects, { ref: model, projectId, what })
-  return instance(StructuredCompletionModel, found.val, what)
+  return checked(StructuredCompletionModel, found.val, what)
 }

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pLimit from 'p-limit'
 import { z } from 'zod'
+import { checked } from '../../checked.ts'
 import { dependencyFailed, invalidRequest, messageOf } from '../../errors.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { OP_SOURCE_FILE } from '../../trace/objects/op-value.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { instance, type Published, readPublished } from '../published.ts'
+import { type Published, readPublished } from '../published.ts'
 import type { Scored, Scorer } from './scorer.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code.py')
@@ -59,7 +60,7 @@ export function createScorerCode(deps: {
   const turns = pLimit(PROCESSES_MAX)
 
   async function sourceOf({ projectId, name, val }: Published): Promise<string> {
-    const digest = instance(Op, val, name).files[OP_SOURCE_FILE]
+    const digest = checked(Op, val, name).files[OP_SOURCE_FILE]
     const bytes = await deps.files.read({ project_id: projectId, digest }, { bytesMax: SOURCE_BYTES_MAX })
     if (bytes === undefined) throw invalidRequest(`The code of ${name} is not here, or too large`)
     return Buffer.from(bytes).toString('utf8')
@@ -83,7 +84,7 @@ export function createScorerCode(deps: {
         }
       }
       const { projectId, val } = found
-      const own = instance(OwnClass, val, found.name)
+      const own = checked(OwnClass, val, found.name)
       const op = await readPublished(deps.objects, {
         ref: own.score,
         projectId,

@@ -9,7 +9,7 @@ import type { Call } from '../calls/wire.ts'
 import type { Feedback } from '../feedback/service.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
-import { parseRef } from '../refs/ref-uri.ts'
+import { callRef, parseRef } from '../refs/ref-uri.ts'
 import { type EvaluationCalls, floatText, type Kind, markOf, marksOf } from './evaluation-calls.ts'
 import { type EvaluationOps, methodName } from './evaluation-ops.ts'
 import type { MarkedLists } from './marked-lists.ts'
@@ -59,11 +59,11 @@ export function createScores(deps: {
         // The same id as the call's: a score that is deleted takes with it what it said.
         id,
         project_id,
-        weave_ref: `weave:///${project_id}/call/${prediction.id}`,
+        weave_ref: callRef(project_id, prediction.id),
         feedback_type: `wandb.runnable.${scorerName}`,
         payload: new JsonText(`{"output":${floatText(req.value)}}`),
         runnable_ref: req.scorer,
-        call_ref: `weave:///${project_id}/call/${id}`,
+        call_ref: callRef(project_id, id),
       }
       await feedback.record([said], user)
       return { score_id: id }

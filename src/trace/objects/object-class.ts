@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { checked } from '../../checked.ts'
 import { invalidRequest } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
 import { type JsonText, type LosslessJson, parseLossless, stringify } from '../../lossless-json.ts'
@@ -36,13 +38,9 @@ export function classified(
 }
 
 function instanceOf(claimed: string, text: string) {
-  const parsed = BUILTIN_CLASSES.get(claimed)?.safeParse(parseLossless(text))
-  if (!parsed?.success) {
-    const issue = parsed?.error.issues[0]
-    const where = issue?.path.length ? `${issue.path.join('.')}: ` : ''
-    throw invalidRequest(`The value is not of class ${claimed}: ${where}${issue?.message}`)
-  }
-  const instance = parsed.data as Record<string, LosslessJson> // every builtin class is an object
+  const schema = BUILTIN_CLASSES.get(claimed) ?? z.never()
+  const parsed = checked(schema, parseLossless(text), `The value is not of class ${claimed}`)
+  const instance = parsed as Record<string, LosslessJson> // every builtin class is an object
   const classes = classesOfInstance(instance)
   if (classes.leaf_object_class === null) {
     throw invalidRequest(`${claimed} is a part of other classes, not one of an object`)

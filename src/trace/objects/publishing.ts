@@ -14,12 +14,15 @@ import type * as wire from './wire.ts'
 export const OBJECT_ID_CHARS_MAX = 128
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
+/** Hears of versions that come and go. */
+export type OnChange = (version: { project_id: string; base_object_class: string | null }) => void
+
 /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
 export function createPublishing(deps: {
   traces: TraceDb
   projects: Projects
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
-  onChange: (projectId: string) => void
+  onChange: OnChange
 }) {
   const { traces, projects, versionsOf, onChange } = deps
 
@@ -32,7 +35,7 @@ export function createPublishing(deps: {
     const at = nowIso()
     const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
     await traces.insert('objects', rows)
-    onChange(project_id)
+    onChange(content)
   }
 
   return {

@@ -4,7 +4,7 @@ import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { createLabels, type Labels } from './labels.ts'
-import { createPublishing } from './publishing.ts'
+import { createPublishing, type OnChange } from './publishing.ts'
 import type { VersionRow } from './queries.ts'
 import { createVersionReading, isLive, keyOf, pick, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
@@ -20,7 +20,7 @@ export type Objects = ReturnType<typeof createObjects>
 /** Objects: named values with versions, told apart by the digest of their content. */
 export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
-  let onChange: (projectId: string) => void = () => undefined
+  let onChange: OnChange = () => undefined
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
   /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
@@ -45,7 +45,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     const deleted_at = nowIso()
     const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
     await traces.insert('objects', rows)
-    onChange(req.project_id)
+    for (const { base_object_class } of doomed) onChange({ project_id: req.project_id, base_object_class })
     await removeLabels(
       req.project_id,
       req.object_id,
@@ -83,10 +83,10 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
     },
 
-    ...createPublishing({ traces, projects, versionsOf, onChange: (projectId) => onChange(projectId) }),
+    ...createPublishing({ traces, projects, versionsOf, onChange: (version) => onChange(version) }),
 
-    /** Tells in which projects versions come and go from now on. */
-    watchChanges(watcher: (projectId: string) => void): void {
+    /** Tells of versions that come and go from now on. */
+    watchChanges(watcher: OnChange): void {
       onChange = watcher
     },
 

@@ -68,6 +68,11 @@ export function refOf(text: string): RefUri | undefined {
   }
 }
 
+/** The ref of a call. */
+export function callRef(projectId: string, callId: string): string {
+  return `${EXTERNAL}${projectId}/call/${callId}`
+}
+
 function isKind(kind: string | undefined): kind is RefUri['kind'] {
   return kind === 'object' || kind === 'op' || kind === 'table' || kind === 'call'
 }

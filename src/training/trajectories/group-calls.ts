@@ -5,6 +5,7 @@ import { JsonText, memberText, parseKeeping, stringify, withMember } from '../..
 import { isoOfMicros, microsOf } from '../../time.ts'
 import type { CallComplete } from '../../trace/calls/wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
+import { callRef } from '../../trace/refs/ref-uri.ts'
 
 /** The op of a call that shows one turn of a trajectory. */
 const OP_NAME = 'trajectory.turn'
@@ -150,7 +151,7 @@ function rewardOf({ reward }: Trajectory, callId: string, source: TrajectorySour
   return {
     id: uuidv5(`reward/${callId}`, source.id),
     project_id: source.project_id,
-    weave_ref: `weave:///${source.project_id}/call/${callId}`,
+    weave_ref: callRef(source.project_id, callId),
     feedback_type: 'reward',
     payload: new JsonText(stringify({ value: reward, split: source.split })),
   }

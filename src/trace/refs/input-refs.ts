@@ -1,0 +1,31 @@
+import { JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { isRef } from './ref-uri.ts'
+
+/** The refs among a call's inputs; what it was called on is none of them. */
+export function refsAmong(inputs: string): string[] {
+  if (!inputs.includes('"weave:///')) return []
+  return Object.entries(membersOf(inputs)).flatMap(([name, member]) => {
+    const value: unknown = name === SELF || !member.text.startsWith('"') ? undefined : member.value()
+    return typeof value === 'string' && isRef(value) ? [value] : []
+  })
+}
+
+/** Inputs with what their refs lead to. */
+export function withValues(inputs: string, values: ReadonlyMap<string, JsonText>): string {
+  const named = new Set(refsAmong(inputs))
+  if (named.size === 0) return inputs
+  const members = Object.entries(membersOf(inputs)).map(([name, member]) => {
+    const value: unknown = member.text.startsWith('"') ? member.value() : undefined
+    return [name, (typeof value === 'string' && named.has(value) && values.get(value)) || member]
+  })
+  return stringify(Object.fromEntries(members))
+}
+
+/** Wire: what a method is called on, as the Python and the JavaScript client name it. */
+const SELF = 'self'
+
+/** The members of an object's text, each as its own text. */
+export function membersOf(object: string): Record<string, JsonText> {
+  const names = Object.keys(Object(JSON.parse(object)))
+  return Object.fromEntries(names.map((name) => [name, new JsonText(memberText(object, name) ?? 'null')]))
+}
