@@ -1,20 +1,16 @@
-/** A line of values without axes; `label` says in words what it shows. */
-export function Sparkline({
-  values,
-  label,
-  width = 96,
-  height = 20,
-}: {
-  values: readonly number[]
+import type { ReactNode } from 'react'
+
+interface SmallPlotProps {
+  /** Says in words what is drawn. */
   label: string
-  width?: number
-  height?: number
-}) {
-  const max = Math.max(...values, 1e-9)
-  const min = Math.min(...values, 0)
-  const x = (index: number) => (values.length < 2 ? 0 : (index / (values.length - 1)) * width)
-  const y = (value: number) => height - 1 - ((value - min) / (max - min || 1)) * (height - 2)
-  const points = values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')
+  /** Pixels, which are also the units of what is drawn. */
+  width: number
+  height: number
+  children: ReactNode
+}
+
+/** The frame of a drawing that is as small as a word. */
+export function SmallPlot({ label, width, height, children }: SmallPlotProps) {
   return (
     <svg
       role="img"
@@ -24,6 +20,27 @@ export function Sparkline({
       viewBox={`0 0 ${width} ${height}`}
       className="shrink-0"
     >
+      {children}
+    </svg>
+  )
+}
+
+interface SparkProps {
+  values: readonly number[]
+  label: string
+  width?: number
+  height?: number
+}
+
+/** A line of values without axes; `label` says in words what it shows. */
+export function Sparkline({ values, label, width = 96, height = 20 }: SparkProps) {
+  const max = Math.max(...values, 1e-9)
+  const min = Math.min(...values, 0)
+  const x = (index: number) => (values.length < 2 ? 0 : (index / (values.length - 1)) * width)
+  const y = (value: number) => height - 1 - ((value - min) / (max - min || 1)) * (height - 2)
+  const points = values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ')
+  return (
+    <SmallPlot label={label} width={width} height={height}>
       <polyline
         points={points}
         fill="none"
@@ -31,33 +48,16 @@ export function Sparkline({
         strokeWidth="1.25"
         strokeLinejoin="round"
       />
-    </svg>
+    </SmallPlot>
   )
 }
 
 /** Small upright bars: one a bucket. */
-export function SparkBars({
-  values,
-  label,
-  width = 96,
-  height = 20,
-}: {
-  values: readonly number[]
-  label: string
-  width?: number
-  height?: number
-}) {
+export function SparkBars({ values, label, width = 96, height = 20 }: SparkProps) {
   const max = Math.max(...values, 1)
   const step = width / Math.max(values.length, 1)
   return (
-    <svg
-      role="img"
-      aria-label={label}
-      width={width}
-      height={height}
-      viewBox={`0 0 ${width} ${height}`}
-      className="shrink-0"
-    >
+    <SmallPlot label={label} width={width} height={height}>
       {values.map((value, index) => {
         const tall = value === 0 ? 0 : Math.max(1, (value / max) * height)
         return (
@@ -73,7 +73,7 @@ export function SparkBars({
           />
         )
       })}
-    </svg>
+    </SmallPlot>
   )
 }
 

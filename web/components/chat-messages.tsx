@@ -2,7 +2,7 @@ import { classNames } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
 
 /** A message as chat models take and give it; whatever else it holds is not shown. */
-interface ShownMessage {
+export interface ShownMessage {
   role: string
   content?: unknown
   name?: string

@@ -1,4 +1,5 @@
 import type { Turn } from '../../../api/trajectories.ts'
+import type { ShownMessage } from '../../../components/chat-messages.tsx'
 import type { GroupOrder } from '../search.ts'
 
 /** One attempt of a group, as far as the overview knows it. */
@@ -76,23 +77,14 @@ export function promptOf(turn: Turn | undefined): string {
   return textOf(asked?.content)
 }
 
-export interface Message {
-  role: string
-  content?: unknown
-  name?: string
-  tool_call_id?: string
-  tool_calls?: { id?: string; function?: { name?: string; arguments?: string } }[]
-  reasoning?: string | null
-}
-
 /** The messages before a turn. */
-export function messagesOf(turn: Turn | undefined): Message[] {
+export function messagesOf(turn: Turn | undefined): ShownMessage[] {
   const messages = memberOf(turn?.inputs, 'messages')
   return Array.isArray(messages) ? messages.filter(isMessage) : []
 }
 
 /** What the model answered in a turn. */
-export function answerOf(turn: Turn | undefined): Message | undefined {
+export function answerOf(turn: Turn | undefined): ShownMessage | undefined {
   const choices = memberOf(turn?.output, 'choices')
   const message = Array.isArray(choices) ? memberOf(choices[0], 'message') : undefined
   return isMessage(message) ? message : undefined
@@ -116,6 +108,6 @@ export function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 }
 
-function isMessage(value: unknown): value is Message {
+function isMessage(value: unknown): value is ShownMessage {
   return typeof memberOf(value, 'role') === 'string'
 }

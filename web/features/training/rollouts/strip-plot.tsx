@@ -1,3 +1,4 @@
+import { SmallPlot } from '../../../components/bars.tsx'
 import { formatNumber } from '../../../components/format.ts'
 import type { Group } from './groups.ts'
 
@@ -11,14 +12,7 @@ export function StripPlot({ group, range: [min, max] }: { group: Group; range: [
   const rewards = group.attempts.map(({ reward }) => reward)
   const label = `${rewards.length} rewards from ${formatNumber(rewards.at(-1))} to ${formatNumber(rewards[0])}`
   return (
-    <svg
-      role="img"
-      aria-label={label}
-      width={WIDTH}
-      height={HEIGHT}
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      className="shrink-0"
-    >
+    <SmallPlot label={label} width={WIDTH} height={HEIGHT}>
       <line x1={PAD} x2={WIDTH - PAD} y1={HEIGHT / 2} y2={HEIGHT / 2} stroke="var(--hair)" />
       <line
         x1={x(group.mean)}
@@ -39,6 +33,6 @@ export function StripPlot({ group, range: [min, max] }: { group: Group; range: [
           fillOpacity="0.55"
         />
       ))}
-    </svg>
+    </SmallPlot>
   )
 }
