@@ -1,7 +1,8 @@
 -- One row per part of a call; parts of the same (project_id, id) merge field by field, in any order, any number of
 -- times: anyLast skips nulls, max skips what is absent ('', 0, the year 1900), references add up. What lists sort and
 -- filter by is not Nullable, since a Nullable column is read slower and gives no order. Payloads are large, so granules
--- are bounded by bytes: reading one call decompresses one.
+-- are bounded by bytes: reading one call decompresses one. An excerpt has the same JSON leaves with long strings cut
+-- (src/trace/calls/excerpt.ts), so that conditions need not read prompts.
 CREATE TABLE IF NOT EXISTS calls
 (
     project_id LowCardinality(String),
@@ -24,7 +25,9 @@ CREATE TABLE IF NOT EXISTS calls
     wb_run_step_end SimpleAggregateFunction(anyLast, Nullable(UInt64)),
     attributes SimpleAggregateFunction(anyLast, Nullable(String)),
     inputs SimpleAggregateFunction(anyLast, Nullable(String)),
+    inputs_excerpt SimpleAggregateFunction(anyLast, Nullable(String)) DEFAULT inputs,
     output SimpleAggregateFunction(anyLast, Nullable(String)),
+    output_excerpt SimpleAggregateFunction(anyLast, Nullable(String)) DEFAULT output,
     summary SimpleAggregateFunction(anyLast, Nullable(String)),
     start_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(attributes, '')) + length(ifNull(inputs, '')),
     end_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(output, '')) + length(ifNull(summary, '')),

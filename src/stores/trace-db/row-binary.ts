@@ -11,6 +11,8 @@ export interface RowBinary {
   text(): string
   /** A `UInt64`; exact up to 2^53. */
   count(): number
+  /** A `UInt8` that says whether. */
+  flag(): boolean
   /** A `DateTime64(6)`, in microseconds since 1970. */
   micros(): number
   /** A value of a `Nullable` type. */
@@ -50,6 +52,7 @@ export function readRowBinary(rows: Uint8Array): RowBinary {
       at += size
       return buffer.toString('utf8', at - size, at)
     },
+    flag: () => buffer[at++] !== 0,
     count: int64,
     micros: int64,
     nullable: (read) => (buffer[at++] === 1 ? null : read()),

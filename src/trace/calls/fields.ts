@@ -2,6 +2,7 @@ import { notAllowed } from '../../errors.ts'
 import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'
+import { EXCERPT_BYTES, isInExcerpt } from './excerpt.ts'
 
 /** What a time says in the table while it is not known. */
 export const NEVER = "'1900-01-01 00:00:00'"
@@ -85,5 +86,19 @@ export function callField(path: string, params: Params): FieldExpression {
   }
   if (!PAYLOADS.some((payload) => payload === root))
     throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
-  return { sql: jsonLeaf(root, steps, params), kind: 'json', document: root }
+  const leafOf = (document: string): FieldExpression => ({
+    sql: jsonLeaf(document, steps, params),
+    kind: 'json',
+    document,
+  })
+  if (!Object.hasOwn(EXCERPTS, root) || !isInExcerpt(steps)) return leafOf(root)
+  return { ...leafOf(root), excerpt: { field: () => leafOf(EXCERPTS[root] ?? ''), bytes: EXCERPT_BYTES } }
+}
+
+/** The columns that hold excerpts of the payloads that are large. */
+const EXCERPTS: Record<string, string> = { inputs: 'inputs_excerpt', output: 'output_excerpt' }
+
+/** Whether a path may lead into an excerpt. */
+export function hasExcerpt(path: string): boolean {
+  return Object.hasOwn(EXCERPTS, splitPath(path)[0] ?? '')
 }

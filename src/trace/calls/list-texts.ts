@@ -2,6 +2,7 @@ import { tooLarge, unavailable } from '../../errors.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import type { FoundCall } from './call-range.ts'
+import { hasExcerpt } from './fields.ts'
 import type { List } from './list.ts'
 import { createPortionTexts } from './portion-texts.ts'
 import * as queries from './queries.ts'
@@ -20,27 +21,30 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   let longLists = 0
 
   /**
-   * The calls of a list, in order, kept as the rows they come in, which take a third of the memory of objects.
+   * The calls of a list, in order, kept as the rows they come in, which take a third of the memory of objects. An order by
+   * payloads is looked for in their excerpts first.
    * @throws 413 for more than may be in memory.
    */
-  async function find({ selection, page, context }: List): Promise<Iterable<FoundCall>> {
+  async function find(list: List, keys = keysOf(list)): Promise<Iterable<FoundCall>> {
+    const { selection, page, context } = list
     const pieces: Uint8Array[] = []
     let bytes = 0
-    for await (const piece of traces.rowBinary(
-      queries.selectIds(selection, page, undefined),
-      context.signal,
-    )) {
+    const query = queries.selectIds(selection, page, { bound: undefined, keys })
+    for await (const piece of traces.rowBinary(query, context.signal)) {
       bytes += piece.byteLength
       if (bytes > IDS_BYTES_MAX)
         throw tooLarge('The list has too many calls: read it in parts, with limit and filter')
       pieces.push(piece)
     }
-    return { [Symbol.iterator]: () => foundCalls(pieces) }
+    const calls = { [Symbol.iterator]: () => foundCalls(pieces) }
+    return keys === 'excerpts' && calls[Symbol.iterator]().some(({ isUnsure }) => isUnsure)
+      ? find(list, 'whole')
+      : calls
   }
 
   /** The ids of a list alone, as the database finds them. */
   async function* idsOf({ selection, page, context }: List): AsyncGenerator<string> {
-    const query = queries.selectIds(selection, page, undefined)
+    const query = queries.selectIds(selection, page, { bound: undefined, keys: 'whole' })
     for await (const piece of traces.rowBinary(query, context.signal))
       for (const { id } of foundCalls([piece])) yield id
   }
@@ -70,8 +74,12 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   }
 }
 
-function* foundCalls(pieces: readonly Uint8Array[]): Generator<FoundCall> {
+function keysOf({ page }: List): 'excerpts' | 'whole' {
+  return page.sort_by.some(({ field }) => hasExcerpt(field)) ? 'excerpts' : 'whole'
+}
+
+function* foundCalls(pieces: readonly Uint8Array[]): Generator<FoundCall & { isUnsure: boolean }> {
   for (const piece of pieces)
     for (const row = readRowBinary(piece); !row.done(); )
-      yield { id: row.text(), bytes: row.count(), startedAt: row.micros() }
+      yield { id: row.text(), bytes: row.count(), startedAt: row.micros(), isUnsure: row.flag() }
 }

@@ -51,7 +51,7 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     const selection = { project_id: project, ...request } as Selection
     const found = (bound: TimeBound | undefined): Promise<{ id: string }[]> => {
       const page = { sort_by: [{ field: 'started_at', direction }], limit: HOURS, offset: 0 }
-      return rowsOf(traces.query<{ id: string }>(selectIds(selection, page, bound)))
+      return rowsOf(traces.query<{ id: string }>(selectIds(selection, page, { bound, keys: 'whole' })))
     }
     const edgeOf = async (calls: number): Promise<string | undefined> =>
       (await firstOf(traces.query<{ started_at: string }>(selectBound(selection, { direction, calls }))))

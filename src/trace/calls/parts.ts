@@ -4,6 +4,7 @@ import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
 import { dateTimeAt } from '../date-time.ts'
 import { isRef } from '../refs/ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
+import { excerptOf } from './excerpt.ts'
 import type { CallEnd, CallStart } from './wire.ts'
 
 /** One row for the `calls` table: what is known of a call from one message. Absent columns are not touched. */
@@ -42,6 +43,7 @@ export function startPart(start: CallStart, user: string, at: BodyPath): CallPar
       ? withMember(start.attributes.text, 'otel_span', start.otel_dump.text)
       : start.attributes.text,
     inputs: start.inputs.text,
+    inputs_excerpt: excerptIfShorter(start.inputs),
     input_refs: refsIn(start.inputs),
     wb_user_id: user,
     wb_run_id: start.wb_run_id ?? undefined,
@@ -58,10 +60,17 @@ export function endPart(end: CallEnd, at: BodyPath): CallPart {
     exception: end.exception ?? undefined,
     error_count: errorCount(end.summary),
     output: end.output?.text,
+    output_excerpt: end.output == null ? undefined : excerptIfShorter(end.output),
     output_refs: end.output == null ? [] : refsIn(end.output),
     summary: end.summary.text,
     wb_run_step_end: end.wb_run_step_end ?? undefined,
   }
+}
+
+/** Undefined where it would be the payload itself, which the database then takes. */
+function excerptIfShorter({ text }: JsonText): string | undefined {
+  const excerpt = excerptOf(text)
+  return excerpt === text ? undefined : excerpt
 }
 
 /** Joins the parts of one call that came together into one row, so that the database has less to merge. */

@@ -1,5 +1,5 @@
 import type { Query as Sql } from '../../stores/trace-db/port.ts'
-import { compileSort } from '../query-language/compile.ts'
+import { compileExcerptSort, compileSort } from '../query-language/compile.ts'
 import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
@@ -33,24 +33,34 @@ export function selectBound(selection: Selection, window: TimeWindow): Sql {
 
 /**
  * The selected calls in order: id, bytes of payloads and start time. No payload is read unless the condition or the order
- * asks.
+ * asks. In an order by excerpts, a call whose place is not sure is marked.
  */
-export function selectIds(selection: Selection, page: SortedPage, bound: TimeBound | undefined): Sql {
-  const params = createParams()
-  const columns = `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt`
-  return { sql: listSql(columns, selection, page, bound, params), params: params.values }
-}
-
-function listSql(
-  columns: string,
+export function selectIds(
   selection: Selection,
   page: SortedPage,
-  bound: TimeBound | undefined,
+  { bound, keys }: { bound: TimeBound | undefined; keys: 'excerpts' | 'whole' },
+): Sql {
+  const params = createParams()
+  const orderBy = keys === 'excerpts' ? compileExcerptSort : sureSort
+  const columns = (isUnsure: string): string =>
+    `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt, ${isUnsure} AS isUnsure`
+  return { sql: listSql(columns, selection, page, { bound, orderBy }, params), params: params.values }
+}
+
+type OrderBy = typeof compileExcerptSort
+
+const sureSort: OrderBy = (...keys) => ({ order: compileSort(...keys), isUnsure: '0' })
+
+function listSql(
+  columns: (isUnsure: string) => string,
+  selection: Selection,
+  page: SortedPage,
+  { bound, orderBy }: { bound: TimeBound | undefined; orderBy: OrderBy },
   params: Params,
 ): string {
   const { where, field, from } = selectionSql(selection, params)
-  const order = compileSort(page.sort_by, field, params)
-  return `SELECT ${columns} FROM ${from()}
+  const { order, isUnsure } = orderBy(page.sort_by, field, params)
+  return `SELECT ${columns(isUnsure)} FROM ${from()}
     WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${pageSql(page, params)}`
 }
 
@@ -113,7 +123,7 @@ export function selectPage(
   { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
 ): Sql {
   const params = createParams()
-  const ids = `(SELECT id FROM (${listSql('calls.id AS id', selection, page, bound, params)}))`
+  const ids = `(SELECT id FROM (${listSql(() => 'calls.id AS id', selection, page, { bound, orderBy: sureSort }, params)}))`
   const where = withinIds(selection, ids, params)
   const sql = `${rowsSql(callColumns(shown), selection, where, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
   return { sql, params: params.values }

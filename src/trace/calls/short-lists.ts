@@ -1,5 +1,6 @@
 import { firstOf, isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { callTexts } from './call-text.ts'
+import { hasExcerpt } from './fields.ts'
 import { type List, shownCalls } from './list.ts'
 import * as queries from './queries.ts'
 import { isOfFamily } from './selection.ts'
@@ -54,6 +55,8 @@ export function createShortLists({ traces }: { traces: TraceDb }) {
   async function pageAtOnce(list: List): Promise<Buffer[] | undefined> {
     const { selection, page, context } = list
     if (page.limit === undefined || page.limit > PAGE_CALLS) return undefined
+    // In their excerpts it is found sooner than both queries take.
+    if (page.sort_by.some(({ field }) => hasExcerpt(field))) return undefined
     const shown = shownCalls(list)
     for await (const bound of boundsOf(list)) {
       if (bound === undefined && (await tableSize.isLarge()) && !isOfFamily(selection)) return undefined

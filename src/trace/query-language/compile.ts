@@ -11,6 +11,8 @@ export interface FieldExpression {
   kind: FieldKind
   /** The column whose JSON text the leaf is taken from: what that text does not contain, the leaf is not. */
   document?: string
+  /** Where the field is compared with texts of fewer than `bytes`, what says the same and takes less time. */
+  excerpt?: { field: () => FieldExpression; bytes: number }
   /** `sql` is an array of such values: a condition holds when it does for any of them. */
   many?: true
 }
@@ -40,19 +42,49 @@ export function compileSought(query: Query, fields: FieldResolver, params: Param
 
 /** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
 export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): string {
+  return sortSql(sortKeys(sortBy, fields, params))
+}
+
+/**
+ * The same by excerpts where fields have them. `isUnsure` is SQL that is true for a row whose place by it may be another
+ * than by `compileSort`; the places of all other rows are the same.
+ */
+export function compileExcerptSort(
+  sortBy: readonly SortBy[],
+  fields: FieldResolver,
+  params: Params,
+): { order: string; isUnsure: string } {
+  const isUnsure: string[] = []
+  const keys = sortKeys(sortBy, fields, params).map((key) => {
+    if (key.excerpt === undefined) return key
+    const { sql } = key.excerpt.field()
+    isUnsure.push(`length(ifNull(${sql}, '')) >= ${key.excerpt.bytes}`)
+    return { ...key, sql }
+  })
+  return { order: sortSql(keys), isUnsure: isUnsure.join(' OR ') || '0' }
+}
+
+type SortKey = FieldExpression & Pick<SortBy, 'direction'>
+
+function sortKeys(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): SortKey[] {
   if (sortBy.length > SORT_KEYS_MAX) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
-  return sortBy
-    .map(({ field, direction }) => {
-      const { sql, kind } = firstOf(fields(field, params))
-      if (kind !== 'json') return `${sql} ${direction}`
-      return `isNull(${sql}) asc, toFloat64OrNull(${sql}) ${direction}, ${sql} ${direction}`
-    })
+  return sortBy.map(({ field, direction }) => ({ ...firstOf(fields(field, params)), direction }))
+}
+
+function sortSql(keys: readonly SortKey[]): string {
+  return keys
+    .map(({ sql, kind, direction }) =>
+      kind === 'json'
+        ? `isNull(${sql}) asc, toFloat64OrNull(${sql}) ${direction}, ${sql} ${direction}`
+        : `${sql} ${direction}`,
+    )
     .join(', ')
 }
 
 /** Of many values, the first is what they are sorted by. */
-function firstOf({ sql, kind, many }: FieldExpression): FieldExpression {
-  return { sql: many ? `if(empty(${sql}), NULL, ${sql}[1])` : sql, kind }
+function firstOf(field: FieldExpression): FieldExpression {
+  const { sql, kind, many } = field
+  return many ? { sql: `if(empty(${sql}), NULL, ${sql}[1])`, kind } : field
 }
 
 interface Scope {
@@ -118,7 +150,7 @@ function convert(value: Compiled, target: ConvertTarget, scope: Scope): FieldExp
 }
 
 function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): FieldExpression {
-  const text = asText(value, params)
+  const text = asText(target === 'string' ? value : excerptOf(value, []), params)
   switch (target) {
     case 'double':
       return { sql: `toFloat64OrNull(${text})`, kind: 'number' }
@@ -136,7 +168,18 @@ function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): 
   }
 }
 
-function truth(value: Compiled, params: Params): string {
+/** A field as it may be compared with some literals. */
+function excerptOf(value: Compiled, others: readonly Compiled[]): Compiled {
+  if ('literal' in value || value.excerpt === undefined) return value
+  const { field, bytes } = value.excerpt
+  const areShort = others.every(
+    (other) => 'literal' in other && Buffer.byteLength(String(other.literal)) < bytes,
+  )
+  return areShort ? field() : value
+}
+
+function truth(whole: Compiled, params: Params): string {
+  const value = excerptOf(whole, [])
   if ('many' in value) return `notEmpty(${value.sql})`
   if ('literal' in value) return value.literal ? '1' : '0'
   if (value.kind === 'number') return `(ifNull(${value.sql}, 0) != 0)`
@@ -150,7 +193,8 @@ function any(value: Compiled, name: string, test: (one: Compiled) => string): st
 }
 
 /** Both sides become comparable; a comparison with a missing value is false. Wire: but the text of a missing JSON leaf is empty. */
-function compare(left: Compiled, operator: string, right: Compiled, params: Params): string {
+function compare(first: Compiled, operator: string, second: Compiled, params: Params): string {
+  const [left, right] = [excerptOf(first, [second]), excerptOf(second, [first])]
   if (isNullLiteral(left) || isNullLiteral(right)) {
     const other = isNullLiteral(left) ? right : left
     if (operator !== '=') return '0'
@@ -168,8 +212,8 @@ function compare(left: Compiled, operator: string, right: Compiled, params: Para
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
-  const value = compileOperand(needle, scope)
   const compiled = options.map((option) => compileOperand(option, scope))
+  const value = excerptOf(compileOperand(needle, scope), compiled)
   const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')
   if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
     const list = strings.map((option) => ('literal' in option ? option.literal : null))

@@ -1,0 +1,97 @@
+/**
+ * An excerpt of a JSON text has the same leaves at the same paths, but of each long string only the beginning, and of each
+ * long array only the first elements. The database takes leaves out of it, and compares them, without reading the prompts
+ * and answers that most of a payload is. What it can tell is as exact as from the whole text:
+ *
+ * - a leaf of fewer than {@link EXCERPT_BYTES} is whole, and a longer one begins with the same bytes, so that comparing it
+ *   with a text of fewer bytes says the same;
+ * - a string of digits is whole however long it is, so that it is the same number.
+ */
+
+/** Bytes of a leaf that are told apart; characters of a string that are kept, which take no fewer. */
+export const EXCERPT_BYTES = 128
+
+/** Elements of an array that are kept; with their commas they take no fewer bytes. */
+export const EXCERPT_ELEMENTS = 64
+
+/** Whether a path leads to the same leaf in an excerpt: its keys are whole, its elements there. */
+export function isInExcerpt(steps: readonly string[]): boolean {
+  return steps.every((step) => Buffer.byteLength(step) < EXCERPT_BYTES && !(Number(step) >= EXCERPT_ELEMENTS))
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** The excerpt of a valid JSON text, in one pass. */
+export function excerptOf(json: string): string {
+  const kept: string[] = []
+  /** Where what is neither kept nor left out begins. */
+  let from = 0
+  /** Of each array and object around: its elements so far, NaN for an object, which keeps all its members. */
+  const around: number[] = []
+  /** How deep the array lies whose elements are left out; 0 for none. */
+  let leftOut = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at)
+    if (character === QUOTE) {
+      const end = endOfString(json, at + 1)
+      const cut = leftOut === 0 ? cutOfString(json, at + 1, end) : end
+      if (cut < end) {
+        kept.push(json.slice(from, cut))
+        from = end
+      }
+      at = end
+    } else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
+      around.push(character === OPEN_ARRAY ? 1 : Number.NaN)
+    } else if (character === CLOSE_ARRAY || character === CLOSE_OBJECT) {
+      if (around.length === leftOut) {
+        from = at
+        leftOut = 0
+      }
+      around.pop()
+    } else if (character === COMMA && leftOut === 0) {
+      const elements = (around.pop() ?? 0) + 1
+      around.push(elements)
+      if (elements > EXCERPT_ELEMENTS) {
+        kept.push(json.slice(from, at))
+        leftOut = around.length
+      }
+    }
+  }
+  return kept.length === 0 ? json : kept.join('') + json.slice(from)
+}
+
+/** Where the closing quote of a string is whose text begins at `start`. */
+function endOfString(json: string, start: number): number {
+  let end = json.indexOf('"', start)
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0
+  while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+/** As many characters as are kept, none of them half: an escape is one, and two that make one are too. */
+const BEGINNING = new RegExp(
+  String.raw`(?:\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\]){${EXCERPT_BYTES}}`,
+  'uy',
+)
+
+/** What a number may be made of, escaped or not. */
+const NUMBER_LIKE = /^(?:[\d\s+\-.eE]|\\u00[2346][\da-fA-F])*$/
+
+/** Where a string's text, from `start` to `end`, is cut; `end` where it is kept whole. */
+function cutOfString(json: string, start: number, end: number): number {
+  if (end - start <= EXCERPT_BYTES) return end
+  BEGINNING.lastIndex = start
+  const cut = BEGINNING.test(json) ? BEGINNING.lastIndex : end
+  return cut < end && !NUMBER_LIKE.test(json.slice(start, end)) ? cut : end
+}
