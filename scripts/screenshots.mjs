@@ -1,11 +1,14 @@
-/** `npm run screenshots [-- NAME …]`: pictures of every page into `docs/screenshots`, of data made by the real clients. */
+/**
+ * `npm run screenshots [-- NAME …]`: pictures of every page into `docs/screenshots`, of data made by the real clients
+ * and of a model that is trained for them.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { NODE } from './own-server.mjs'
 import { ROOT, setUp } from './setup.mjs'
 
-await setUp(['packages', 'clients', 'web'])
+await setUp(['packages', 'clients', 'engine', 'web'])
 const child = spawn(NODE, [join(ROOT, 'tests/ui/screenshots.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

@@ -25,6 +25,8 @@ import { usageRoutes } from './inference/usage/routes.ts'
 import type { Usage } from './inference/usage/service.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import type { Metrics } from './metrics/service.ts'
+import { systemRoutes } from './system/routes.ts'
+import type { System } from './system/service.ts'
 import { annotationQueuesRoutes } from './trace/annotation-queues/routes.ts'
 import type { AnnotationQueues } from './trace/annotation-queues/service.ts'
 import { callStatsRoutes } from './trace/call-stats/routes.ts'
@@ -104,6 +106,7 @@ export interface Services {
   graphql: Graphql
   serviceInfo: ServiceInfo
   metrics: Metrics
+  system: System
   project: Project
   runs: Runs
   artifacts: Artifacts
@@ -151,6 +154,7 @@ export function routesOf(services: Services): Route[] {
     ...graphqlRoutes(services.graphql),
     ...serviceInfoRoutes(services.serviceInfo),
     ...metricsRoutes(services.metrics),
+    ...systemRoutes(services.system),
     ...projectRoutes(services.project),
     ...unsupportedRoutes(),
     ...runsRoutes(services.runs),

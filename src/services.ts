@@ -9,8 +9,10 @@ import { createPlayground } from './inference/playground/service.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics/service.ts'
 import type { Providers } from './providers.ts'
+import { engineLogsFolder } from './stores/compute/log-folder.ts'
 import type { Stores } from './stores/open-stores.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
+import { createSystem } from './system/service.ts'
 import { createAnnotationQueues } from './trace/annotation-queues/service.ts'
 import { createCallStats } from './trace/call-stats/service.ts'
 import { createCalls } from './trace/calls/service.ts'
@@ -104,6 +106,13 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     ]),
     serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute }),
     metrics: createMetrics({ traces, jobs: training.jobs }),
+    system: createSystem({
+      traces,
+      control,
+      dataFolder,
+      engineFolder: engine.folder,
+      logsFolder: engineLogsFolder(dataFolder),
+    }),
     project: createProject({ traces, files, projects }),
     runs,
     artifacts,

@@ -26,7 +26,7 @@ const QUESTIONS = [
   'Which of these suppliers delivers within two days?',
   'Plan three days in Lisbon for two people who like books.',
   'Ist diese Rechnung schon bezahlt?',
-  'この注文の状況を教えてください。',
+  'Où en est ma commande ? Πού είναι η παραγγελία μου;',
 ]
 const MODELS = ['loom-small', 'loom-large', 'gpt-4o-mini']
 
@@ -62,7 +62,7 @@ function callAt(
   const start = now - spanMs + Math.floor((position / count) * (spanMs - 60_000))
   const latency = 40 + ((index * 7919) % 4200)
   const isError = index % 13 === 5
-  const model = pick(MODELS, index * 3)
+  const model = pick(MODELS, Math.floor(index / 2))
   const prompt = 120 + ((index * 31) % 900)
   const completion = 20 + ((index * 17) % 300)
   return {

@@ -50,6 +50,34 @@ test('the link that clients print for an object opens its value and its code', a
   await expect(page.getByRole('tree', { name: 'Value' })).toBeVisible()
 })
 
+test('two versions of an op are compared line by line, from a link too', async ({
+  page,
+  project,
+  server,
+}) => {
+  const body = Array.from({ length: 30 }, (_, index) => `    step_${index}()\n`).join('')
+  for (const sign of ['+', '-'])
+    await post(server.url, `/v2/${project}/ops`, {
+      name: 'combine',
+      source_code: `def combine(a, b):\n${body}    return a ${sign} b\n`,
+    })
+  await page.goto(`/${project}/weave/ops/combine/versions/latest`)
+  await page.getByRole('combobox', { name: 'Compare with' }).click()
+  await page.getByRole('option', { name: 'with v0' }).click()
+  const code = page.getByRole('region', { name: 'Code' })
+  await expect(code).toContainText('1 line differs')
+  await expect(code.locator('del')).toHaveText('+')
+  await expect(code.locator('ins')).toHaveText('-')
+  await expect(code).not.toContainText('step_2()')
+  await page.reload()
+  await code.getByRole('button', { name: 'Everything' }).click()
+  await expect(code).toContainText('step_2()')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await seriousViolations(page)).toEqual([])
+  }
+})
+
 for (const colorScheme of ['light', 'dark'] as const)
   test(`datasets have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
     await page.emulateMedia({ colorScheme })

@@ -49,6 +49,41 @@ test('two evaluations are compared: the better one, the rows that differ, a row 
   await expect(right).toContainText('worse')
 })
 
+test('charts of a comparison: how the scores lie, which rows got better, and a row from its dot', async ({
+  page,
+  project,
+  server,
+}) => {
+  test.setTimeout(90_000)
+  const { base, tuned } = await evaluated(server, project)
+  await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}`)
+  await page.getByRole('tab', { name: 'Charts' }).click()
+  const lengths = page.getByRole('figure', { name: 'length', exact: true })
+  await expect(lengths.getByRole('img', { name: /^A: 60 values from .* median/ })).toBeVisible()
+  await expect(lengths.getByRole('img', { name: /^B: 60 values/ })).toBeVisible()
+  const right = page.getByRole('figure', { name: 'names_it.right' })
+  await expect(right.getByRole('img', { name: 'B: 54 of 60' })).toBeVisible()
+
+  const rows = page.getByRole('region', { name: 'Rows against each other' })
+  await expect(
+    rows.getByRole('img', {
+      name: 'B names_it.right is better than A names_it.right in 24 rows, worse in 0, the same in 36',
+    }),
+  ).toBeVisible()
+  await rows.getByRole('combobox', { name: 'Upwards' }).click()
+  await page.getByRole('option', { name: 'A length' }).click()
+  const plot = rows.getByRole('img', { name: '60 rows by A names_it.right and A length' })
+  await plot.locator('circle').last().hover()
+  await expect(rows).toContainText(/A length \d+: .*What is capital number/)
+  await plot.locator('circle').last().click()
+  const peek = page.getByRole('complementary', { name: 'row' })
+  await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
+  await page.reload()
+  await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
+  await peek.getByRole('button', { name: 'Previous' }).click()
+  await expect(peek.getByRole('heading', { name: 'Row 59' })).toBeVisible()
+})
+
 for (const colorScheme of ['light', 'dark'] as const)
   test(`evaluations have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
     test.setTimeout(90_000)
@@ -62,5 +97,9 @@ for (const colorScheme of ['light', 'dark'] as const)
     expect(await seriousViolations(page)).toEqual([])
     await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}&open=0`)
     await page.getByRole('tree', { name: 'Output' }).first().waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('tab', { name: 'Charts' }).click()
+    await page.getByRole('region', { name: 'Rows against each other' }).getByRole('img').waitFor()
     expect(await seriousViolations(page)).toEqual([])
   })

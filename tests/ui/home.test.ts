@@ -32,6 +32,25 @@ test('projects with what happened in them, the newest first; one leads to its ca
   await expect(page).toHaveURL(new RegExp(`/${project}/traces`))
 })
 
+test('a page asks for the projects only when somebody wants to go to another', async ({
+  page,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 5 })
+  await loadCalls(server.url, `${project}-other`, { count: 5 })
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`/${project}/traces`)
+  await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
+  expect(asked).not.toContain('/projects/activity')
+  await page.getByRole('button', { name: `Project: ${project}` }).click()
+  await page.getByRole('menuitem', { name: `${project}-other` }).click()
+  await expect(page).toHaveURL(new RegExp(`/${project}-other/traces`))
+  await page.keyboard.press('ControlOrMeta+k')
+  await expect(page.getByRole('option', { name: `Open ${project}`, exact: true })).toBeVisible()
+})
+
 for (const colorScheme of ['light', 'dark'] as const)
   test(`home has no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
     await page.emulateMedia({ colorScheme })

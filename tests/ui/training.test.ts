@@ -1,12 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { pythonIn } from '../wire/environments.ts'
-import { KEY, startServer, type WireServer } from '../wire/server.ts'
+import { startServer, type WireServer } from '../wire/server.ts'
+import { type DemoTraining, startDemoTraining } from './demo-training.ts'
 import { test as base, expect, seriousViolations } from './heddle.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
 
 /** From steps as few as these the reward of the demo has clearly risen. */
 const STEPS = 6
@@ -14,15 +10,8 @@ const STEPS = 6
 /** The engine starts, and the demo trains: a minute and a half on two cores, some times that beside other work. */
 const TRAINING_MS = 600_000
 
-interface Training {
-  /** The demo's own client program, which samples, scores and trains. */
-  client: ChildProcess
-  /** Everything that it printed, for messages of failing tests. */
-  output: () => string
-}
-
 /** A server with an engine, on which a model is being trained from the moment on that a test asks for it. */
-const test = base.extend<object, { server: WireServer; training: Training }>({
+const test = base.extend<object, { server: WireServer; training: DemoTraining }>({
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from its first parameter
     async ({}, use) => {
@@ -33,19 +22,8 @@ const test = base.extend<object, { server: WireServer; training: Training }>({
   ],
   training: [
     async ({ server }, use) => {
-      const options = ['--steps', String(STEPS)]
-      const command = [join(ROOT, 'demo/train.py'), '--base-url', server.url, '--api-key', KEY, ...options]
-      const client = spawn(pythonIn('clients'), command, {
-        env: { ...process.env, WEAVE_SERVER_CACHE_DIR: join(server.folder, 'cache') },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      const lines: string[] = []
-      client.stdout.on('data', (chunk) => lines.push(String(chunk)))
-      client.stderr.on('data', (chunk) => lines.push(String(chunk)))
-      await use({ client, output: () => lines.join('') })
-      if (client.exitCode !== null || client.signalCode !== null) return
-      client.kill()
-      await once(client, 'close')
+      await using training = startDemoTraining(server, { steps: STEPS })
+      await use(training)
     },
     { scope: 'worker' },
   ],
@@ -84,8 +62,7 @@ test('watch the reward of a model rise while it is trained', async ({ page, trai
   await expect(figure(page, 'Log-probability gap')).toContainText('Between sampler and trainer')
   await page.getByRole('slider', { name: 'Smoothing' }).fill('0.6')
   await expect(page).toHaveURL(/smooth=0\.6/)
-  if (training.client.exitCode === null) await once(training.client, 'close')
-  expect(training.client.exitCode, training.output()).toBe(0)
+  expect(await training.ended, training.output()).toBe(0)
 })
 
 async function openModel(page: Page, view: string): Promise<void> {
@@ -206,6 +183,35 @@ test('the system shows its engines, and that every row is accounted for', async 
   expect(parts.reduce((sum, part) => sum + part, 0)).toBe(accepted)
 })
 
+test('the disk by its parts, and the log of an engine: followed, held, searched and saved', async ({
+  page,
+}) => {
+  await page.goto('/system')
+  await expect(page.getByRole('img', { name: /in the data folder: .*checkpoints/ })).toBeVisible()
+  const logs = page.getByRole('region', { name: 'Logs of the engines' })
+  await logs.getByRole('combobox', { name: 'Log' }).click()
+  await page.getByRole('option', { name: /^inference-heddle-loom-tiny/ }).click()
+  const lines = logs.getByRole('log')
+  await expect(lines).toContainText('Engine 000')
+  await expect(logs.getByRole('button', { name: 'Following' })).toBeVisible()
+  await lines.hover()
+  await page.mouse.wheel(0, -10_000)
+  await expect(logs.getByRole('button', { name: 'Follow', exact: false })).not.toHaveText('Following')
+  await logs.getByRole('textbox', { name: 'Lines with' }).fill('application startup complete')
+  await expect(logs.getByRole('status')).toHaveText(/^1 of \d+ lines$/)
+  await expect(lines).toContainText('Application startup complete')
+  await logs.getByRole('button', { name: 'Follow', exact: false }).click()
+  await expect(logs.getByRole('button', { name: 'Following' })).toBeVisible()
+  const saving = page.waitForEvent('download')
+  await logs.getByRole('button', { name: 'Download the whole log' }).click()
+  expect((await saving).suggestedFilename()).toBe('inference-heddle-loom-tiny.log')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy all, for a report' }).click()
+  const report = await page.evaluate(() => navigator.clipboard.readText())
+  expect(report).toMatch(/^Heddle \d/)
+  expect(report).toMatch(/trainer heddle\/loom-tiny, ready/)
+})
+
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(colorScheme, () => {
     test.use({ colorScheme })
@@ -222,6 +228,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(await seriousViolations(page)).toEqual([])
       await page.goto('/system')
       await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible()
+      await expect(page.getByRole('log')).toContainText(/\d\d:\d\d:\d\d/)
       expect(await seriousViolations(page)).toEqual([])
     })
   })

@@ -105,8 +105,13 @@ export async function scoreConversation(
         signal,
       },
     ),
-    askJson<{ count: number }>('/v1/tokenize', {
-      body: { ...shared, messages: messages.slice(0, -1), add_generation_prompt: true },
+    askJson<{ count: number; token_strs?: string[] | null }>('/v1/tokenize', {
+      body: {
+        ...shared,
+        messages: messages.slice(0, -1),
+        add_generation_prompt: true,
+        return_token_strs: true,
+      },
       signal,
     }),
   ])
@@ -115,7 +120,8 @@ export async function scoreConversation(
     const [[key, token] = []] = Object.entries(entry ?? {})
     return {
       id: ids[index] ?? Number(key ?? -1),
-      text: token?.decoded_token ?? '',
+      // Nothing comes before the first token, so it has no probability, and the engine leaves it out.
+      text: token?.decoded_token ?? (index === 0 ? prefix.token_strs?.[0] : undefined) ?? '',
       logprob: token?.logprob ?? null,
     }
   })

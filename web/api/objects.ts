@@ -91,13 +91,16 @@ export async function readRows(
   return (await askJson<{ rows: StoredRow[] }>('/table/query', { body, signal })).rows
 }
 
-/** The source of an op or a model that keeps one; undefined for what has none. */
-export async function readSource(
-  project_id: string,
-  value: Json,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const digest = objectOf(objectOf(value)['files'])['obj.py']
-  if (typeof digest !== 'string') return undefined
-  return await (await ask('/file/content', { body: { project_id, digest }, signal })).text()
+/** The source of an op or a model that keeps one; null for what has none. */
+export function sourceQuery(project: string, object: StoredObject | undefined) {
+  return queryOptions({
+    queryKey: ['objects', project, object?.object_id, object?.digest, 'source'],
+    enabled: object !== undefined,
+    queryFn: async ({ signal }): Promise<string | null> => {
+      const digest = objectOf(objectOf(object?.val)['files'])['obj.py']
+      if (typeof digest !== 'string') return null
+      const body = { project_id: project, digest }
+      return await (await ask('/file/content', { body, signal })).text()
+    },
+  })
 }

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { AnalysisModelsRes, HardwareRes, RouterModelsRes } from '../../src/inference/information/wire.ts'
-import type { HealthRes } from '../../src/trace/service-info/wire.ts'
+import type { DiskRes, EngineLogPieceRes, EngineLogsRes } from '../../src/system/wire.ts'
+import type { HealthRes, ServerInfoRes } from '../../src/trace/service-info/wire.ts'
 import { ApiError, ask, askJson } from './client.ts'
 
 export type Health = z.output<typeof HealthRes>
@@ -9,8 +10,13 @@ export type Router = z.output<typeof RouterModelsRes>
 export type Analysis = z.output<typeof AnalysisModelsRes>
 export type Hardware = z.output<typeof HardwareRes>
 
+export type ServerInfo = z.output<typeof ServerInfoRes>
+export type DiskUsage = z.output<typeof DiskRes>
+export type EngineLogs = z.output<typeof EngineLogsRes>
+export type EngineLogPiece = z.output<typeof EngineLogPieceRes>
+
 /** The state of a machine is looked at as it changes. */
-const SYSTEM_LIVE_MS = 2_000
+export const SYSTEM_LIVE_MS = 2_000
 
 /** Wire: the word in the middle is a vendor's at the hosted service, and any here. */
 const ANY = 'heddle'
@@ -55,9 +61,43 @@ export const hardwareQuery = queryOptions({
 /** Versions that clients ask for. */
 export const versionsQuery = queryOptions({
   queryKey: ['system', 'versions'],
-  queryFn: ({ signal }) =>
-    askJson<{ min_required_weave_python_version: string; trace_server_version: string }>('/server_info', {
-      signal,
-    }),
+  queryFn: ({ signal }) => askJson<ServerInfo>('/server_info', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 })
+
+/** What the data folder takes of its disk. */
+export const diskQuery = queryOptions({
+  queryKey: ['system', 'disk'],
+  queryFn: ({ signal }) => askJson<DiskUsage>('/v1/preview/system/disk', { signal }),
+  refetchInterval: 10_000,
+})
+
+/** What the engines have written. */
+export const engineLogsQuery = queryOptions({
+  queryKey: ['system', 'logs'],
+  queryFn: ({ signal }) => askJson<EngineLogs>('/v1/preview/system/logs', { signal }),
+  refetchInterval: 10_000,
+})
+
+/** Whole lines of a log, from a byte of it on, or its last ones. */
+export function engineLogPiece(
+  name: string,
+  { from, signal }: { from?: number | undefined; signal?: AbortSignal },
+): Promise<EngineLogPiece> {
+  const query = from === undefined ? '' : `?from=${from}`
+  return askJson(`/v1/preview/system/logs/${encodeURIComponent(name)}${query}`, { signal })
+}
+
+/** All that is kept of a log, a piece after the other. */
+export async function wholeEngineLog(name: string): Promise<Blob> {
+  const texts: string[] = []
+  let piece = await engineLogPiece(name, { from: 0 })
+  while (piece.text !== '') {
+    texts.push(piece.text)
+    const next = await engineLogPiece(name, { from: piece.until })
+    // What began anew meanwhile would follow itself.
+    if (next.from !== piece.until) break
+    piece = next
+  }
+  return new Blob(texts, { type: 'text/plain' })
+}

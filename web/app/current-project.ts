@@ -12,11 +12,12 @@ const isName = (value: unknown): value is ProjectName =>
 /** The project of the address; elsewhere the one that was open last, or the first there is. */
 export function useCurrentProject(): ProjectName | undefined {
   const { entity, project } = useParams({ strict: false })
-  const { data } = useQuery(projectsQuery)
+  const isNamed = entity !== undefined && project !== undefined
+  const { data } = useQuery({ ...projectsQuery, enabled: !isNamed })
   useEffect(() => {
     if (entity !== undefined && project !== undefined) remember(LAST, { entity, project })
   }, [entity, project])
-  if (entity !== undefined && project !== undefined) return { entity, project }
+  if (isNamed) return { entity, project }
   const last = recall(LAST, isName)
   // A project of another server may be remembered under the same address.
   const known = data?.find((name) => last !== undefined && projectId(name) === projectId(last))

@@ -20,7 +20,7 @@ export function Frame() {
   const project = useCurrentProject()
   const navigate = useNavigate()
   const [open, setOpen] = useState<'keys' | 'palette' | undefined>()
-  const { data: projects = [] } = useQuery(projectsQuery)
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: open === 'palette' })
   const close = () => setOpen(undefined)
   const go = (place: Place) => {
     if (project !== undefined || !place.to.includes('$'))

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { ChevronsUpDown, Keyboard, Moon, PanelLeft, Search, Sun, SunMoon } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type ProjectName, projectId, projectsQuery } from '../api/project.ts'
 import { IconButton } from '../components/button.tsx'
 import { classNames } from '../components/class-names.ts'
@@ -27,6 +27,15 @@ export function Rail({ project, onPalette, onKeys }: RailProps) {
     remember(COLLAPSED, !isCollapsed)
     setCollapsed(!isCollapsed)
   }
+  const list = useRef<HTMLUListElement>(null)
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  // On a phone the places are more than fit; the one that is open must not be beyond the edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another path is what makes another place the open one
+  useEffect(() => {
+    list.current
+      ?.querySelector('[aria-current="page"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
     <nav
       aria-label="Places"
@@ -43,7 +52,10 @@ export function Rail({ project, onPalette, onKeys }: RailProps) {
           onClick={collapse}
         />
       </div>
-      <ul className="thin-scroll flex min-h-0 flex-1 flex-col gap-px overflow-y-auto px-2 py-1 max-md:flex-row max-md:items-stretch max-md:gap-0 max-md:overflow-x-auto max-md:px-0 max-md:py-0">
+      <ul
+        ref={list}
+        className="thin-scroll flex min-h-0 flex-1 flex-col gap-px overflow-y-auto px-2 py-1 max-md:flex-row max-md:items-stretch max-md:gap-0 max-md:overflow-x-auto max-md:px-0 max-md:py-0"
+      >
         {PLACES.map((place) => (
           <li key={place.name} className="max-md:flex-1">
             <PlaceLink place={place} project={project} isCollapsed={isCollapsed} />
@@ -116,7 +128,9 @@ function PlaceLink({
 }
 
 function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
-  const { data: projects = [] } = useQuery(projectsQuery)
+  // Every page has the switcher, and the list costs the server a look at every call.
+  const [isWanted, setWanted] = useState(false)
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: isWanted })
   const navigate = useNavigate()
   const current = project && projectId(project)
   return (
@@ -125,6 +139,8 @@ function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
         <button
           type="button"
           aria-label={`Project: ${current ?? 'none yet'}`}
+          onPointerEnter={() => setWanted(true)}
+          onFocus={() => setWanted(true)}
           className="flex h-8 min-w-0 flex-1 items-center gap-1 rounded-md px-2 text-start hover:bg-hover"
         >
           <span className="min-w-0 flex-1">

@@ -11,6 +11,7 @@ import { CALL_SEARCH_DEFAULTS, callSearch } from '../features/call/search.ts'
 import { datasetsSearch } from '../features/datasets/search.ts'
 import { compareSearch } from '../features/evaluations/search.ts'
 import { homeSearch } from '../features/home/search.ts'
+import { objectSearch } from '../features/objects/search.ts'
 import { PLAYGROUND_SEARCH_DEFAULTS, playgroundSearch } from '../features/playground/search.ts'
 import { THREADS_SEARCH_DEFAULTS, threadsSearch } from '../features/threads/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
@@ -99,6 +100,8 @@ const datasets = createRoute({
 const object = createRoute({
   getParentRoute: () => project,
   path: 'objects/$name/versions/$version',
+  validateSearch: objectSearch,
+  search: { middlewares: [stripSearchParams(objectSearch.parse({}))] },
   component: lazyRouteComponent(() => import('../features/objects/object-page.tsx'), 'ObjectPage'),
 })
 const training = createRoute({

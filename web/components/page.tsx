@@ -18,7 +18,7 @@ export function Page({ title, tab, actions, toolbar, children }: PageProps) {
   return (
     <div className="flex h-full min-h-0 min-w-0 flex-col">
       {name !== undefined && <title>{`${name} · Heddle`}</title>}
-      <header className="flex h-11 shrink-0 items-center justify-between gap-3 border-b border-hair px-4 max-md:px-3">
+      <header className="flex h-11 shrink-0 items-center justify-between gap-3 border-b border-hair px-4 max-md:px-3 coarse:h-13">
         <h1 className="min-w-0 truncate text-base font-strong text-strong">{title}</h1>
         <div className="flex shrink-0 items-center gap-1.5">{actions}</div>
       </header>

@@ -45,7 +45,7 @@ export function Peek({ name, title, onClose, onExpand, onMove, children }: PeekP
           />
         )}
         <div className="flex min-w-0 flex-1 flex-col">
-          <header className="flex h-10 shrink-0 items-center gap-1 border-b border-hair ps-3 pe-2">
+          <header className="flex h-10 shrink-0 items-center gap-1 border-b border-hair ps-3 pe-2 coarse:h-12">
             <div className="flex min-w-0 flex-1 items-center gap-2">{title}</div>
             {onMove !== undefined && (
               <>

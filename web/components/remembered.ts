@@ -2,20 +2,29 @@ import { useCallback, useState } from 'react'
 
 const PREFIX = 'heddle.'
 
-/** Reads what this browser remembers; whatever cannot be read is as if it had never been kept. */
-export function recall<Value>(key: string, isValue: (value: unknown) => value is Value): Value | undefined {
+/** How long something is remembered: by this browser, or by this tab until it is closed. */
+type Where = 'browser' | 'tab'
+
+const storageOf = (where: Where) => (where === 'tab' ? sessionStorage : localStorage)
+
+/** Reads what is remembered; whatever cannot be read is as if it had never been kept. */
+export function recall<Value>(
+  key: string,
+  isValue: (value: unknown) => value is Value,
+  where: Where = 'browser',
+): Value | undefined {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(PREFIX + key) ?? 'null')
+    const value: unknown = JSON.parse(storageOf(where).getItem(PREFIX + key) ?? 'null')
     return isValue(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-/** Keeps a value in this browser, where it has room. */
-export function remember(key: string, value: unknown): void {
+/** Keeps a value where there is room. */
+export function remember(key: string, value: unknown, where: Where = 'browser'): void {
   try {
-    localStorage.setItem(PREFIX + key, JSON.stringify(value))
+    storageOf(where).setItem(PREFIX + key, JSON.stringify(value))
   } catch {
     // A full or forbidden storage only means that it is forgotten.
   }

@@ -1,18 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { createWriteStream, existsSync, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs'
-import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../../errors.ts'
-
-/** Output lines kept for error messages and status pages. */
-const LINES_KEPT = 40
-
-/** Characters kept of one line: a stack trace line fits, a dumped tensor does not. */
-const LINE_CHARS_MAX = 500
-
-/** A log file above this starts anew; one older file is kept, so a child uses twice this on disk at most. */
-const LOG_BYTES_MAX = 8 * 1024 * 1024
+import type { LogFolder } from './log-folder.ts'
 
 /** A child that was asked to end gets this long before it is killed; the server's whole stop must fit 10 s. */
 const TERM_MS = 2_000
@@ -24,7 +14,9 @@ export interface ChildSpec {
   env: NodeJS.ProcessEnv
   cwd: string
   /** Its stderr goes here (and its stdout, where nobody reads that), bounded. */
-  logPath: string
+  logs: LogFolder
+  /** The name of its log there. */
+  logName: string
   /** `lines`: stdout carries messages, one a line, for `onLine`. */
   stdout: 'lines' | 'log'
 }
@@ -49,7 +41,7 @@ export interface Child {
 
 /** Starts a program. A program that cannot be started shows in `exited`. */
 export function startChild(spec: ChildSpec): Child {
-  const output = createOutput(spec.logPath)
+  const output = spec.logs.open(spec.logName)
   const child = spawn(spec.command, spec.args, {
     cwd: spec.cwd,
     env: spec.env,
@@ -131,42 +123,4 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 
 function eachLine(stream: Readable, listener: (line: string) => void): void {
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', listener)
-}
-
-interface Output {
-  add(line: string): void
-  lastLines(): string[]
-  close(): void
-}
-
-/** Keeps the newest lines in memory and all of a bounded amount in a file. */
-function createOutput(path: string): Output {
-  mkdirSync(dirname(path), { recursive: true })
-  const lines: string[] = []
-  let bytes = existsSync(path) ? statSync(path).size : 0
-  let file: WriteStream = createWriteStream(path, { flags: 'a' })
-  // The log is a help, not a promise: a full disk must not end the child.
-  file.on('error', () => {})
-
-  function rotate(): void {
-    file.end()
-    renameSync(path, `${path}.1`)
-    file = createWriteStream(path, { flags: 'a' })
-    file.on('error', () => {})
-    bytes = 0
-  }
-
-  return {
-    add(raw) {
-      const line = raw.length > LINE_CHARS_MAX ? `${raw.slice(0, LINE_CHARS_MAX)}…` : raw
-      lines.push(line)
-      if (lines.length > LINES_KEPT) lines.shift()
-      const text = `${new Date().toISOString()} ${line}\n`
-      bytes += text.length
-      if (bytes > LOG_BYTES_MAX && existsSync(path)) rotate()
-      file.write(text)
-    },
-    lastLines: () => [...lines],
-    close: () => file.end(),
-  }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createLog } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
 import { type ComputeOptions, openCompute } from './compute.ts'
+import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
@@ -10,10 +11,12 @@ const STALL_MS = 1_500
 
 /** Real supervision of processes that only play the engine's part; for tests. */
 export function openFakeCompute(folder: string, options: Partial<ComputeOptions> = {}): Compute {
+  const logs = createLogFolder(engineLogsFolder(folder))
   const spec = (program: string, stdout: ChildSpec['stdout'], args: string[]): ChildSpec => ({
     ...fakeProgram(program, args),
     cwd: folder,
-    logPath: join(folder, 'engine/logs', `${program}.log`),
+    logs,
+    logName: `${program}.log`,
     stdout,
   })
   return openCompute({

@@ -10,6 +10,7 @@ import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
 import { openCompute, type Programs } from './compute.ts'
+import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
@@ -53,6 +54,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
 function createPrograms(options: LocalComputeOptions): Programs {
   const { engine } = options
   const python = findPython(options)
+  const logs = createLogFolder(engineLogsFolder(options.dataFolder))
 
   function spec(kind: 'trainer' | 'inference', baseModel: string, args: string[]): ChildSpec {
     return {
@@ -64,7 +66,8 @@ function createPrograms(options: LocalComputeOptions): Programs {
         PYTHONUNBUFFERED: '1',
       },
       cwd: REPOSITORY_FOLDER,
-      logPath: join(options.dataFolder, 'engine/logs', `${kind}-${fileNameOf(baseModel)}.log`),
+      logs,
+      logName: `${kind}-${fileNameOf(baseModel)}.log`,
       stdout: kind === 'trainer' ? 'lines' : 'log',
     }
   }

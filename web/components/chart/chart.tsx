@@ -13,6 +13,8 @@ interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   /** What x counts. */
   xName: string
   format?: (value: number | null | undefined) => string
+  /** What is left of a curve that ends with its first point: a dot, or the title row's number alone. */
+  single?: 'dot' | 'number'
   actions?: ReactNode
 }
 
@@ -20,12 +22,21 @@ interface ChartProps extends Omit<PlotProps, 'onCursor'> {
  * A line chart of fixed height. The title row tells the values under the cursor, or the newest ones; all charts of one
  * `group` share the cursor.
  */
-export function Chart({ title, note, xName, format = formatNumber, actions, ...plot }: ChartProps) {
+export function Chart({
+  title,
+  note,
+  xName,
+  format = formatNumber,
+  single = 'dot',
+  actions,
+  ...plot
+}: ChartProps) {
   const [cursor, setCursor] = useState<number | null>(null)
   const { xs, lines } = plot
   const newest = lines[0]?.values.findLastIndex((value) => value !== null) ?? -1
   const at = cursor !== null && cursor < xs.length ? cursor : newest
   const x = xs[at]
+  const isNumber = single === 'number' && xs.length === 1
   return (
     <figure
       aria-label={title}
@@ -45,8 +56,8 @@ export function Chart({ title, note, xName, format = formatNumber, actions, ...p
           )}
         </span>
       </figcaption>
-      <div style={{ height: PLOT_PX }} className="relative">
-        {xs.length === 0 ? (
+      <div style={{ height: isNumber ? 0 : PLOT_PX }} className="relative">
+        {isNumber ? null : xs.length === 0 ? (
           <p className="flex h-full items-center justify-center text-xs text-muted">No values yet</p>
         ) : (
           <Suspense fallback={<Skeleton className="h-full w-full" />}>

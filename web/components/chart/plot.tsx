@@ -132,7 +132,9 @@ function optionsOf(element: HTMLElement, latest: React.RefObject<PlotProps>): UP
 /** Values with some air around them; a flat curve lies in the middle of a range of its own size. */
 function paddedRange(_plot: UPlot, min: number | null, max: number | null): UPlot.Range.MinMax {
   if (min === null || max === null) return [0, 1]
-  const pad = max > min ? (max - min) * 0.08 : Math.abs(max) / 2 || 0.5
+  // What is a share more often than not, and says something by being 0.
+  if (min === 0 && max === 0) return [-0.05, 1]
+  const pad = max > min ? (max - min) * 0.08 : Math.abs(max) / 2
   return [min - pad, max + pad]
 }
 

@@ -20,9 +20,8 @@ import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatCount } from '../../components/format.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import { JsonView } from '../../components/json-view/json-view.tsx'
-import { pressKey } from '../../components/keys.ts'
 import { Page } from '../../components/page.tsx'
-import { Peek } from '../../components/peek.tsx'
+import { RowPeek } from '../../components/row-peek.tsx'
 import { EmptyState, ErrorState } from '../../components/states.tsx'
 import { VersionSelect } from '../../components/version-select.tsx'
 
@@ -54,6 +53,7 @@ export function DatasetPage() {
   })
   const columns = useColumns(rows.rowAt(0))
   const error = dataset.error ?? (rows.isPending ? rows.error : null)
+  const opened = rows.rowAt(search.open)
   const open = (_row: StoredRow, index: number) =>
     void navigate({ search: { ...search, open: index }, replace: search.open >= 0 })
   return (
@@ -67,7 +67,11 @@ export function DatasetPage() {
             onClick={() => void navigate({ search: {} })}
           />
           <span className="truncate">{name}</span>
-          {dataset.data !== undefined && <Id id={dataset.data.digest} />}
+          {dataset.data !== undefined && (
+            <span className="max-md:hidden">
+              <Id id={dataset.data.digest} />
+            </span>
+          )}
           {!rows.isPending && (
             <span className="tabular text-xs font-normal text-muted">{formatCount(rows.rowCount)} rows</span>
           )}
@@ -106,36 +110,15 @@ export function DatasetPage() {
         />
       )}
       {search.open >= 0 && (
-        <RowPeek
-          index={search.open}
-          row={rows.rowAt(search.open)}
-          onClose={() => void navigate({ search: { ...search, open: -1 } })}
-        />
+        <RowPeek index={search.open} onClose={() => void navigate({ search: { ...search, open: -1 } })}>
+          <div className="thin-scroll min-h-0 flex-1 overflow-y-auto px-3 py-2">
+            {opened !== undefined && (
+              <JsonView key={opened.digest} label="Row" value={opened.val} maxHeight="fill" />
+            )}
+          </div>
+        </RowPeek>
       )}
     </Page>
-  )
-}
-
-function RowPeek({
-  index,
-  row,
-  onClose,
-}: {
-  index: number
-  row: StoredRow | undefined
-  onClose: () => void
-}) {
-  return (
-    <Peek
-      name="row"
-      title={<h2 className="truncate text-sm font-strong text-strong">Row {index + 1}</h2>}
-      onClose={onClose}
-      onMove={(by) => pressKey(by === 1 ? 'j' : 'k')}
-    >
-      <div className="thin-scroll min-h-0 flex-1 overflow-y-auto px-3 py-2">
-        {row !== undefined && <JsonView key={row.digest} label="Row" value={row.val} maxHeight="fill" />}
-      </div>
-    </Peek>
   )
 }
 

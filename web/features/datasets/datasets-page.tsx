@@ -4,6 +4,7 @@ import { countRows, listObjects, type StoredObject, tableOf } from '../../api/ob
 import { projectId } from '../../api/project.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
 import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
@@ -80,16 +81,7 @@ const COLUMNS: readonly TableColumn<DatasetRow>[] = [
       </span>
     ),
   },
-  {
-    id: 'changed',
-    title: 'Newest version',
-    width: 128,
-    cell: (row) => (
-      <span className="text-muted">
-        <Time iso={row.changedAt} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'changed', title: 'Newest version', at: (row) => row.changedAt }),
 ]
 
 function NarrowDataset({ row }: { row: DatasetRow }) {

@@ -1,16 +1,20 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { askResults, cancelEvaluation, isAnyRunning } from '../../api/evaluations.ts'
-import { projectId } from '../../api/project.ts'
+import { askResults, cancelEvaluation, isAnyRunning, type ResultsSummary } from '../../api/evaluations.ts'
+import { type ProjectName, projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
 import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { Tabs } from '../../components/tabs.tsx'
 import { notify } from '../../components/toast.ts'
+import { CompareCharts } from './compare-charts.tsx'
 import { CompareRows } from './compare-rows.tsx'
 import { CompareSummary } from './compare-summary.tsx'
+import { ResultPeek } from './result-peek.tsx'
+import { resultsRequest } from './results-request.ts'
 import { nameOfRef } from './run-row.ts'
-import { type ChangeCompare, RUNS_MAX } from './search.ts'
+import { type ChangeCompare, type CompareSearch, RUNS_MAX } from './search.ts'
 
 const route = getRouteApi('/$entity/$project/compare')
 
@@ -77,18 +81,69 @@ export function ComparePage() {
       {error !== null && data == null ? (
         <ErrorState title="The results could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
-        <>
-          {data == null ? (
-            <div className="p-4">
-              <Skeleton className="h-40 w-full max-w-3xl" />
-            </div>
-          ) : (
-            <CompareSummary name={name} summary={data} runs={runs} search={search} change={change} />
-          )}
-          <CompareRows name={name} summary={data ?? undefined} runs={runs} search={search} change={change} />
-        </>
+        <Results name={name} summary={data ?? undefined} runs={runs} search={search} change={change} />
       )}
     </Page>
+  )
+}
+
+interface ResultsProps {
+  name: ProjectName
+  summary: ResultsSummary | undefined
+  runs: readonly string[]
+  search: CompareSearch
+  change: ChangeCompare
+}
+
+/** What the runs come to, and their rows in a list or in charts. */
+function Results({ name, summary, runs, search, change }: ResultsProps) {
+  return (
+    <>
+      {summary === undefined ? (
+        <div className="p-4">
+          <Skeleton className="h-40 w-full max-w-3xl" />
+        </div>
+      ) : (
+        <CompareSummary name={name} summary={summary} runs={runs} search={search} change={change} />
+      )}
+      <Tabs
+        label="How the rows are shown"
+        className="flex-1"
+        value={search.view}
+        onChange={(view) => change({ view })}
+        tabs={[
+          {
+            value: 'rows',
+            label: 'Rows',
+            content: (
+              <div className="flex h-full flex-col">
+                <CompareRows name={name} summary={summary} runs={runs} search={search} change={change} />
+              </div>
+            ),
+          },
+          {
+            value: 'charts',
+            label: 'Charts',
+            content:
+              summary === undefined ? null : (
+                <CompareCharts name={name} summary={summary} runs={runs} search={search} change={change} />
+              ),
+          },
+        ]}
+      />
+      {search.open >= 0 && (
+        <ResultPeek
+          name={name}
+          runs={runs}
+          index={search.open}
+          request={resultsRequest(runs, search)}
+          onClose={() => change({ open: -1 })}
+          {...(search.view === 'charts' && {
+            onMove: (by: -1 | 1) => change({ open: Math.max(0, search.open + by) }, 'replace'),
+          })}
+        />
+      )}
+    </>
   )
 }
 

@@ -7,8 +7,8 @@ import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatDelta, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
 import { ErrorState } from '../../components/states.tsx'
 import { isLessBetter, type Metric, metricsOf } from './metrics.ts'
+import { resultsRequest, WITH_INPUTS } from './results-request.ts'
 import { type CompareRow, compareRow } from './results-row.ts'
-import { RowPeek } from './row-peek.tsx'
 import { letterOf } from './run-letter.tsx'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
@@ -27,16 +27,13 @@ interface CompareRowsProps {
 /** What each run made of each row; sorted, the rows of interest come first. */
 export function CompareRows({ name, summary, runs, search, change }: CompareRowsProps) {
   const project = projectId(name)
-  const sort_by = sortOf(search.sort, runs)
-  const asked = { evaluation_call_ids: runs, require_intersection: search.shared, sort_by }
+  const asked = resultsRequest(runs, search)
   const rows = usePagedRows<CompareRow>({
     queryKey: ['calls', project, 'result rows', asked],
     pageSize: PAGE_ROWS,
     count: async ({ signal }) => (await askResults(project, { ...asked, limit: 1 }, signal)).total_rows,
-    page: async (range, { signal }) => {
-      const shown = { include_raw_data_rows: true, resolve_row_refs: true }
-      return (await askResults(project, { ...asked, ...shown, ...range }, signal)).rows.map(compareRow)
-    },
+    page: async (range, { signal }) =>
+      (await askResults(project, { ...asked, ...WITH_INPUTS, ...range }, signal)).rows.map(compareRow),
   })
   const metrics = useMemo(() => (summary === undefined ? [] : metricsOf(summary)), [summary])
   const columns = useMemo(() => columnsOf(runs, metrics), [runs, metrics])
@@ -48,47 +45,26 @@ export function CompareRows({ name, summary, runs, search, change }: CompareRows
     return <ErrorState title="The rows could not be loaded" error={rows.error} onRetry={rows.retry} />
   const sorted = search.sort.replace(/^[-~]/, '')
   return (
-    <>
-      <DataTable
-        label="Rows"
-        memory={`results.${runs.length}.${project}`}
-        columns={columns}
-        rowCount={rows.isPending ? SKELETON_ROWS : rows.rowCount}
-        rowAt={rows.rowAt}
-        rowId={(row) => row.digest}
-        onRange={rows.onRange}
-        onOpen={open}
-        {...(search.open >= 0 && { onActive: open })}
-        openId={rows.rowAt(search.open)?.digest}
-        sort={{ column: `score ${sorted}`, direction: search.sort.startsWith('-') ? 'desc' : 'asc' }}
-        onSort={({ column, direction }) =>
-          change({ sort: `${direction === 'desc' ? '-' : ''}${column.replace(/^score /, '')}` })
-        }
-        question={JSON.stringify(asked)}
-        isStale={rows.isStale}
-        narrow={(row) => <NarrowRow row={row} runs={runs} metrics={metrics} />}
-      />
-      {search.open >= 0 && (
-        <RowPeek
-          name={name}
-          runs={runs}
-          index={search.open}
-          request={asked}
-          onClose={() => change({ open: -1 })}
-        />
-      )}
-    </>
+    <DataTable
+      label="Rows"
+      memory={`results.${runs.length}.${project}`}
+      columns={columns}
+      rowCount={rows.isPending ? SKELETON_ROWS : rows.rowCount}
+      rowAt={rows.rowAt}
+      rowId={(row) => row.digest}
+      onRange={rows.onRange}
+      onOpen={open}
+      {...(search.open >= 0 && { onActive: open })}
+      openId={rows.rowAt(search.open)?.digest}
+      sort={{ column: `score ${sorted}`, direction: search.sort.startsWith('-') ? 'desc' : 'asc' }}
+      onSort={({ column, direction }) =>
+        change({ sort: `${direction === 'desc' ? '-' : ''}${column.replace(/^score /, '')}` })
+      }
+      question={JSON.stringify(asked)}
+      isStale={rows.isStale}
+      narrow={(row) => <NarrowRow row={row} runs={runs} metrics={metrics} />}
+    />
   )
-}
-
-/** `~` puts the rows first on which the runs differ most. */
-function sortOf(sort: string, runs: readonly string[]) {
-  const metric = sort.replace(/^[-~]/, '')
-  if (metric === '') return []
-  const field = `scores.${metric}`
-  if (sort.startsWith('~')) return [{ field, direction: 'desc' as const, mode: 'difference' as const }]
-  const direction = sort.startsWith('-') ? ('desc' as const) : ('asc' as const)
-  return [{ field, direction, ...(runs[0] !== undefined && { evaluation_call_id: runs[0] }) }]
 }
 
 function columnsOf(runs: readonly string[], metrics: readonly Metric[]): TableColumn<CompareRow>[] {

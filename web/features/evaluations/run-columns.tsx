@@ -1,5 +1,6 @@
 import { ShareBar } from '../../components/bars.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
@@ -36,16 +37,7 @@ export function runColumns(project: string, rows: readonly RunRow[]): TableColum
       cell: (row) => formatDuration(row.latencyMs),
     },
     { id: 'tokens', title: 'Tokens', width: 72, align: 'end', cell: (row) => formatCount(row.tokens) },
-    {
-      id: 'started_at',
-      title: 'Started',
-      width: 112,
-      cell: (row) => (
-        <span className="text-muted">
-          <Time iso={row.startedAt} />
-        </span>
-      ),
-    },
+    timeColumn({ id: 'started_at', title: 'Started', at: (row) => row.startedAt }),
   ]
 }
 

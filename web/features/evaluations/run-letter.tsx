@@ -4,11 +4,16 @@ export function RunLetter({ index }: { index: number }) {
     <span
       aria-hidden
       className="inline-flex size-4 shrink-0 items-center justify-center rounded-sm bg-inset text-2xs font-strong text-strong"
-      style={{ boxShadow: `inset 0 -2px 0 ${RUN_COLOURS[index % RUN_COLOURS.length]}` }}
+      style={{ boxShadow: `inset 0 -2px 0 ${runColor(index)}` }}
     >
       {letterOf(index)}
     </span>
   )
+}
+
+/** Of lines and dots. */
+export function runColor(index: number): string {
+  return RUN_COLORS[index % RUN_COLORS.length] ?? 'var(--accent)'
 }
 
 export function letterOf(index: number): string {
@@ -16,7 +21,7 @@ export function letterOf(index: number): string {
 }
 
 /** Neighbours are of different families, and each can be told in light and dark. */
-const RUN_COLOURS = [
+const RUN_COLORS = [
   'oklch(0.6 0.13 250)',
   'oklch(0.65 0.15 60)',
   'oklch(0.6 0.13 160)',

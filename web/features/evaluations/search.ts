@@ -12,6 +12,10 @@ export const compareSearch = z.object({
   shared: z.catch(z._default(z.boolean(), false), false),
   /** The place of the row that is looked at, from 0; -1 for none. */
   open: z.catch(z._default(z.number(), -1), -1),
+  view: z.catch(z._default(z.enum(['rows', 'charts']), 'rows'), 'rows'),
+  /** What the chart of rows has across and upwards, as `A length`; empty for the first metric. */
+  x: z.catch(z._default(z.string(), ''), ''),
+  y: z.catch(z._default(z.string(), ''), ''),
 })
 export type CompareSearch = z.infer<typeof compareSearch>
 

@@ -26,7 +26,7 @@ export function FirstCalls({ name }: { name: ProjectName }) {
   })
   return (
     <section aria-labelledby="arrived" className="rounded-lg border border-hair bg-panel">
-      <div className="flex h-11 items-center justify-between gap-2 px-4">
+      <div className="flex h-11 items-center justify-between gap-2 px-4 coarse:h-13">
         <h2 id="arrived" className="min-w-0 truncate text-base font-strong text-strong">
           Arrived in {project}
         </h2>

@@ -1,6 +1,7 @@
 import type { ProjectActivity } from '../../api/project.ts'
 import { SparkBars } from '../../components/bars.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatShare, MISSING } from '../../components/format.ts'
 import { Time } from '../../components/time.tsx'
 
@@ -48,26 +49,8 @@ export const PROJECT_COLUMNS: readonly TableColumn<ProjectRow>[] = [
       </span>
     ),
   },
-  {
-    id: 'last',
-    title: 'Last call',
-    width: 128,
-    cell: ({ last_call_at }) => (
-      <span className="text-muted">
-        <Time iso={last_call_at} />
-      </span>
-    ),
-  },
-  {
-    id: 'created',
-    title: 'Made',
-    width: 128,
-    cell: ({ created_at }) => (
-      <span className="text-muted">
-        <Time iso={created_at} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'last', title: 'Last call', at: ({ last_call_at }) => last_call_at }),
+  timeColumn({ id: 'created', title: 'Made', at: ({ created_at }) => created_at }),
 ]
 
 /** Two lines of a project, on a phone. */

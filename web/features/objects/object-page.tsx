@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { objectQuery, readSource, tableOf, versionsQuery } from '../../api/objects.ts'
+import { objectQuery, type StoredObject, sourceQuery, tableOf, versionsQuery } from '../../api/objects.ts'
 import { projectId } from '../../api/project.ts'
 import { Id } from '../../components/copy-button.tsx'
 import { JsonView } from '../../components/json-view/json-view.tsx'
 import { Page } from '../../components/page.tsx'
+import { Select } from '../../components/select.tsx'
 import { CodeBlock, ErrorState, Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { VersionSelect } from '../../components/version-select.tsx'
+import { VersionDiff } from './version-diff.tsx'
 
 const route = getRouteApi('/$entity/$project/objects/$name/versions/$version')
 
@@ -20,11 +22,7 @@ export function ObjectPage() {
   const object = useQuery(objectQuery(project, name, version))
   const { data: versions = [] } = useQuery(versionsQuery(project, name))
   const found = object.data
-  const source = useQuery({
-    queryKey: ['objects', project, name, found?.digest, 'source'],
-    enabled: found !== undefined,
-    queryFn: async ({ signal }) => (await readSource(project, found?.val ?? null, signal)) ?? null,
-  })
+  const search = route.useSearch()
   return (
     <Page
       tab={name}
@@ -35,16 +33,26 @@ export function ObjectPage() {
         </span>
       }
       actions={
-        <VersionSelect
-          versions={versions}
-          value={found?.digest ?? version}
-          onChange={(next) =>
-            void navigate({
-              to: '/$entity/$project/objects/$name/versions/$version',
-              params: { ...names, name, version: next },
-            })
-          }
-        />
+        <>
+          {versions.length > 1 && (
+            <CompareSelect
+              versions={versions.filter(({ digest }) => digest !== found?.digest)}
+              value={search.with}
+              onChange={(other) => void navigate({ search: { with: other } })}
+            />
+          )}
+          <VersionSelect
+            versions={versions}
+            value={found?.digest ?? version}
+            onChange={(next) =>
+              void navigate({
+                to: '/$entity/$project/objects/$name/versions/$version',
+                params: { ...names, name, version: next },
+                search: next === search.with ? {} : search,
+              })
+            }
+          />
+        </>
       }
     >
       {object.error !== null ? (
@@ -81,17 +89,46 @@ export function ObjectPage() {
                   </Link>
                 )}
               </p>
-              {typeof source.data === 'string' && (
-                <section aria-label="Code" className="flex flex-col gap-1">
-                  <h2 className="text-xs font-strong text-muted">Code</h2>
-                  <CodeBlock label="the code" code={source.data} />
-                </section>
+              {search.with === '' ? (
+                <Content project={project} found={found} />
+              ) : (
+                <VersionDiff project={project} name={name} found={found} other={search.with} />
               )}
-              <JsonView label="Value" value={found.val} />
             </>
           )}
         </div>
       )}
     </Page>
   )
+}
+
+/** The code of a version, if it has one, and its value. */
+function Content({ project, found }: { project: string; found: StoredObject }) {
+  const { data: source } = useQuery(sourceQuery(project, found))
+  return (
+    <>
+      {typeof source === 'string' && (
+        <section aria-label="Code" className="flex flex-col gap-1">
+          <h2 className="text-xs font-strong text-muted">Code</h2>
+          <CodeBlock label="the code" code={source} />
+        </section>
+      )}
+      <JsonView label="Value" value={found.val} />
+    </>
+  )
+}
+
+interface CompareSelectProps {
+  versions: readonly { digest: string; version_index: number }[]
+  /** A digest; empty for none. */
+  value: string
+  onChange: (digest: string) => void
+}
+
+function CompareSelect({ versions, value, onChange }: CompareSelectProps) {
+  const options = [
+    { value: '', label: 'Compare with…' },
+    ...versions.map(({ digest, version_index }) => ({ value: digest, label: `with v${version_index}` })),
+  ]
+  return <Select label="Compare with" value={value} options={options} onChange={onChange} />
 }

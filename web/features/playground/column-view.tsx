@@ -55,7 +55,7 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
       aria-label={`Column of ${column.model}`}
       className="flex min-h-0 min-w-72 flex-1 flex-col border-e border-hair last:border-e-0 max-md:min-w-full max-md:snap-start"
     >
-      <header className="flex h-11 shrink-0 items-center gap-1 border-b border-hair ps-3 pe-2">
+      <header className="flex h-11 shrink-0 items-center gap-1 border-b border-hair ps-3 pe-2 coarse:h-13">
         <ModelPicker
           project={props.project}
           value={column.model}

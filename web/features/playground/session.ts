@@ -1,5 +1,6 @@
 import { z } from 'zod/mini'
 import type { TokenLogprob, ToolCall, Usage } from '../../api/completions.ts'
+import { recall, remember } from '../../components/remembered.ts'
 import { NO_SETTINGS, Settings } from './settings.ts'
 
 const Answer = z.object({
@@ -89,22 +90,15 @@ export function lastAnswer(messages: readonly Message[] = []): string | undefine
   return last?.role === 'assistant' ? last.content : undefined
 }
 
-const KEY = 'heddle.playground.'
+const keyOf = (project: string) => `playground.${project}`
+
+const isAnything = (_value: unknown): _value is unknown => true
 
 /** What this tab had open before it was loaded again. */
 export function loadSession(project: string): Session | undefined {
-  try {
-    const read = Session.safeParse(JSON.parse(sessionStorage.getItem(KEY + project) ?? 'null'))
-    return read.success ? read.data : undefined
-  } catch {
-    return undefined
-  }
+  return Session.safeParse(recall(keyOf(project), isAnything, 'tab')).data
 }
 
 export function saveSession(project: string, session: Session): void {
-  try {
-    sessionStorage.setItem(KEY + project, JSON.stringify(session))
-  } catch {
-    // A full or forbidden storage only means that a reload begins anew.
-  }
+  remember(keyOf(project), session, 'tab')
 }

@@ -6,7 +6,9 @@ import { Page } from '../../components/page.tsx'
 import { ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
+import { Disk } from './disk.tsx'
 import { Engines } from './engines.tsx'
+import { Logs } from './logs.tsx'
 import { Machine } from './machine.tsx'
 import { metricValue, requestsOf, type Sample, samplesOf, totalOf, writesOf } from './prometheus.ts'
 import { WritesBar } from './writes-bar.tsx'
@@ -67,8 +69,16 @@ export function SystemPage() {
             <Section title="Engines">
               <Engines />
             </Section>
+            <Section title="Disk">
+              <Disk />
+            </Section>
             <Section title="Machine">
               <Machine />
+            </Section>
+          </div>
+          <div className="col-span-full min-w-0">
+            <Section title="Logs of the engines">
+              <Logs />
             </Section>
           </div>
         </div>

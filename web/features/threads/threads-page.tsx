@@ -7,6 +7,7 @@ import { LIVE_MS } from '../../api/query-client.ts'
 import { readThreads, type Thread } from '../../api/threads.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatDuration } from '../../components/format.ts'
 import { useIsNarrow } from '../../components/media.ts'
 import { Page } from '../../components/page.tsx'
@@ -29,16 +30,7 @@ const COLUMNS: readonly TableColumn<Thread>[] = [
     grows: true,
     cell: (row) => <span className="text-strong">{row.thread_id}</span>,
   },
-  {
-    id: 'last',
-    title: 'Last turn',
-    width: 104,
-    cell: (row) => (
-      <span className="text-muted">
-        <Time iso={row.last_updated} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'last', title: 'Last turn', at: (row) => row.last_updated }),
   { id: 'turns', title: 'Turns', width: 64, align: 'end', cell: (row) => formatCount(row.turn_count) },
   {
     id: 'p50',

@@ -10,6 +10,8 @@ interface CurvesProps {
   group: string
   settings: CurveSettings
   markX?: number | undefined
+  /** Whether more steps may come. */
+  isLive: boolean
   onPick?: (x: number) => void
 }
 
@@ -20,7 +22,7 @@ const SECTIONS = [
 ] as const
 
 /** All charts of some steps; what nobody asked for is closed until somebody does. */
-export function Curves({ steps, xName, group, settings, markX, onPick }: CurvesProps) {
+export function Curves({ steps, xName, group, settings, markX, isLive, onPick }: CurvesProps) {
   const panels = panelsOf(steps)
   const xs = steps.map(({ step }) => step)
   const chart = (panel: Panel) => (
@@ -36,6 +38,7 @@ export function Curves({ steps, xName, group, settings, markX, onPick }: CurvesP
       threshold={panel.threshold}
       note={panel.note}
       markX={markX}
+      single={isLive ? 'dot' : 'number'}
       onPick={onPick}
       {...(panel.format !== undefined && { format: panel.format })}
     />

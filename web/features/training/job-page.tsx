@@ -21,8 +21,6 @@ const route = getRouteApi('/$entity/$project/training/$model/jobs/$job')
 /** One job: how far it is, what went wrong, and every gradient step that it took. */
 export function JobPage() {
   const { job: id, model, ...name } = route.useParams()
-  const settings = route.useSearch()
-  const navigate = route.useNavigate()
   const job = useQuery(jobQuery(id))
   const isLive = job.data === undefined || isOpen(job.data)
   const events = useQuery(eventsQuery(id, { isLive }))
@@ -57,14 +55,6 @@ export function JobPage() {
           {job.error !== null && <StaleBanner error={job.error} onRetry={() => void job.refetch()} />}
           {job.data === undefined ? <Skeleton className="m-4 h-24" /> : <JobHead job={job.data} />}
           <Warnings events={events.data ?? []} />
-          <div className="flex h-10 items-center border-y border-hair px-4 max-md:px-3">
-            <CurveControls
-              settings={settings}
-              onChange={(change, how) =>
-                void navigate({ search: (old) => ({ ...old, ...change }), replace: how === 'replace' })
-              }
-            />
-          </div>
           <JobCurves id={id} events={events.data} isLive={isLive} />
         </div>
       )}
@@ -79,6 +69,7 @@ function titleOf(job: Job | undefined): string {
 
 function JobCurves({ id, events, isLive }: { id: string; events: JobEvent[] | undefined; isLive: boolean }) {
   const settings = route.useSearch()
+  const navigate = route.useNavigate()
   const steps = gradientSteps(events ?? [])
   if (events !== undefined && steps.length === 0)
     return (
@@ -90,7 +81,21 @@ function JobCurves({ id, events, isLive }: { id: string; events: JobEvent[] | un
         </p>
       </EmptyState>
     )
-  return <Curves steps={steps} xName="gradient step" group={`job ${id}`} settings={settings} />
+  return (
+    <>
+      {(steps.length > 1 || isLive) && (
+        <div className="flex h-10 items-center border-y border-hair px-4 max-md:px-3 coarse:h-13">
+          <CurveControls
+            settings={settings}
+            onChange={(change, how) =>
+              void navigate({ search: (old) => ({ ...old, ...change }), replace: how === 'replace' })
+            }
+          />
+        </div>
+      )}
+      <Curves steps={steps} xName="gradient step" group={`job ${id}`} settings={settings} isLive={isLive} />
+    </>
+  )
 }
 
 function JobHead({ job }: { job: Job }) {

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { Job, Model } from '../../api/training.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatDuration, MISSING } from '../../components/format.ts'
 import { EmptyState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
@@ -18,16 +19,7 @@ const COLUMNS: readonly TableColumn<Job>[] = [
     cell: ({ checkpoint_step }) => checkpoint_step ?? MISSING,
   },
   { id: 'kind', title: 'Kind', width: 56, cell: ({ kind }) => kind.toUpperCase() },
-  {
-    id: 'created',
-    title: 'Submitted',
-    width: 112,
-    cell: ({ created_at }) => (
-      <span className="text-muted">
-        <Time iso={created_at} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'created', title: 'Submitted', at: ({ created_at }) => created_at }),
   {
     id: 'waited',
     title: 'Waited',

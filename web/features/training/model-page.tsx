@@ -102,7 +102,7 @@ function LoadedModel({ model }: { model: Model }) {
             label: 'Run metrics',
             content: (
               <>
-                <div className="flex h-10 items-center border-b border-hair px-4">
+                <div className="flex h-10 items-center border-b border-hair px-4 max-md:px-3 coarse:h-13">
                   <CurveControls settings={search} onChange={change} />
                 </div>
                 <RunCurves name={model} run={model.run_id} isLive={live !== undefined} settings={search} />
@@ -238,7 +238,7 @@ function ModelCurves({ model, checkpoints, live, isPending }: ModelCurvesProps) 
     )
   return (
     <>
-      <div className="flex h-10 items-center border-b border-hair px-4 max-md:px-3">
+      <div className="flex h-10 items-center border-b border-hair px-4 max-md:px-3 coarse:h-13">
         <CurveControls
           settings={search}
           onChange={(change, how) =>
@@ -259,6 +259,7 @@ function ModelCurves({ model, checkpoints, live, isPending }: ModelCurvesProps) 
           group={`model ${model.id}`}
           settings={search}
           markX={search.step < 0 ? undefined : search.step}
+          isLive={live !== undefined}
           onPick={(step) =>
             void navigate({ search: (old) => ({ ...old, view: 'rollouts', step, group: -1 }) })
           }

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { checkpointsQuery, type Job, type Model } from '../../api/training.ts'
 import { Sparkline } from '../../components/bars.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatNumber, MISSING } from '../../components/format.ts'
 import { Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
-import { Time } from '../../components/time.tsx'
 import { JobState } from './job-state.tsx'
 import { bestStep, REWARD } from './steps.ts'
 
@@ -72,16 +72,7 @@ export const MODEL_COLUMNS: readonly TableColumn<ModelRow>[] = [
   { id: 'best', title: 'Best', width: 200, grows: true, cell: (row) => <Best row={row} /> },
   { id: 'base', title: 'Base model', width: 180, cell: ({ model }) => <Badge>{model.base_model}</Badge> },
   { id: 'rank', title: 'Rank', width: 56, align: 'end', cell: ({ model }) => model.lora.rank },
-  {
-    id: 'created',
-    title: 'Created',
-    width: 112,
-    cell: ({ model }) => (
-      <span className="text-muted">
-        <Time iso={model.created_at} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'created', title: 'Created', at: ({ model }) => model.created_at }),
 ]
 
 /** Two lines of a model, on a phone. */

@@ -4,6 +4,7 @@ import type { ProjectName } from '../../api/project.ts'
 import { type Run, runsQuery } from '../../api/runs.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
 import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
@@ -39,16 +40,7 @@ const COLUMNS: readonly TableColumn<Run>[] = [
       </span>
     ),
   },
-  {
-    id: 'created',
-    title: 'Started',
-    width: 112,
-    cell: ({ created_at }) => (
-      <span className="text-muted">
-        <Time iso={created_at} />
-      </span>
-    ),
-  },
+  timeColumn({ id: 'created', title: 'Started', at: ({ created_at }) => created_at }),
 ]
 
 const SKELETON_ROWS = 12

@@ -15,6 +15,7 @@ import { Id } from '../../components/copy-button.tsx'
 import { formatBytes, formatNumber } from '../../components/format.ts'
 import { Input } from '../../components/input.tsx'
 import { Peek } from '../../components/peek.tsx'
+import { saveFile } from '../../components/save-file.ts'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
@@ -167,12 +168,7 @@ function Files({ model, step }: { model: Model; step: number }) {
 /** The browser cannot send the key with a link, so the bytes come here first. */
 async function save({ model, step, file }: { model: Model; step: number; file: string }): Promise<void> {
   try {
-    const url = URL.createObjectURL(await readCheckpointFile(model.id, step, file))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `${model.name}-step${step}-${file}`
-    link.click()
-    URL.revokeObjectURL(url)
+    saveFile(await readCheckpointFile(model.id, step, file), `${model.name}-step${step}-${file}`)
   } catch (error) {
     notify({ title: 'The download failed', detail: error instanceof Error ? error.message : String(error) })
   }

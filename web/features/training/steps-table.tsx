@@ -9,6 +9,7 @@ import {
 } from '../../api/training.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { formatBytes, formatNumber, MISSING } from '../../components/format.ts'
 import { pressKey } from '../../components/keys.ts'
@@ -61,17 +62,7 @@ function columnsFor(checkpoints: readonly Checkpoint[]): TableColumn<StepRow>[] 
       }),
     ),
     { id: 'size', title: 'Size', width: 84, align: 'end', cell: (row) => <Size row={row} /> },
-    {
-      id: 'created',
-      title: 'Made',
-      width: 120,
-      grows: true,
-      cell: ({ checkpoint }) => (
-        <span className="text-muted">
-          <Time iso={checkpoint.created_at} />
-        </span>
-      ),
-    },
+    timeColumn({ id: 'created', title: 'Made', at: ({ checkpoint }) => checkpoint.created_at, grows: true }),
   ]
 }
 

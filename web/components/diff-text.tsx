@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
-import { classNames } from '../../components/class-names.ts'
-import { type DiffPart, wordDiff } from './word-diff.ts'
+import { classNames } from './class-names.ts'
+import { type DiffPart, wordDiff } from './text-diff.ts'
 
 const LOOKS: Record<DiffPart['kind'], string> = {
   same: '',
-  gone: 'bg-worse/15 text-worse line-through',
-  new: 'bg-better/15 text-better underline decoration-1 underline-offset-2',
+  gone: 'bg-worse/25 text-strong line-through decoration-worse',
+  new: 'bg-better/25 text-strong underline decoration-better underline-offset-2',
 }
 
 /** A text with what is other than in another one: struck through what is only there, underlined what is only here. */

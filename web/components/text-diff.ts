@@ -3,34 +3,65 @@ export interface DiffPart {
   text: string
 }
 
-/** Words compared at most: the table is their product. Beyond them the rest is told as one change. */
-const WORDS_MAX = 2_000
+/** Words or lines compared at most: the table is their product. Beyond them the rest is told as one change. */
+const PIECES_MAX = 2_000
 
-/** How one text becomes another, word by word, by their longest common subsequence. */
+/** How one text becomes another, word by word. */
 export function wordDiff(before: string, after: string): DiffPart[] {
-  const [a, b] = [wordsOf(before), wordsOf(after)]
+  return merged(diff(wordsOf(before), wordsOf(after)))
+}
+
+/** A line of one text beside what stands for it in another; undefined where there is nothing. */
+export interface LinePair {
+  before: string | undefined
+  after: string | undefined
+}
+
+/** How one text becomes another, line by line: lines that stayed beside each other, and so those that took each other's place. */
+export function lineDiff(before: string, after: string): LinePair[] {
+  const pairs: LinePair[] = []
+  let changes: { gone: string[]; new: string[] } = { gone: [], new: [] }
+  const flush = () => {
+    for (let index = 0; index < Math.max(changes.gone.length, changes.new.length); index++)
+      pairs.push({ before: changes.gone[index], after: changes.new[index] })
+    changes = { gone: [], new: [] }
+  }
+  for (const { kind, text } of diff(before.split('\n'), after.split('\n'))) {
+    if (kind !== 'same') changes[kind].push(text)
+    else {
+      flush()
+      pairs.push({ before: text, after: text })
+    }
+  }
+  flush()
+  return pairs
+}
+
+/** The pieces of two lists in order, by their longest common subsequence. */
+function diff(a: readonly string[], b: readonly string[]): DiffPart[] {
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start++
   let end = 0
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end])
     end++
-  const middle = diffWords(a.slice(start, a.length - end), b.slice(start, b.length - end))
-  return merged([
-    { kind: 'same', text: a.slice(0, start).join('') },
-    ...middle,
-    { kind: 'same', text: a.slice(a.length - end).join('') },
-  ])
+  const same = (text: string): DiffPart => ({ kind: 'same', text })
+  return [
+    ...a.slice(0, start).map(same),
+    ...middleDiff(a.slice(start, a.length - end), b.slice(start, b.length - end)),
+    ...a.slice(a.length - end).map(same),
+  ]
 }
 
 function wordsOf(text: string): string[] {
   return text.match(/\w+|\s+|[^\w\s]/gu) ?? []
 }
 
-function diffWords(a: readonly string[], b: readonly string[]): DiffPart[] {
-  if (a.length > WORDS_MAX || b.length > WORDS_MAX)
+/** Of lists that begin and end differently. */
+function middleDiff(a: readonly string[], b: readonly string[]): DiffPart[] {
+  if (a.length > PIECES_MAX || b.length > PIECES_MAX)
     return [
-      { kind: 'gone', text: a.join('') },
-      { kind: 'new', text: b.join('') },
+      ...a.map((text): DiffPart => ({ kind: 'gone', text })),
+      ...b.map((text): DiffPart => ({ kind: 'new', text })),
     ]
   const width = b.length + 1
   const lengths = new Uint16Array((a.length + 1) * width)

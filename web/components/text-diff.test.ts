@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wordDiff } from './word-diff.ts'
+import { lineDiff, wordDiff } from './text-diff.ts'
 
 describe('wordDiff', () => {
   it('tells what stayed, went and came', () => {
@@ -23,5 +23,24 @@ describe('wordDiff', () => {
         .join('')
     expect(join('new')).toBe(one)
     expect(join('gone')).toBe(two)
+  })
+})
+
+describe('lineDiff', () => {
+  it('puts lines beside those that took their place', () => {
+    expect(lineDiff('a\nb\nc\nd', 'a\nB\nd\ne')).toEqual([
+      { before: 'a', after: 'a' },
+      { before: 'b', after: 'B' },
+      { before: 'c', after: undefined },
+      { before: 'd', after: 'd' },
+      { before: undefined, after: 'e' },
+    ])
+  })
+
+  it('holds both texts whole, however long they are', () => {
+    const lines = (word: string) => Array.from({ length: 2500 }, (_, index) => `${word} ${index}`).join('\n')
+    const pairs = lineDiff(lines('old'), lines('new'))
+    expect(pairs.map(({ before }) => before).join('\n')).toBe(lines('old'))
+    expect(pairs.map(({ after }) => after).join('\n')).toBe(lines('new'))
   })
 })

@@ -4,12 +4,12 @@ import { askResults, type ResultsRequest, type ResultsRow } from '../../api/eval
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { formatDuration } from '../../components/format.ts'
 import { JsonView } from '../../components/json-view/json-view.tsx'
-import { pressKey } from '../../components/keys.ts'
-import { Peek } from '../../components/peek.tsx'
+import { RowPeek } from '../../components/row-peek.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { WITH_INPUTS } from './results-request.ts'
 import { RunLetter } from './run-letter.tsx'
 
-interface RowPeekProps {
+interface ResultPeekProps {
   name: ProjectName
   runs: readonly string[]
   /** Its place in the list. */
@@ -17,26 +17,23 @@ interface RowPeekProps {
   /** What the list asks for. */
   request: ResultsRequest
   onClose: () => void
+  /** See {@link RowPeek}. */
+  onMove?: (by: -1 | 1) => void
 }
 
 /** One row whole: its input, and what each run put out and what the scorers said. */
-export function RowPeek({ name, runs, index, request, onClose }: RowPeekProps) {
+export function ResultPeek({ name, runs, index, request, onClose, onMove }: ResultPeekProps) {
   const project = projectId(name)
   const { data, error, refetch } = useQuery({
     queryKey: ['calls', project, 'result row', request, index],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const one = { include_raw_data_rows: true, resolve_row_refs: true, limit: 1, offset: index }
-      return (await askResults(project, { ...request, ...one }, signal)).rows[0] ?? null
+      const one = { limit: 1, offset: index }
+      return (await askResults(project, { ...request, ...WITH_INPUTS, ...one }, signal)).rows[0] ?? null
     },
   })
   return (
-    <Peek
-      name="row"
-      title={<h2 className="truncate text-sm font-strong text-strong">Row {index + 1}</h2>}
-      onClose={onClose}
-      onMove={(by) => pressKey(by === 1 ? 'j' : 'k')}
-    >
+    <RowPeek index={index} onClose={onClose} {...(onMove !== undefined && { onMove })}>
       {error !== null ? (
         <ErrorState title="The row could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : data === null ? (
@@ -60,7 +57,7 @@ export function RowPeek({ name, runs, index, request, onClose }: RowPeekProps) {
           )}
         </div>
       )}
-    </Peek>
+    </RowPeek>
   )
 }
 

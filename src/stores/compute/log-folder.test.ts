@@ -1,0 +1,32 @@
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createLogFolder } from './log-folder.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'heddle-logs-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the folder of logs', () => {
+  it('keeps those that were written last, and every one that is being written', async () => {
+    const { open } = createLogFolder(folder)
+    const serving = open('serving.log')
+    serving.add('for years')
+    await expect.poll(() => readdirSync(folder)).toContain('serving.log')
+    utimesSync(join(folder, 'serving.log'), 1, 1)
+    for (let index = 0; index < 40; index++) {
+      const log = open(`tried-${index}.log`)
+      log.add('no such model')
+      log.close()
+      await expect.poll(() => readdirSync(folder)).toContain(`tried-${index}.log`)
+      utimesSync(join(folder, `tried-${index}.log`), 1000 + index, 1000 + index)
+    }
+    const kept = readdirSync(folder)
+    expect(kept).toHaveLength(32)
+    expect(kept).toContain('serving.log')
+    expect(kept).toContain('tried-39.log')
+    expect(kept).not.toContain('tried-0.log')
+    expect(serving.lastLines()).toEqual(['for years'])
+    serving.close()
+  })
+})

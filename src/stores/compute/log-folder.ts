@@ -1,0 +1,111 @@
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  type WriteStream,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** Output lines kept for error messages and status pages. */
+const LINES_KEPT = 40
+
+/** Characters kept of one line: a stack trace line fits, a dumped tensor does not. */
+const LINE_CHARS_MAX = 500
+
+/** A log file above this starts anew; one older file is kept, so a child uses twice this on disk at most. */
+const LOG_BYTES_MAX = 8 * 1024 * 1024
+
+/** Logs that are kept: every base model that was ever tried has two, and most of those were mistyped names. */
+const LOGS_MAX = 32
+
+/** What follows the name of a log for its older file. */
+const OLDER = '.1'
+
+/** The name of a log or of its older file. */
+export const LOG_NAME = /^[\w.-]+\.log(\.1)?$/
+
+/** Where the programs of the engine write, below the data folder. */
+export function engineLogsFolder(dataFolder: string): string {
+  return join(dataFolder, 'engine/logs')
+}
+
+/** What one child writes. */
+export interface ChildLog {
+  add(line: string): void
+  lastLines(): string[]
+  close(): void
+}
+
+export type LogFolder = ReturnType<typeof createLogFolder>
+
+/** A folder with a log for each program, of which those that were written last are kept. */
+export function createLogFolder(folder: string) {
+  const open = new Map<string, number>()
+
+  /** Makes room for one more log; those that are being written stay, however long ago they were. */
+  function removeOldest(): void {
+    const closed = readdirSync(folder).filter((name) => name.endsWith('.log') && !open.has(name))
+    const dated = closed.map((name) => ({ name, changedMs: statSync(join(folder, name)).mtimeMs }))
+    const kept = Math.max(0, LOGS_MAX - open.size)
+    for (const { name } of dated.sort((a, b) => b.changedMs - a.changedMs).slice(kept)) {
+      rmSync(join(folder, name), { force: true })
+      rmSync(join(folder, name + OLDER), { force: true })
+    }
+  }
+
+  return {
+    /** Goes on with the log of a program; `name` ends in `.log`. */
+    open(name: string): ChildLog {
+      mkdirSync(folder, { recursive: true })
+      open.set(name, (open.get(name) ?? 0) + 1)
+      removeOldest()
+      return createChildLog(join(folder, name), () => {
+        const others = (open.get(name) ?? 1) - 1
+        if (others === 0) open.delete(name)
+        else open.set(name, others)
+      })
+    },
+  }
+}
+
+/** Keeps the newest lines in memory and all of a bounded amount in a file. */
+function createChildLog(path: string, onClose: () => void): ChildLog {
+  const lines: string[] = []
+  let bytes = existsSync(path) ? statSync(path).size : 0
+  let file = append()
+
+  function append(): WriteStream {
+    const stream = createWriteStream(path, { flags: 'a' })
+    // The log is a help, not a promise: a full disk must not end the child.
+    stream.on('error', () => {})
+    return stream
+  }
+
+  function rotate(): void {
+    file.end()
+    renameSync(path, path + OLDER)
+    file = append()
+    bytes = 0
+  }
+
+  return {
+    add(raw) {
+      const line = raw.length > LINE_CHARS_MAX ? `${raw.slice(0, LINE_CHARS_MAX)}…` : raw
+      lines.push(line)
+      if (lines.length > LINES_KEPT) lines.shift()
+      const text = `${new Date().toISOString()} ${line}\n`
+      bytes += text.length
+      if (bytes > LOG_BYTES_MAX && existsSync(path)) rotate()
+      file.write(text)
+    },
+    lastLines: () => [...lines],
+    close() {
+      file.end()
+      onClose()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { type Route, route } from '../http/route.ts'
+import type { System } from './service.ts'
+import { DiskRes, EngineLogPath, EngineLogPieceRes, EngineLogQuery, EngineLogsRes } from './wire.ts'
+
+export function systemRoutes(system: System): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/preview/system/disk',
+      operationId: 'system_disk',
+      family: 'training',
+      reply: 'json',
+      response: DiskRes,
+      handle: system.disk,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/system/logs',
+      operationId: 'system_logs',
+      family: 'training',
+      reply: 'json',
+      response: EngineLogsRes,
+      handle: system.logs,
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/preview/system/logs/{name}',
+      operationId: 'system_log',
+      family: 'training',
+      pathParams: EngineLogPath,
+      query: EngineLogQuery,
+      reply: 'json',
+      response: EngineLogPieceRes,
+      handle: system.log,
+    }),
+  ]
+}
