@@ -113,18 +113,7 @@ function show({ lists, heddle, rounds }) {
     print(`${of.padEnd(44)} ${ms(firstContentMs)}       ${ms(interactiveMs)}`)
   }
   if (heddle === undefined) return
-  print(`\nHeddle's frames, ${rounds} runs together         frames   p95 (median)   longest   over 50 ms`)
-  for (const [name, runs] of [
-    ['an empty page', heddle.idle],
-    ['60 turns of the wheel, 400 px each', heddle.wheeled],
-    ['the scroll bar dragged to the end', heddle.dragged],
-  ]) {
-    const sum = (of) => runs.reduce((total, run) => total + of(run), 0)
-    const longest = Math.max(...runs.map(({ max }) => max))
-    print(
-      `${name.padEnd(42)} ${String(sum(({ frames }) => frames)).padStart(6)}      ${ms(median(runs.map(({ p95 }) => p95)))} ${ms(longest)}   ${String(sum(({ slow }) => slow)).padStart(8)}`,
-    )
-  }
+  showFrames(heddle, { rounds, print, ms })
   const { before, after, last } = heddle.memory
   print(
     `\nj and k to painted details: median ${ms(median(heddle.keysMs)).trim()}, longest ${ms(Math.max(...heddle.keysMs)).trim()} of ${heddle.keysMs.length}`,
@@ -135,6 +124,28 @@ function show({ lists, heddle, rounds }) {
   print(
     `A trace of ${heddle.traceCalls} calls: rows after ${ms(median(heddle.traces.map(({ rowsMs }) => rowsMs))).trim()}, a click answered after ${ms(median(heddle.traces.map(({ usableMs }) => usableMs))).trim()}`,
   )
+}
+
+/** Frames that people notice are told one by one: what the page worked in them, and what it waited for a processor. */
+function showFrames(heddle, { rounds, print, ms }) {
+  print(`\nHeddle's frames, ${rounds} runs together`)
+  print(`${''.padEnd(40)} frames   p95 (median)    longest   over 50 ms   most own work   over 50 ms by it`)
+  for (const [name, runs] of [
+    ['an empty page', heddle.idle],
+    ['60 turns of the wheel, 400 px each', heddle.wheeled],
+    ['the scroll bar dragged to the end', heddle.dragged],
+  ]) {
+    const sum = (of) => String(runs.reduce((total, run) => total + of(run), 0))
+    const most = (of) => Math.max(...runs.map(of))
+    const slow = runs.flatMap((run) => run.slow)
+    print(
+      `${name.padEnd(40)} ${sum(({ frames }) => frames).padStart(6)}      ${ms(median(runs.map(({ p95 }) => p95)))}  ${ms(most(({ max }) => max))}   ${String(slow.length).padStart(10)}       ${ms(most(({ ownMsMax }) => ownMsMax))}   ${sum(({ slowByOwnWork }) => slowByOwnWork).padStart(16)}`,
+    )
+    for (const frame of slow)
+      print(
+        `  one of ${ms(frame.ms).trim()}: the page worked ${ms(frame.ownMs).trim()}, ${ms(frame.drawingMs).trim()} of them on style, layout and paint`,
+      )
+  }
 }
 
 await main()

@@ -167,7 +167,7 @@ function watchKeys() {
       const before = details.textContent
       const look = () => {
         const row = document.activeElement.closest('[data-index]')
-        const words = row?.children[2].textContent.slice(0, 20)
+        const words = row?.querySelector('[data-column="2"]').textContent.slice(0, 20)
         const isShown = words && details.textContent !== before && details.textContent.includes(words)
         if (!isShown) requestAnimationFrame(look)
         else requestAnimationFrame((now) => window.keyTimes.push(now - timeStamp))

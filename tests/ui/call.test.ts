@@ -54,6 +54,65 @@ test('a printed link leads to the call in its trace; keys go through it', async 
   await expect(selected(page)).toContainText('search_web')
 })
 
+test('calls that repeat are one row until it is opened', async ({ page, server, project }) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.root}`)
+  const reads = tree(page).getByRole('row', { name: /read_document/ })
+  await expect(reads).toHaveCount(1)
+  await expect(reads).toContainText('×25')
+  await expect(reads).toHaveAttribute('aria-expanded', 'false')
+  await reads.click()
+  await expect(reads.nth(10)).toBeVisible()
+  await expect(selected(page)).toContainText('×25')
+  await page.keyboard.press('j')
+  await page.keyboard.press('r')
+  await expect(reads).toHaveCount(1)
+  await expect(selected(page)).toContainText('×25')
+  await page.keyboard.press('s')
+  await expect(reads.nth(10)).toBeVisible()
+  await tree(page).getByRole('button', { name: /×25/ }).click()
+  await expect(reads).toHaveCount(1)
+  await page.getByRole('textbox', { name: 'Find calls' }).fill('read_document')
+  await expect(reads.nth(10)).toBeVisible()
+})
+
+test('what a trace waited for is marked, and that is in the link', async ({ page, server, project }) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.root}`)
+  await expect(selected(page)).toBeVisible()
+  const waited = tree(page).getByRole('row', { name: /on the critical path/ })
+  await expect(waited).toHaveCount(0)
+  await page.keyboard.press('w')
+  await expect(waited.first()).toContainText('research_agent')
+  await expect(tree(page).getByRole('row', { name: /map_documents.*on the critical path/ })).toBeVisible()
+  // A later call ended while it still ran.
+  await expect(tree(page).getByRole('row', { name: /^function refine on/ })).toHaveCount(0)
+  await page.reload()
+  await expect(waited.first()).toBeVisible()
+  await page.getByRole('button', { name: /Mark the critical path/ }).click()
+  await expect(waited).toHaveCount(0)
+})
+
+test('the texts of the time line never cover one another', async ({ page, server, project }) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.root}`)
+  const line = page.getByRole('columnheader', { name: 'Timeline' })
+  for (const width of [1000, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect(line.locator('span').first()).toBeVisible()
+    const overlaps = await line.evaluate((element) => {
+      const texts = [...element.children].map((child) => {
+        const range = document.createRange()
+        range.selectNodeContents(child)
+        return range.getBoundingClientRect()
+      })
+      const end = element.getBoundingClientRect().right
+      return texts.filter(({ right }, at) => right > Math.min(end, texts[at + 1]?.left ?? end)).length
+    })
+    expect(overlaps).toBe(0)
+  }
+})
+
 test('calls are found by name, kind and time, and the search is in the link', async ({
   page,
   server,
@@ -174,10 +233,19 @@ for (const colorScheme of ['light', 'dark'] as const) {
       server,
       project,
     }) => {
+      // axe takes seconds a page where others work too.
+      test.setTimeout(120_000)
       const trace = await loadTrace(server.url, project, SMALL)
       const talk = await loadTalk(server.url, project)
       await page.goto(`/${project}/calls/${trace.failed}`)
       await expect(detail(page).getByRole('region', { name: 'Exception' })).toBeVisible()
+      await expect(selected(page)).toBeVisible()
+      await page.keyboard.press('w')
+      await expect(
+        tree(page)
+          .getByRole('row', { name: /on the critical path/ })
+          .first(),
+      ).toBeVisible()
       expect(await seriousViolations(page)).toEqual([])
       await page.goto(`/${project}/calls/${talk.chat}`)
       await expect(detail(page).getByRole('table')).toBeVisible()

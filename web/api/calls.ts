@@ -69,6 +69,15 @@ export async function recordCall(project_id: string, call: WholeCall): Promise<s
   return id
 }
 
+/** Deletes calls, at most 1,000 at once, with all below them. */
+export async function deleteCalls(
+  project_id: string,
+  call_ids: readonly string[],
+  { signal }: Options = {},
+): Promise<void> {
+  await ask('/calls/delete', { body: { project_id, call_ids }, signal })
+}
+
 export interface StatsBucket {
   timestamp: string
   count: number
@@ -81,6 +90,7 @@ interface StatsRequest {
   /** Seconds. */
   granularity: number
   filter: CallsFilter
+  query: CallsRequest['query']
 }
 
 /** Calls and errors over time, in equal buckets. */

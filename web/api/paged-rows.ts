@@ -31,14 +31,19 @@ export interface PagedRows<Row> {
 /** Rows of a list of any length for a table: only the pages in view are asked for and kept. */
 export function usePagedRows<Row>(options: PagedOptions<Row>): PagedRows<Row> {
   const { queryKey, pageSize, isEnabled = true } = options
-  const [pages, setPages] = useState({ first: 0, last: 0 })
+  const [pages, setPages] = useState<Pages>({ first: 0, last: 0 })
+  const travel = useRef<Travel>({ row: 0, way: 'none' })
   const total = useQuery({
     queryKey: [...queryKey, 'count'],
     queryFn: ({ signal }) => options.count({ signal }),
     enabled: isEnabled,
     placeholderData: keepPreviousData,
   })
-  const numbers = Array.from({ length: pages.last - pages.first + 1 }, (_, index) => pages.first + index)
+  const end = total.data === undefined ? pages.last : Math.ceil(total.data / pageSize) - 1
+  const numbers = Array.from(
+    { length: Math.max(1, Math.min(pages.last, end) - pages.first + 1) },
+    (_, index) => pages.first + index,
+  )
   const results = useQueries({
     queries: numbers.map((number) => ({
       queryKey: [...queryKey, 'page', number],
@@ -68,7 +73,8 @@ export function usePagedRows<Row>(options: PagedOptions<Row>): PagedRows<Row> {
     rowAt,
     onRange: useCallback(
       (first: number, last: number) => {
-        const next = { first: Math.floor(first / pageSize), last: Math.max(0, Math.floor(last / pageSize)) }
+        travel.current = travelTo(travel.current, first)
+        const next = neededPages({ first, last, way: travel.current.way, pageSize })
         setPages((old) => (old.first === next.first && old.last === next.last ? old : next))
       },
       [pageSize],
@@ -79,6 +85,31 @@ export function usePagedRows<Row>(options: PagedOptions<Row>): PagedRows<Row> {
     },
     isPending: shown.current === undefined,
     isStale: shown.current !== undefined && shown.current.key !== key,
+  }
+}
+
+interface Pages {
+  first: number
+  last: number
+}
+
+/** The first row in view, and which way it went to come there. */
+interface Travel {
+  row: number
+  way: 'none' | 'up' | 'down'
+}
+
+function travelTo(old: Travel, row: number): Travel {
+  return row === old.row ? old : { row, way: row < old.row ? 'up' : 'down' }
+}
+
+/** The pages in view, and the next one on the way, so that its rows are there when a person comes to them. */
+function neededPages(view: { first: number; last: number; way: Travel['way']; pageSize: number }): Pages {
+  const { first, last, way, pageSize } = view
+  const pageOf = (row: number) => Math.max(0, Math.floor(row / pageSize))
+  return {
+    first: pageOf(way === 'up' ? first - pageSize : first),
+    last: pageOf(way === 'down' ? last + pageSize : last),
   }
 }
 

@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
+import { callSearch } from '../features/call/search.ts'
 import { TracesPage } from '../features/traces/traces-page.tsx'
 
 const loadDetail = () => import('../features/call/detail/call-detail.tsx')
@@ -6,14 +7,13 @@ const CallDetail = lazy(async () => ({ default: (await loadDetail()).CallDetail 
 
 /** The list of calls, in whose panel is what the page of a call shows beside the tree. */
 export function TracesRoute() {
-  const [tab, setTab] = useState<React.ComponentProps<typeof CallDetail>['tab']>('auto')
   // The first row that is opened should not wait for it.
   useEffect(() => void loadDetail(), [])
   return (
     <TracesPage
-      detail={(name, id) => (
+      detail={(name, id, { tab, onTab }) => (
         <Suspense>
-          <CallDetail name={name} id={id} tab={tab} onTab={setTab} />
+          <CallDetail name={name} id={id} tab={callSearch.parse({ tab }).tab} onTab={onTab} />
         </Suspense>
       )}
     />

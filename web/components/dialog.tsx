@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { classNames } from './class-names.ts'
 
@@ -14,12 +14,16 @@ interface DialogProps {
 
 /** A window over the page that must be answered or closed. */
 export function Dialog({ title, isOpen, onClose, children, className }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null)
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/35" />
         <Base.Popup
           data-modal
+          ref={popup}
+          // The button that closes would show its tooltip, and the first escape would only close that.
+          initialFocus={popup}
           className={classNames(
             'raised-shade animate-rise fixed top-[12vh] left-1/2 z-50 flex max-h-[76vh] w-[min(34rem,calc(100vw-24px))] -translate-x-1/2 flex-col rounded-lg bg-raised outline-none',
             className,

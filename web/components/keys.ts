@@ -88,12 +88,14 @@ function nameOf(event: KeyboardEvent): string {
   return `${modifier}${shift}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
 }
 
+const TYPED_INTO = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"]'
+
 /** Typing, an open dialog or menu, and the browser's own keys come first. */
 function isOwnedByFocus(event: KeyboardEvent, pressed: string): boolean {
   if (event.altKey) return true
   if (document.querySelector('[data-modal], [role="menu"], [role="listbox"]') !== null) return true
   const target = event.target instanceof HTMLElement ? event.target : null
-  const isTyping = target?.matches('input, textarea, select, [contenteditable="true"]') ?? false
+  const isTyping = target?.matches(TYPED_INTO) ?? false
   return isTyping && !pressed.startsWith('mod+') && pressed !== 'Escape'
 }
 

@@ -5,7 +5,7 @@ import { classNames } from './class-names.ts'
 import type { Trigger } from './early-click.ts'
 import { POPUP, POPUP_ITEM, POPUP_LABEL } from './popup-style.ts'
 
-interface MenuEntry {
+export interface MenuEntry {
   label: string
   icon?: ReactNode
   onSelect: () => void
@@ -15,7 +15,7 @@ interface MenuEntry {
   isChosen?: boolean
 }
 
-interface MenuGroup {
+export interface MenuGroup {
   label?: string
   entries: readonly MenuEntry[]
 }
@@ -35,31 +35,34 @@ export function MenuPopup({ trigger, groups, side, startsOpen }: MenuProps & { s
       <Base.Portal>
         <Base.Positioner sideOffset={4} align="start" side={side ?? 'bottom'} className="z-50">
           <Base.Popup className={classNames(POPUP, 'min-w-44')}>
-            {groups.map((group, index) => (
-              <Base.Group
-                key={group.label ?? group.entries[0]?.label}
-                className={classNames(index > 0 && 'mt-1 border-t border-hair pt-1')}
-              >
-                {group.label !== undefined && (
-                  <Base.GroupLabel className={POPUP_LABEL}>{group.label}</Base.GroupLabel>
-                )}
-                {group.entries.map((entry) => (
-                  <Base.Item
-                    key={entry.label}
-                    disabled={entry.isDisabled ?? false}
-                    onClick={entry.onSelect}
-                    className={classNames(POPUP_ITEM, entry.isDangerous && 'text-error')}
-                  >
-                    {entry.icon}
-                    <span className="flex-1 truncate">{entry.label}</span>
-                    {entry.isChosen && <Check size={14} aria-label="chosen" />}
-                  </Base.Item>
-                ))}
-              </Base.Group>
-            ))}
+            <MenuEntries groups={groups} />
           </Base.Popup>
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>
   )
+}
+
+/** What stands in a menu, whatever opened it. */
+export function MenuEntries({ groups }: Pick<MenuProps, 'groups'>) {
+  return groups.map((group, index) => (
+    <Base.Group
+      key={group.label ?? group.entries[0]?.label}
+      className={classNames(index > 0 && 'mt-1 border-t border-hair pt-1')}
+    >
+      {group.label !== undefined && <Base.GroupLabel className={POPUP_LABEL}>{group.label}</Base.GroupLabel>}
+      {group.entries.map((entry) => (
+        <Base.Item
+          key={entry.label}
+          disabled={entry.isDisabled ?? false}
+          onClick={entry.onSelect}
+          className={classNames(POPUP_ITEM, entry.isDangerous && 'text-error')}
+        >
+          {entry.icon}
+          <span className="flex-1 truncate">{entry.label}</span>
+          {entry.isChosen && <Check size={14} aria-label="chosen" />}
+        </Base.Item>
+      ))}
+    </Base.Group>
+  ))
 }

@@ -182,6 +182,46 @@ describe('POST /calls/stats', () => {
     }
   })
 
+  it('200 for the calls that a query selects, whatever it looks at, together with a filter', async () => {
+    const project = server.newProject()
+    const usage = { usage: { m: { prompt_tokens: 2 } } }
+    const failed = call('00:00:00', 900, { exception: 'boom', inputs: { plan: 'pro' }, summary: usage })
+    await write(
+      project,
+      failed,
+      call('00:00:00', 100, { inputs: { plan: 'pro' }, summary: usage }),
+      call('01:00:00', 100, { inputs: { plan: 'free' }, parent_id: failed['id'] }),
+    )
+    const weave_ref = `weave:///${project}/call/${String(failed['id'])}`
+    const feedback = {
+      project_id: project,
+      weave_ref,
+      feedback_type: 'wandb.note.1',
+      payload: { note: 'odd' },
+    }
+    expect((await server.post('/feedback/create', feedback)).status).toBe(200)
+    const field = ($getField: string) => ({ $getField })
+    const is = (path: string, $literal: unknown) => ({ $eq: [field(path), { $literal }] })
+    const slow = {
+      $gt: [{ $convert: { input: field('summary.weave.latency_ms'), to: 'double' } }, { $literal: 500 }],
+    }
+    const metrics = { call_metrics: [{ metric: 'call_count' }], usage_metrics: [{ metric: 'input_tokens' }] }
+    for (const [$expr, filter, count, tokens] of [
+      [is('inputs.plan', 'pro'), null, 2, 4],
+      [is('inputs.plan', 'pro'), { call_ids: [failed['id']] }, 1, 2],
+      [{ $and: [is('inputs.plan', 'pro'), slow] }, null, 1, 2],
+      [is('summary.weave.status', 'error'), { trace_roots_only: true }, 1, 2],
+      [is('feedback.[wandb.note.1].payload.note', 'odd'), null, 1, 2],
+      [is('inputs.plan', 'none'), null, 0, undefined],
+    ] as const) {
+      const { call_buckets, usage_buckets } = await stats(project, { ...metrics, filter, query: { $expr } })
+      const found = [call_buckets[0]?.['sum_call_count'], usage_buckets[0]?.['sum_input_tokens']]
+      expect(found, JSON.stringify($expr)).toEqual([count, tokens])
+    }
+    const { call_buckets } = await stats(project, { ...metrics, query: { $expr: is('inputs.plan', 'free') } })
+    expect(call_buckets.map((bucket) => bucket['count'])).toEqual([0, 1, 0])
+  })
+
   it.each([
     ['2026-01-01T02:00:00Z', 300, 24],
     ['2026-01-01T12:00:00Z', 3600, 12],
@@ -241,6 +281,7 @@ describe('POST /calls/stats', () => {
     { timezone: 'Mars/Olympus' },
     { granularity: 0 },
     { call_metrics: [{ metric: 'prompts' }] },
+    { query: { $expr: { $near: [] } } },
     { call_metrics: [{ metric: 'latency_ms', aggregations: ['median'] }] },
   ])('422 for %j', async (fields) => {
     const body = { project_id: server.newProject(), ...RANGE, ...fields }

@@ -1,6 +1,6 @@
 import type { Query } from '../../stores/trace-db/port.ts'
 import { LATENCY_MS } from '../calls/fields.ts'
-import { conditions, type Selection } from '../calls/selection.ts'
+import { type Selection, selectionSql } from '../calls/selection.ts'
 import type { Params } from '../query-language/params.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
 import type { TimeBuckets } from '../stats/time-buckets.ts'
@@ -43,7 +43,7 @@ export function selectUsage(work: Work, limit: number): Query {
   return {
     sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates)} FROM (
         SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(ifNull(summary, ''), 'usage') AS usages
-        FROM calls FINAL WHERE ${where(work)})
+        ${fromSelected(work)})
       ARRAY JOIN usages AS usage GROUP BY bucket, model LIMIT ${params.bind(limit, 'UInt64')}`,
     params: params.values,
   }
@@ -53,7 +53,7 @@ export function selectUsage(work: Work, limit: number): Query {
 export function selectCalls(work: Work): Query {
   return {
     sql: `SELECT ${bucketColumn(work)}, '' AS model, count() AS count, ${aggregateColumn(work.aggregates)}
-      FROM calls FINAL WHERE ${where(work)} GROUP BY bucket`,
+      ${fromSelected(work)} GROUP BY bucket`,
     params: work.params.values,
   }
 }
@@ -70,9 +70,11 @@ function bucketColumn({ buckets, params }: Work): string {
   return `intDiv(toUnixTimestamp(started_at) - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
 }
 
-function where({ selection, buckets, params }: Work): string {
+/** The selected calls that started in the range. @throws 4xx for a query of fields that there are not */
+function fromSelected({ selection, buckets, params }: Work): string {
   const [start, end] = [params.bind(buckets.start, 'String'), params.bind(buckets.end, 'String')]
-  return `${conditions(selection, params)}
+  const { where, from } = selectionSql(selection, params)
+  return `FROM ${from()} WHERE ${where}
     AND started_at >= parseDateTime64BestEffort(${start}, 6, 'UTC') AND started_at < parseDateTime64BestEffort(${end}, 6, 'UTC')`
 }
 

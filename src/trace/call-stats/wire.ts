@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CallsFilter } from '../calls/wire.ts'
+import { Query } from '../query-language/wire.ts'
 import { Aggregation, Bucket, Percentiles, statsRange, statsWindow } from '../stats/stats-wire.ts'
 
 const aggregates = {
@@ -28,6 +29,9 @@ export const CallStatsReq = z.object({
   usage_metrics: z.array(z.object({ metric: z.union([TokenMetric, CostMetric]), ...aggregates })).nullish(),
   call_metrics: z.array(z.object({ metric: CallMetric, ...aggregates })).nullish(),
   filter: CallsFilter.nullish(),
+  query: Query.nullish().meta({
+    description: 'An extension: counts only calls for which this holds, as a query of /calls/stream_query',
+  }),
 })
 export type CallStatsReq = z.output<typeof CallStatsReq>
 

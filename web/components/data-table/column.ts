@@ -11,6 +11,8 @@ export interface TableColumn<Row> {
   /** Numbers stand at the end. */
   align?: 'start' | 'end'
   isSortable?: boolean
+  /** A text that takes as many lines as a row has; other cells have one. */
+  wraps?: boolean
   cell: (row: Row) => ReactNode
 }
 

@@ -1,6 +1,18 @@
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useReducer,
+  useRef,
+  useState,
+} from 'react'
 import { useIsNarrow } from '../media.ts'
+import type { MenuGroup } from '../menu-popup.tsx'
+import { CellMenu } from './cell-menu.tsx'
 import type { Sort, TableColumn } from './column.ts'
+import { type DrawnRow, drawRows } from './drawn-rows.ts'
+import type { AllRows, OnSelect } from './row-choice.ts'
 import { inRowOrder, type RowSlot, reuseSlots } from './row-slots.ts'
 import { TableHeader } from './table-header.tsx'
 import { TableRow } from './table-row.tsx'
@@ -11,6 +23,9 @@ import { useRowWindow } from './use-row-window.ts'
 
 const ROW_PX = 28
 const HEADER_PX = 28
+/** Of rows with several lines. */
+const LINE_PX = 18
+const ROW_PADDING_PX = 10
 /** Two lines: what a phone shows of a row, large enough to touch. */
 const NARROW_ROW_PX = 52
 
@@ -37,8 +52,16 @@ export interface DataTableProps<Row> {
   sort?: Sort | undefined
   onSort?: (sort: Sort) => void
   /** Ids; with it, rows have a box and `x` ticks them. */
-  selected?: ReadonlySet<string>
-  onSelect?: (id: string) => void
+  selected?: Pick<ReadonlySet<string>, 'has'>
+  onSelect?: OnSelect
+  /** With it, the header has a box too. */
+  all?: AllRows
+  /** Lines of text in each row. */
+  lines?: number
+  /** What can be done with one cell: behind a button in it, and `c`. */
+  cellMenu?: (row: Row, column: string) => readonly MenuGroup[]
+  /** One of these menus opens. */
+  onCellMenu?: () => void
   /** Two lines of a row, on a phone. */
   narrow?: (row: Row) => ReactNode
   /** What the rows answer; when it changes, the table begins at its top again. */
@@ -52,16 +75,23 @@ export interface DataTableProps<Row> {
  * for those it needs; who holds them decides how many stay in memory.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rowCount, rowAt, rowId, selected, isStale = false } = props
+  const { label, columns, rowCount, rowAt, rowId, selected, isStale = false, lines = 1, cellMenu } = props
   // State, and not a ref: what is inside can only measure once it is there.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const isNarrow = useIsNarrow() && props.narrow !== undefined
+  const rowPx = isNarrow ? NARROW_ROW_PX : lines === 1 ? ROW_PX : lines * LINE_PX + ROW_PADDING_PX
   const model = useColumnModel(props.memory, columns, selected !== undefined)
   const isWide = useIsWide(scroller, model.minWidth)
+  const [menuCell, setMenuCell] = useState<HTMLElement>()
+  const openMenu = (cell: HTMLElement | undefined) => {
+    setMenuCell(cell)
+    if (cell !== undefined) props.onCellMenu?.()
+  }
   const active = useActiveRow({
     ...props,
     scroller,
-    pageRows: () => Math.floor((scroller?.clientHeight ?? 0) / ROW_PX) - 1,
+    pageRows: () => Math.floor((scroller?.clientHeight ?? 0) / rowPx) - 1,
+    ...(cellMenu !== undefined && !isNarrow && { onCellMenu: openMenu }),
   })
   useEffect(() => {
     if (props.question !== undefined) scroller?.scrollTo({ top: 0 })
@@ -69,13 +99,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const style = isNarrow
     ? undefined
     : ({ '--columns': model.template, minWidth: model.minWidth } as CSSProperties)
-  return (
+  const grid = (
     <div
       ref={setScroller}
       role="grid"
       aria-label={label}
       aria-rowcount={rowCount + 1}
       aria-colcount={columns.length}
+      aria-multiselectable={selected !== undefined}
       aria-busy={isStale}
       tabIndex={rowCount === 0 ? 0 : -1}
       className="group/table thin-scroll relative min-h-0 flex-1 overflow-auto overscroll-contain outline-none [contain:strict] data-stale:opacity-60"
@@ -83,15 +114,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       data-wide={isWide || undefined}
       onKeyDown={active.onKeyDown}
     >
-      {!isNarrow && <TableHeader model={model} sort={props.sort} onSort={props.onSort} style={style} />}
+      {!isNarrow && (
+        <TableHeader model={model} all={props.all} sort={props.sort} onSort={props.onSort} style={style} />
+      )}
       <TableBody
         {...props}
         key={isNarrow ? 'narrow' : 'wide'}
-        rowPx={isNarrow ? NARROW_ROW_PX : ROW_PX}
+        rowPx={rowPx}
         headerPx={isNarrow ? 0 : HEADER_PX}
         isNarrow={isNarrow}
         scroller={scroller}
         active={active.index}
+        activeColumn={active.column}
         reveal={active.reveal}
         onActivate={active.activate}
         style={style}
@@ -99,6 +133,20 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         rowId={rowId}
       />
     </div>
+  )
+  if (cellMenu === undefined || isNarrow) return grid
+  return (
+    <>
+      {grid}
+      <CellMenu
+        scroller={scroller}
+        columns={columns}
+        rowAt={rowAt}
+        entries={cellMenu}
+        cell={menuCell}
+        onCell={openMenu}
+      />
+    </>
   )
 }
 
@@ -108,6 +156,8 @@ interface BodyProps<Row> extends DataTableProps<Row> {
   isNarrow: boolean
   scroller: HTMLDivElement | null
   active: number
+  /** The column of the active row that keys act on; -1 for none. */
+  activeColumn: number
   /** Holds how to bring a row into view, for the keys. */
   reveal: React.RefObject<(index: number) => void>
   onActivate: (index: number) => void
@@ -134,6 +184,7 @@ function TableBody<Row>(props: BodyProps<Row>) {
   const { first, last, isMoving, reveal: intoView } = useRowWindow({ scroller, rowCount, rowPx, headerPx })
   const reused = reuseSlots(slots.current, indexesOf(first, last, { count: rowCount, active }))
   slots.current = isMoving ? reused : inRowOrder(reused)
+  const drawn = useDrawnRows(slots.current, rowAt)
   useEffect(() => {
     if (rowCount > 0) onRange?.(first, last)
   }, [first, last, rowCount, onRange])
@@ -147,10 +198,17 @@ function TableBody<Row>(props: BodyProps<Row>) {
     },
     [onOpen, onActivate],
   )
+  const { onSelect } = props
+  const select = useCallback<OnSelect>(
+    (id, index, how) => {
+      onActivate(index)
+      onSelect?.(id, index, how)
+    },
+    [onSelect, onActivate],
+  )
   return (
     <div role="rowgroup" className="relative" style={{ ...style, height: rowCount * rowPx }}>
-      {slots.current.map(({ key, index }) => {
-        const row = rowAt(index)
+      {drawn.map(({ key, index, row }) => {
         const id = row === undefined ? undefined : rowId(row)
         return (
           <TableRow
@@ -163,15 +221,31 @@ function TableBody<Row>(props: BodyProps<Row>) {
             columns={props.columns as readonly TableColumn<unknown>[]}
             isActive={index === active}
             isOpen={id !== undefined && id === props.openId}
-            isSelected={props.selected === undefined || id === undefined ? undefined : props.selected.has(id)}
+            isChosen={props.selected === undefined ? undefined : id !== undefined && props.selected.has(id)}
+            activeColumn={index === active ? props.activeColumn : -1}
+            lines={props.lines ?? 1}
             onOpen={open as (row: unknown, index: number) => void}
-            onSelect={props.onSelect}
+            onSelect={select}
             narrow={props.isNarrow ? (props.narrow as ((row: unknown) => ReactNode) | undefined) : undefined}
           />
         )
       })}
     </div>
   )
+}
+
+/** Rows get their content over as many frames as it takes. */
+function useDrawnRows<Row>(slots: readonly RowSlot[], rowAt: (index: number) => Row | undefined) {
+  const [, drawMore] = useReducer((frames: number) => frames + 1, 0)
+  const shown = useRef<DrawnRow<Row>[]>([])
+  const { rows, isComplete } = drawRows(shown.current, slots, rowAt)
+  shown.current = rows
+  useEffect(() => {
+    if (isComplete) return
+    const frame = requestAnimationFrame(drawMore)
+    return () => cancelAnimationFrame(frame)
+  })
+  return rows
 }
 
 /** The rows in view, and the one with the focus: it stays in the document, or the focus would be lost with it. */

@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react'
 import type { CSSProperties } from 'react'
 import { classNames } from '../class-names.ts'
 import type { Sort } from './column.ts'
+import type { AllRows } from './row-choice.ts'
 import type { ColumnModel, SizedColumn } from './use-column-model.ts'
 
 /** As the pinned cells of rows: only in a table that scrolls sideways. */
@@ -12,13 +13,14 @@ const STEP_PX = 16
 
 interface TableHeaderProps {
   model: ColumnModel
+  all: AllRows | undefined
   sort: Sort | undefined
   onSort: ((sort: Sort) => void) | undefined
   style: CSSProperties | undefined
 }
 
 /** The names of columns: sorted by a click, widened by dragging their edge or by shift and arrows. */
-export function TableHeader({ model, sort, onSort, style }: TableHeaderProps) {
+export function TableHeader({ model, all, sort, onSort, style }: TableHeaderProps) {
   return (
     <div role="rowgroup" className="sticky top-0 z-10" style={style}>
       <div
@@ -28,8 +30,23 @@ export function TableHeader({ model, sort, onSort, style }: TableHeaderProps) {
         style={{ gridTemplateColumns: 'var(--columns)' }}
       >
         {model.hasBoxes && (
-          <div role="columnheader" className={`${PINNED} left-0 bg-bg`}>
-            <span className="sr-only">Chosen</span>
+          <div role="columnheader" className={`${PINNED} left-0 flex items-center justify-center bg-bg`}>
+            {all === undefined ? (
+              <span className="sr-only">Chosen</span>
+            ) : (
+              <input
+                type="checkbox"
+                aria-label="Choose all rows"
+                title="Choose all rows"
+                checked={all.share === 'all'}
+                // Only a property says that some are.
+                ref={(box) => {
+                  if (box !== null) box.indeterminate = all.share === 'some'
+                }}
+                className="size-3.5 accent-(--accent)"
+                onChange={all.onChoose}
+              />
+            )}
           </div>
         )}
         {model.columns.map((column, index) => (

@@ -1,5 +1,7 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { useKeys } from '../keys.ts'
+import type { OnSelect } from './row-choice.ts'
+import { useActiveCell } from './use-active-cell.ts'
 
 interface Options<Row> {
   label: string
@@ -8,7 +10,10 @@ interface Options<Row> {
   rowId: (row: Row) => string
   onOpen?: (row: Row, index: number) => void
   onActive?: (row: Row, index: number) => void
-  onSelect?: (id: string) => void
+  onSelect?: OnSelect
+  columns: readonly unknown[]
+  /** Opens what can be done with a cell. */
+  onCellMenu?: (cell: HTMLElement) => void
   scroller: HTMLDivElement | null
   /** How many rows one page key moves. */
   pageRows: () => number
@@ -57,10 +62,29 @@ export function useActiveRow<Row>(options: Options<Row>) {
       : [{ keys: 'Enter', does: 'Open the row', run: () => row !== undefined && onOpen(row, index) }]),
     ...(onSelect === undefined
       ? []
-      : [{ keys: 'x', does: 'Choose the row', run: () => id !== undefined && onSelect(id) }]),
+      : [
+          { keys: 'x', does: 'Choose the row', run: () => id !== undefined && onSelect(id, index, 'one') },
+          {
+            keys: 'shift+x',
+            does: 'Choose all rows up to here',
+            run: () => id !== undefined && onSelect(id, index, 'up to'),
+          },
+        ]),
   ])
 
+  const { column, onCellKey } = useActiveCell({
+    label: options.label,
+    scroller,
+    columnCount: options.columns.length,
+    index,
+    isLoaded: row !== undefined,
+    onCellMenu: options.onCellMenu,
+  })
+
   const onKeyDown = (event: KeyboardEvent) => {
+    const isOnRow = !event.altKey && event.target instanceof HTMLElement && event.target.role === 'row'
+    if (!isOnRow) return
+    if (onCellKey(event.key)) return event.preventDefault()
     const steps: Record<string, number> = {
       ArrowDown: index + 1,
       ArrowUp: index - 1,
@@ -70,17 +94,11 @@ export function useActiveRow<Row>(options: Options<Row>) {
       End: rowCount - 1,
     }
     const next = steps[event.key]
-    if (
-      next === undefined ||
-      event.altKey ||
-      !(event.target instanceof HTMLElement) ||
-      event.target.role !== 'row'
-    )
-      return
+    if (next === undefined) return
     event.preventDefault()
     isBlank.current = false
     go(next)
   }
 
-  return { index: Math.min(index, Math.max(0, rowCount - 1)), reveal, activate, onKeyDown }
+  return { index: Math.min(index, Math.max(0, rowCount - 1)), column, reveal, activate, onKeyDown }
 }

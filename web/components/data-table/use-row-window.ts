@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 /** Rows drawn beyond what is seen, most of them where the table scrolls to, so that a turn of the wheel finds them. */
 const AHEAD = 12
@@ -52,6 +52,13 @@ export function useRowWindow({ scroller, rowCount, rowPx, headerPx }: RowWindowO
       observer.disconnect()
       scroller.removeEventListener('scroll', onScroll)
     }
+  }, [scroller, rowPx])
+  // Rows of another height: the first one in view stays the first.
+  const drawnPx = useRef(rowPx)
+  useLayoutEffect(() => {
+    if (scroller !== null && drawnPx.current !== rowPx)
+      scroller.scrollTop = (scroller.scrollTop / drawnPx.current) * rowPx
+    drawnPx.current = rowPx
   }, [scroller, rowPx])
   const reveal = useCallback(
     (index: number) => {

@@ -65,6 +65,8 @@ export function CallPage() {
               select={select}
               find={search.find}
               onFind={(find) => change({ find }, 'replace')}
+              hasPath={search.path === 'critical'}
+              onPath={(isShown) => change({ path: isShown ? 'critical' : 'hidden' }, 'replace')}
             />
           )
         }

@@ -9,6 +9,8 @@ export const callSearch = z.object({
   tab: z.catch(z._default(z.enum(TABS), 'auto'), 'auto'),
   /** What is looked for in the tree. */
   find: z.catch(z._default(z.string(), ''), ''),
+  /** Whether what the trace waited for is marked. */
+  path: z.catch(z._default(z.enum(['hidden', 'critical']), 'hidden'), 'hidden'),
 })
 
 export type CallSearch = z.infer<typeof callSearch>

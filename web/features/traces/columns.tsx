@@ -20,7 +20,7 @@ const KNOWN: readonly Column[] = [
   {
     id: 'op',
     title: 'Call',
-    width: 190,
+    width: 180,
     sortField: 'summary.weave.trace_name',
     text: (row) => row.name,
     cell: (row) => (
@@ -33,7 +33,7 @@ const KNOWN: readonly Column[] = [
   {
     id: 'started_at',
     title: 'Started',
-    width: 112,
+    width: 104,
     sortField: 'started_at',
     text: (row) => row.startedAt,
     cell: (row) => (
@@ -47,6 +47,7 @@ const KNOWN: readonly Column[] = [
     title: 'Input',
     width: 200,
     grows: true,
+    wraps: true,
     text: (row) => row.inputs,
     cell: (row) => row.inputs,
   },
@@ -55,6 +56,7 @@ const KNOWN: readonly Column[] = [
     title: 'Output',
     width: 200,
     grows: true,
+    wraps: true,
     text: (row) => row.output,
     cell: (row) => (row.exception ? <span className="text-error">{row.output}</span> : row.output),
   },
@@ -154,6 +156,7 @@ export function columnOf(id: string): Column {
     id,
     title: id.replace(/^(inputs|output|attributes|summary)\./, ''),
     width: 160,
+    wraps: true,
     isSortable: true,
     sortField: id,
     text: (row) => row.cells[id] ?? '',

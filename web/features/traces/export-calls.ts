@@ -7,10 +7,14 @@ import { columnOf, pathsOf } from './columns.tsx'
 export type ExportFormat = 'csv' | 'jsonl'
 
 interface ExportOptions {
-  request: CallsRequest
+  /** Lists whose calls follow one another. */
+  requests: readonly CallsRequest[]
   /** Columns of a CSV, in order. */
   ids: readonly string[]
   format: ExportFormat
+  /** Leaves out what is not chosen of the list. */
+  isWanted?: (id: string) => boolean
+  signal?: AbortSignal
   onProgress: (calls: number) => void
 }
 
@@ -21,23 +25,28 @@ const PROGRESS_CALLS = 500
 /** Saves all calls of a list as a file, as they stream in. */
 export async function exportCalls(
   project: string,
-  { request, ids, format, onProgress }: ExportOptions,
+  { requests, ids, format, isWanted, signal, onProgress }: ExportOptions,
 ): Promise<void> {
   const columns = ids.map(columnOf)
   const paths = pathsOf(ids)
-  const asCsv = (line: string) => {
-    const row = rowOf(JSON.parse(line) as Call, paths)
+  const asCsv = (call: Call) => {
+    const row = rowOf(call, paths)
     return columns.map((column) => csvField(column.text(row))).join(',')
+  }
+  const textOf = (line: string) => {
+    if (format === 'jsonl' && isWanted === undefined) return line
+    const call = JSON.parse(line) as Call
+    if (isWanted?.(call.id) === false) return undefined
+    return format === 'csv' ? asCsv(call) : line
   }
   const pieces: Blob[] = []
   let text = format === 'csv' ? `${columns.map(({ title }) => csvField(title)).join(',')}\n` : ''
   let calls = 0
-  // Whole calls are wanted, not those payloads alone that the table shows.
-  const { columns: _shown, ...whole } = request
-  const body = { project_id: project, ...(format === 'csv' ? request : whole) }
   try {
-    for await (const line of textLines('/calls/stream_query', { body })) {
-      text += `${format === 'csv' ? asCsv(line) : line}\n`
+    for await (const line of linesOf(project, requests, { format, signal })) {
+      const entry = textOf(line)
+      if (entry === undefined) continue
+      text += `${entry}\n`
       if (++calls % PROGRESS_CALLS === 0) onProgress(calls)
       if (text.length < PIECE_CHARS) continue
       pieces.push(new Blob([text]))
@@ -50,7 +59,21 @@ export async function exportCalls(
     )
     notify({ title: `${calls.toLocaleString('en')} calls saved` })
   } catch (error) {
+    if (signal?.aborted) return
     notify({ title: 'The export failed', detail: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+async function* linesOf(
+  project_id: string,
+  requests: readonly CallsRequest[],
+  { format, signal }: { format: ExportFormat; signal: AbortSignal | undefined },
+): AsyncGenerator<string> {
+  for (const request of requests) {
+    // Whole calls are wanted, not those payloads alone that the table shows.
+    const { columns: _shown, ...whole } = request
+    const body = { project_id, ...(format === 'csv' ? request : whole) }
+    yield* textLines('/calls/stream_query', { body, signal })
   }
 }
 

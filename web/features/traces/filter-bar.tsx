@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { ListFilter, Plus, Search, X } from 'lucide-react'
-import { lazy, useEffect, useRef, useState } from 'react'
-import { Button } from '../../components/button.tsx'
+import { Braces, ListFilter, Plus, Search, X } from 'lucide-react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Button, IconButton } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { Popover } from '../../components/popover.tsx'
@@ -12,6 +12,8 @@ import type { ChangeSearch, Comparison, Condition, TracesSearch } from './search
 import type { Traces } from './use-traces.ts'
 
 const ConditionForm = lazy(async () => ({ default: (await import('./condition-form.tsx')).ConditionForm }))
+
+const QueryDialog = lazy(async () => ({ default: (await import('./query-dialog.tsx')).QueryDialog }))
 
 /** Typing settles before the server is asked. */
 const TYPING_MS = 250
@@ -48,6 +50,7 @@ export function FilterBar({ search, change, project, traces }: FilterBarProps) {
         />
       ))}
       <AddCondition project={project} onAdd={add} />
+      <EditAsQuery search={search} change={change} project={project} />
       {filter.length + (search.text === '' ? 0 : 1) > 1 && (
         <Button look="quiet" size="small" onClick={() => change({ filter: [], text: '' })}>
           Clear
@@ -66,6 +69,27 @@ export function FilterBar({ search, change, project, traces }: FilterBarProps) {
         <RangeMenu search={search} change={change} span={traces.span} />
       </span>
     </>
+  )
+}
+
+function EditAsQuery(props: Pick<FilterBarProps, 'search' | 'change' | 'project'>) {
+  const [isOpen, setOpen] = useState(false)
+  useKeys('Query', [{ keys: 'q', does: 'Edit as query', run: () => setOpen(true) }])
+  return (
+    <span className="max-md:hidden">
+      <IconButton
+        label="Edit as query"
+        keys="q"
+        size="small"
+        icon={<Braces size={14} />}
+        onClick={() => setOpen(true)}
+      />
+      {isOpen && (
+        <Suspense>
+          <QueryDialog {...props} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </span>
   )
 }
 

@@ -1,11 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { callBuckets, type StatsBucket, streamCalls } from '../../api/calls.ts'
+import {
+  type CallsFilter,
+  type CallsRequest,
+  callBuckets,
+  type StatsBucket,
+  streamCalls,
+} from '../../api/calls.ts'
 import { classNames } from '../../components/class-names.ts'
 import { formatCount, formatDate } from '../../components/format.ts'
 import type { ChangeSearch, TracesSearch } from './search.ts'
 import { rangeOf, type TimeSpan } from './time-range.ts'
-import { filterOf, type Traces } from './use-traces.ts'
+import { filterOf, operationsOf, type Traces } from './use-traces.ts'
 
 /** Bars: more are thinner than they can be told apart. */
 const BARS_MAX = 96
@@ -31,18 +37,21 @@ interface Bar {
 export function Histogram({ search, change, project, traces }: HistogramProps) {
   const { span } = traces
   const filter = filterOf(search)
-  const { data } = useQuery({
-    queryKey: ['calls', project, 'histogram', filter, span.from, span.to],
+  const operations = operationsOf(search)
+  const query = operations.length === 0 ? undefined : { $expr: { $and: operations } }
+  const { data, isError } = useQuery({
+    queryKey: ['calls', project, 'histogram', filter, query, span.from, span.to],
     enabled: !traces.isPending,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => readBars(project, { span, filter, signal }),
+    queryFn: ({ signal }) => readBars(project, { span, filter, query, signal }),
   })
   const bars = data ?? []
   const total = bars.reduce((sum, bar) => sum + bar.ok + bar.errors, 0)
   const errors = bars.reduce((sum, bar) => sum + bar.errors, 0)
   return (
     <div className="relative h-14 shrink-0 border-b border-hair px-4 pt-1.5 max-md:px-3">
-      {bars.length > 0 && (
+      {isError && <p className="text-2xs text-muted">What matches could not be counted over time</p>}
+      {!isError && bars.length > 0 && (
         <Bars
           bars={bars}
           label={`Calls over time: ${total.toLocaleString('en')} started, ${errors.toLocaleString('en')} failed`}
@@ -132,21 +141,21 @@ function Bars({
   )
 }
 
-async function readBars(
-  project: string,
-  {
-    span,
-    filter,
-    signal,
-  }: { span: TimeSpan; filter: { trace_roots_only?: boolean | null | undefined }; signal: AbortSignal },
-): Promise<Bar[]> {
+interface Counted {
+  span: TimeSpan
+  filter: CallsFilter
+  query: CallsRequest['query']
+  signal: AbortSignal
+}
+
+async function readBars(project: string, { span, filter, query, signal }: Counted): Promise<Bar[]> {
   const oldest = span.from ?? (await oldestStart(project, { filter, signal })) ?? span.to
   const from = Math.max(oldest, span.to - RANGE_MS_MAX)
   const seconds = Math.max(1, (span.to - from) / 1000)
   const granularity = GRANULARITIES.find((each) => seconds / each <= BARS_MAX) ?? 86_400
   const { call_buckets } = await callBuckets(
     project,
-    { start: new Date(from).toISOString(), end: new Date(span.to).toISOString(), granularity, filter },
+    { start: new Date(from).toISOString(), end: new Date(span.to).toISOString(), granularity, filter, query },
     { signal },
   )
   return call_buckets.map((bucket) => barOf(bucket, granularity))
@@ -160,7 +169,7 @@ function barOf(bucket: StatsBucket, granularity: number): Bar {
 
 async function oldestStart(
   project: string,
-  { filter, signal }: { filter: { trace_roots_only?: boolean | null | undefined }; signal: AbortSignal },
+  { filter, signal }: Pick<Counted, 'filter' | 'signal'>,
 ): Promise<number | undefined> {
   const sort_by = [{ field: 'started_at', direction: 'asc' as const }]
   for await (const call of streamCalls(project, { filter, limit: 1, columns: ['id'], sort_by }, { signal }))

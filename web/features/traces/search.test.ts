@@ -45,6 +45,7 @@ function randomSearch(seed: number): TracesSearch {
     columns: some(() => one(TEXTS)),
     calls: one(['roots', 'all']),
     open: one(TEXTS),
+    tab: one(TEXTS),
   }
 }
 

@@ -34,6 +34,8 @@ export const tracesSearch = z.object({
   calls: z.catch(z._default(z.enum(['roots', 'all']), 'roots'), 'roots'),
   /** The id of the call that is looked at. */
   open: z.catch(z._default(z.string(), ''), ''),
+  /** Which part of it; `auto` is the one that says most. */
+  tab: z.catch(z._default(z.string(), 'auto'), 'auto'),
 })
 
 export type TracesSearch = z.infer<typeof tracesSearch>

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { Columns3, Download } from 'lucide-react'
+import { Columns3, Download, Rows3 } from 'lucide-react'
 import { lazy, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { Popover } from '../../components/popover.tsx'
 import { type ExportFormat, exportCalls } from './export-calls.ts'
+import { ROW_LINES } from './row-lines.ts'
 import { sampleQuery } from './sample.ts'
 import type { Traces } from './use-traces.ts'
 
@@ -15,16 +16,18 @@ interface TracesActionsProps {
   traces: Traces
   ids: readonly string[]
   onColumns: (ids: string[]) => void
+  lines: number
+  onLines: (lines: number) => void
 }
 
-/** Columns and export, at the end of the title row. */
-export function TracesActions({ project, traces, ids, onColumns }: TracesActionsProps) {
+/** Columns, height of rows and export, at the end of the title row. */
+export function TracesActions({ project, traces, ids, onColumns, lines, onLines }: TracesActionsProps) {
   const [isOpen, setOpen] = useState(false)
   const [done, setDone] = useState<number>()
   const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
   const save = (format: ExportFormat) => {
     setDone(0)
-    void exportCalls(project, { request: traces.request, ids, format, onProgress: setDone }).finally(() =>
+    void exportCalls(project, { requests: [traces.request], ids, format, onProgress: setDone }).finally(() =>
       setDone(undefined),
     )
   }
@@ -48,6 +51,20 @@ export function TracesActions({ project, traces, ids, onColumns }: TracesActions
       >
         <ColumnPicker ids={ids} paths={sample?.paths ?? []} onChange={onColumns} />
       </Popover>
+      <span className="max-md:hidden">
+        <Menu
+          trigger={<IconButton label="Height of rows" keys="] [" icon={<Rows3 size={15} />} />}
+          groups={[
+            {
+              entries: ROW_LINES.map((each) => ({
+                label: each.label,
+                isChosen: each.lines === lines,
+                onSelect: () => onLines(each.lines),
+              })),
+            },
+          ]}
+        />
+      </span>
       <Menu
         trigger={
           <IconButton

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { type ProjectName, projectId } from '../../api/project.ts'
@@ -6,23 +7,33 @@ import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
 import { ErrorState, StaleBanner } from '../../components/states.tsx'
 import type { CallRow } from './call-row.ts'
+import { cellActions } from './cell-actions.ts'
 import { columnOf, rememberColumns, rememberedColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { Histogram } from './histogram.tsx'
 import { NarrowRow } from './narrow-row.tsx'
 import { NoCalls } from './no-calls.tsx'
-import type { ChangeSearch } from './search.ts'
+import { useRowLines } from './row-lines.ts'
+import { sampleQuery } from './sample.ts'
+import type { ChangeSearch, TracesSearch } from './search.ts'
 import { TracesActions } from './traces-actions.tsx'
-import { useFollowing, useTraces } from './use-traces.ts'
+import { type ChosenCalls, useChosen } from './use-chosen.ts'
+import { type Traces, useFollowing, useTraces } from './use-traces.ts'
 
 const loadPeek = () => import('./call-peek.tsx')
 const CallPeek = lazy(async () => ({ default: (await loadPeek()).CallPeek }))
+const SelectionBar = lazy(async () => ({ default: (await import('./selection-bar.tsx')).SelectionBar }))
 
 const route = getRouteApi('/$entity/$project/traces')
 
 interface TracesPageProps {
-  /** Everything of one call, for the panel. */
-  detail: (name: ProjectName, id: string) => ReactNode
+  /** Everything of one call, for the panel, and which part of it is open. */
+  detail: (name: ProjectName, id: string, tab: TabChoice) => ReactNode
+}
+
+export interface TabChoice {
+  tab: string
+  onTab: (tab: string) => void
 }
 
 /** Every call of a project: found, sorted, looked into. */
@@ -43,31 +54,20 @@ export function TracesPage({ detail }: TracesPageProps) {
     rememberColumns(project, next)
     change({ columns: [] }, 'replace')
   }
-  const columnKey = ids.join('\n')
-  const columns = useMemo(() => columnKey.split('\n').map(columnOf), [columnKey])
-  const traces = useTraces(project, search, ids)
+  const [lines, setLines] = useRowLines()
+  const traces = useTraces(project, search, { columns: ids, lines })
+  const chosen = useChosen(project, questionOf(search), traces)
   // The first row that is opened should not wait for it.
   useEffect(() => void loadPeek(), [])
   const [isAtTop, setAtTop] = useState(true)
-  useFollowing(traces, isAtTop && search.open === '')
-  const { onRange: needRows } = traces
-  const onRange = useCallback(
-    (first: number, last: number) => {
-      setAtTop(first === 0)
-      needRows(first, last)
-    },
-    [needRows],
-  )
-  const open = useCallback(
-    (row: CallRow) => change({ open: row.id }, search.open === '' ? 'push' : 'replace'),
-    [change, search.open],
-  )
+  // Rows keep their places while somebody reads or chooses some.
+  useFollowing(traces, isAtTop && search.open === '' && chosen.share === 'none')
   const shown = { search, change, project, traces }
   return (
     <Page
       title={<Title traces={traces} />}
       tab={`Traces of ${name.project}`}
-      actions={<TracesActions {...shown} ids={ids} onColumns={setColumns} />}
+      actions={<TracesActions {...shown} ids={ids} onColumns={setColumns} lines={lines} onLines={setLines} />}
       toolbar={<FilterBar {...shown} />}
     >
       <Histogram {...shown} />
@@ -79,35 +79,95 @@ export function TracesPage({ detail }: TracesPageProps) {
       ) : !traces.isPending && traces.rowCount === 0 ? (
         <NoCalls {...shown} />
       ) : (
-        <DataTable
-          label="Calls"
-          memory={`calls.${project}`}
-          columns={columns}
-          rowCount={traces.isPending ? SKELETON_ROWS : traces.rowCount}
-          rowAt={traces.rowAt}
-          rowId={rowId}
-          onRange={onRange}
-          onOpen={open}
-          {...(search.open !== '' && { onActive: open })}
-          openId={search.open}
-          sort={{
-            column: search.sort.replace(/^-/, ''),
-            direction: search.sort.startsWith('-') ? 'desc' : 'asc',
-          }}
-          onSort={({ column, direction }) => change({ sort: `${direction === 'desc' ? '-' : ''}${column}` })}
-          narrow={narrow}
-          question={JSON.stringify([search.filter, search.text, search.range, search.sort, search.calls])}
-          isStale={traces.isStale}
+        <CallsTable
+          {...shown}
+          ids={ids}
+          lines={lines}
+          chosen={chosen}
+          onColumns={setColumns}
+          onAtTop={setAtTop}
         />
+      )}
+      {chosen.share !== 'none' && (
+        <Suspense fallback={<div className="h-10 shrink-0 border-t border-hair bg-panel" />}>
+          <SelectionBar project={project} traces={traces} chosen={chosen} ids={ids} />
+        </Suspense>
       )}
       {search.open !== '' && (
         <Suspense>
-          <CallPeek name={name} id={search.open} onClose={() => change({ open: '' })}>
-            {detail(name, search.open)}
+          <CallPeek name={name} id={search.open} onClose={() => change({ open: '', tab: 'auto' })}>
+            {detail(name, search.open, { tab: search.tab, onTab: (tab) => change({ tab }, 'replace') })}
           </CallPeek>
         </Suspense>
       )}
     </Page>
+  )
+}
+
+interface CallsTableProps {
+  search: TracesSearch
+  change: ChangeSearch
+  project: string
+  traces: Traces
+  ids: readonly string[]
+  lines: number
+  chosen: ChosenCalls
+  onColumns: (ids: string[]) => void
+  onAtTop: (isAtTop: boolean) => void
+}
+
+function CallsTable({ search, change, project, traces, ids, lines, chosen, ...on }: CallsTableProps) {
+  const columnKey = ids.join('\n')
+  const columns = useMemo(() => columnKey.split('\n').map(columnOf), [columnKey])
+  const [needsPaths, setNeedsPaths] = useState(false)
+  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: needsPaths })
+  const { onRange: needRows } = traces
+  const { onAtTop } = on
+  const onRange = useCallback(
+    (first: number, last: number) => {
+      onAtTop(first === 0)
+      needRows(first, last)
+    },
+    [needRows, onAtTop],
+  )
+  const open = useCallback(
+    (row: CallRow) => change({ open: row.id }, search.open === '' ? 'push' : 'replace'),
+    [change, search.open],
+  )
+  return (
+    <DataTable
+      label="Calls"
+      memory={`calls.${project}`}
+      columns={columns}
+      rowCount={traces.isPending ? SKELETON_ROWS : traces.rowCount}
+      rowAt={traces.rowAt}
+      rowId={rowId}
+      onRange={onRange}
+      onOpen={open}
+      {...(search.open !== '' && { onActive: open })}
+      openId={search.open}
+      selected={chosen}
+      onSelect={chosen.onSelect}
+      all={{ share: chosen.share, onChoose: chosen.chooseAll }}
+      lines={lines}
+      onCellMenu={() => setNeedsPaths(true)}
+      cellMenu={(row, column) =>
+        cellActions(row, column, {
+          paths: sample?.paths ?? [],
+          ids,
+          onFilter: (condition) => change({ filter: [...search.filter, condition], open: '' }),
+          onColumn: (path) => on.onColumns([...ids, path]),
+        })
+      }
+      sort={{
+        column: search.sort.replace(/^-/, ''),
+        direction: search.sort.startsWith('-') ? 'desc' : 'asc',
+      }}
+      onSort={({ column, direction }) => change({ sort: `${direction === 'desc' ? '-' : ''}${column}` })}
+      narrow={narrow}
+      question={questionOf(search)}
+      isStale={traces.isStale}
+    />
   )
 }
 
@@ -117,7 +177,12 @@ const SKELETON_ROWS = 40
 const rowId = (row: CallRow) => row.id
 const narrow = (row: CallRow) => <NarrowRow row={row} />
 
-function Title({ traces }: { traces: ReturnType<typeof useTraces> }) {
+/** What decides which rows there are, and their order. */
+function questionOf({ filter, text, range, sort, calls }: TracesSearch): string {
+  return JSON.stringify([filter, text, range, sort, calls])
+}
+
+function Title({ traces }: { traces: Traces }) {
   return (
     <span className="flex items-baseline gap-2">
       Traces

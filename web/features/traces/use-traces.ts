@@ -9,7 +9,7 @@ import {
 } from '../../api/calls.ts'
 import { usePagedRows } from '../../api/paged-rows.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
-import { type CallRow, rowOf } from './call-row.ts'
+import { type CallRow, cellChars, rowOf } from './call-row.ts'
 import { columnOf, neededFor, pathsOf } from './columns.tsx'
 import { operationOf, textOperation } from './conditions.ts'
 import { SORT_DEFAULT, type TracesSearch } from './search.ts'
@@ -25,7 +25,11 @@ type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort
  * The calls of a project for the table. The list ends at the moment it was asked for, so that rows keep their places
  * while others arrive; those are counted, and shown when `showNew` says so.
  */
-export function useTraces(project: string, search: Question, columns: readonly string[]) {
+export function useTraces(
+  project: string,
+  search: Question,
+  { columns, lines }: { columns: readonly string[]; lines: number },
+) {
   const queries = useQueryClient()
   const filter = filterOf(search)
   const newest = useQuery({
@@ -43,12 +47,12 @@ export function useTraces(project: string, search: Question, columns: readonly s
   const sort_by = sortBy(search.sort)
   const shown = neededFor(columns)
   const rows = usePagedRows<CallRow>({
-    queryKey: ['calls', project, 'list', selection, sort_by, columns],
+    queryKey: ['calls', project, 'list', selection, sort_by, columns, lines],
     pageSize: PAGE_CALLS,
     isEnabled: !newest.isPending,
     count: ({ signal }) => countCalls(project, selection, { signal }),
     page: ({ offset, limit }, { signal }) =>
-      readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, signal }),
+      readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, lines, signal }),
     refetchMs: (page) => (page?.some(({ status }) => status === 'running') ? LIVE_MS : false),
   })
   const isLive = !search.range.includes('..')
@@ -94,8 +98,7 @@ export function selectionOf(
   search: Pick<TracesSearch, 'filter' | 'text' | 'calls'>,
   span: Pick<TimeSpan, 'from' | 'to'>,
 ): Pick<CallsRequest, 'filter' | 'query'> {
-  const operations: Operation[] = search.filter.map(operationOf)
-  if (search.text !== '') operations.push(textOperation(search.text))
+  const operations = operationsOf(search)
   const started = { $getField: 'started_at' }
   // A list that begins where another ended must not hold its last call again.
   const isAfter = span.to === Number.POSITIVE_INFINITY
@@ -105,6 +108,12 @@ export function selectionOf(
   }
   if (!isAfter) operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
   return { filter: filterOf(search), query: { $expr: { $and: operations } } }
+}
+
+/** What chips and search ask for, at whatever time. */
+export function operationsOf({ filter, text }: Pick<TracesSearch, 'filter' | 'text'>): Operation[] {
+  const operations = filter.map(operationOf)
+  return text === '' ? operations : [...operations, textOperation(text)]
 }
 
 function sortBy(sort: string): NonNullable<CallsRequest['sort_by']> {
@@ -117,11 +126,12 @@ function sortBy(sort: string): NonNullable<CallsRequest['sort_by']> {
 async function readRows(
   project: string,
   request: CallsRequest,
-  { columns, signal }: { columns: readonly string[]; signal: AbortSignal },
+  { columns, lines, signal }: { columns: readonly string[]; lines: number; signal: AbortSignal },
 ): Promise<CallRow[]> {
   const paths = pathsOf(columns)
+  const chars = cellChars(lines)
   const rows: CallRow[] = []
-  for await (const call of streamCalls(project, request, { signal })) rows.push(rowOf(call, paths))
+  for await (const call of streamCalls(project, request, { signal })) rows.push(rowOf(call, paths, chars))
   return rows
 }
 

@@ -1,10 +1,11 @@
-import { ChevronDown, ChevronRight, Unlink } from 'lucide-react'
+import { ChevronDown, ChevronRight, ChevronUp, Unlink } from 'lucide-react'
 import { memo } from 'react'
 import { classNames } from '../../../components/class-names.ts'
 import { formatCost, formatCount, formatDuration } from '../../../components/format.ts'
 import { Status } from '../../../components/status.tsx'
-import { KINDS, kindOf } from './op-kind.ts'
-import { barOf } from './time-axis.ts'
+import { KINDS, kindOf, type OpKind } from './op-kind.ts'
+import type { SiblingFold } from './sibling-folds.ts'
+import { type Bar, barOf, type TimeView } from './time-axis.ts'
 import type { TraceTree } from './trace-tree.ts'
 
 const INDENT_PX = 12
@@ -13,7 +14,7 @@ const INDENTS_MAX = 8
 
 /** The tracks of a row and of the header: numbers only where there is room for them. */
 export const ROW_TRACKS =
-  'grid grid-cols-[minmax(0,1.6fr)_68px_minmax(0,1fr)] @xl:grid-cols-[minmax(0,1.6fr)_68px_52px_84px_minmax(0,1fr)]'
+  'grid grid-cols-[minmax(0,1.6fr)_88px_minmax(0,1fr)] @xl:grid-cols-[minmax(0,1.6fr)_88px_52px_84px_minmax(0,1fr)]'
 export const ONLY_WIDE = 'hidden @xl:block'
 
 interface TraceRowProps {
@@ -28,6 +29,12 @@ interface TraceRowProps {
   isDim: boolean
   /** Undefined for a call without children. */
   isOpen: boolean | undefined
+  /** This call and those like it beside it; undefined for one that does not repeat. */
+  fold: SiblingFold | undefined
+  /** The row stands for all of them. */
+  isFolded: boolean
+  /** When the trace waited for this call; undefined when it did not, or nobody wants to know. */
+  waited: TimeView | readonly TimeView[] | undefined
   /** The part of the time that is in view. */
   from: number
   to: number
@@ -35,15 +42,17 @@ interface TraceRowProps {
   isStacked: boolean
   onSelect: (place: number) => void
   onToggle: (place: number, open: boolean) => void
+  onRepeated: (first: number, open: boolean) => void
   onFit: (place: number) => void
 }
 
 /** One call: where it belongs, what it took, and when it ran. */
 export const TraceRow = memo(function TraceRow(props: TraceRowProps) {
-  const { id, tree, place, index, top, height, isSelected, isDim, isOpen, isStacked, onSelect } = props
+  const { id, tree, place, index, top, height, isSelected, isDim, isOpen, isStacked, isFolded } = props
   const call = tree.calls[place]
   if (call === undefined) return null
-  const { tokens, cost } = { tokens: tree.tokens[place], cost: tree.cost[place] }
+  const folded = isFolded ? props.fold : undefined
+  const { tokens, cost } = folded ?? { tokens: tree.tokens[place], cost: tree.cost[place] }
   return (
     <div
       id={id}
@@ -63,12 +72,21 @@ export const TraceRow = memo(function TraceRow(props: TraceRowProps) {
         isDim && 'opacity-55',
       )}
       style={{ height, transform: `translateY(${top}px)` }}
-      onClick={() => onSelect(place)}
+      onClick={() => {
+        props.onSelect(place)
+        if (isFolded) props.onRepeated(place, true)
+      }}
     >
       <NameCell {...props} />
-      <Cell className={call.endedMs === null ? 'text-running' : 'text-muted'}>
-        {call.endedMs === null ? 'running' : formatDuration(call.endedMs - call.startedMs)}
-      </Cell>
+      {folded === undefined ? (
+        <Cell className={call.endedMs === null ? 'text-running' : 'text-muted'}>
+          {call.endedMs === null ? 'running' : formatDuration(call.endedMs - call.startedMs)}
+        </Cell>
+      ) : (
+        <Cell className="text-muted" title="The median of their times">
+          <span className="text-2xs">p50</span> {formatDuration(folded.p50Ms)}
+        </Cell>
+      )}
       {!isStacked && (
         <>
           <Cell className={classNames('text-muted', ONLY_WIDE)}>
@@ -84,20 +102,33 @@ export const TraceRow = memo(function TraceRow(props: TraceRowProps) {
   )
 })
 
-function Cell({ className, children }: { className: string; children: React.ReactNode }) {
+function Cell({
+  className,
+  title,
+  children,
+}: {
+  className: string
+  title?: string
+  children: React.ReactNode
+}) {
   return (
-    <div role="gridcell" className={classNames('tabular truncate px-1.5 text-end text-xs', className)}>
+    <div
+      role="gridcell"
+      title={title}
+      className={classNames('tabular truncate px-1.5 text-end text-xs', className)}
+    >
       {children}
     </div>
   )
 }
 
-function NameCell({ tree, place, isOpen, isSelected, isStacked, onToggle }: TraceRowProps) {
+function NameCell(props: TraceRowProps) {
+  const { tree, place, isOpen, isSelected, isStacked, fold, isFolded, waited, onToggle } = props
   const call = tree.calls[place]
   if (call === undefined) return null
   const depth = tree.depths[place] ?? 0
   const indents = Math.min(depth, INDENTS_MAX)
-  const errors = tree.errorsBelow[place] ?? 0
+  const errors = isFolded ? (fold?.errors ?? 0) : (tree.errorsBelow[place] ?? 0)
   const kind = kindOf(tree, place)
   const { icon: Icon, word } = KINDS[kind]
   const Chevron = isOpen ? ChevronDown : ChevronRight
@@ -133,10 +164,13 @@ function NameCell({ tree, place, isOpen, isSelected, isStacked, onToggle }: Trac
       <span className={classNames('truncate', isSelected ? 'text-strong' : 'text-normal')} title={call.name}>
         {call.name}
       </span>
-      {call.status === 'error' && <Status kind="error" show="dot" />}
+      {fold !== undefined && <Repeated {...props} fold={fold} />}
+      {waited !== undefined && <span className="sr-only">on the critical path</span>}
+      {!isFolded && call.status === 'error' && <Status kind="error" show="dot" />}
       {isOpen === false && errors > 0 && (
         <span className="tabular shrink-0 rounded-sm bg-error-soft px-1 text-2xs text-error">
-          {formatCount(errors)} {errors === 1 ? 'error' : 'errors'}
+          {formatCount(errors)}
+          <span className={isFolded ? 'sr-only' : undefined}> {errors === 1 ? 'error' : 'errors'}</span>
         </span>
       )}
       {tree.orphans.has(place) && (
@@ -146,7 +180,29 @@ function NameCell({ tree, place, isOpen, isSelected, isStacked, onToggle }: Trac
   )
 }
 
-function Lane({ tree, place, from, to, isStacked, onFit }: TraceRowProps) {
+/** How many there are of this name beside it, and whether they are shown one by one. */
+function Repeated({ fold, isFolded, place, onRepeated }: TraceRowProps & { fold: SiblingFold }) {
+  const count = formatCount(fold.count)
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      title={isFolded ? `${count} calls of this name: click for each of them` : 'Show them as one row (r)'}
+      className="tabular flex shrink-0 cursor-pointer items-center gap-0.5 rounded-sm bg-inset px-1 text-2xs text-normal hover:text-strong"
+      onClick={(event) => {
+        if (isFolded) return
+        event.stopPropagation()
+        onRepeated(place, false)
+      }}
+    >
+      ×{count}
+      {!isFolded && <ChevronUp size={11} aria-label="shown one by one" />}
+    </button>
+  )
+}
+
+function Lane(props: TraceRowProps) {
+  const { tree, place, from, to, isStacked, fold, isFolded, waited, onFit } = props
   const call = tree.calls[place]
   if (call === undefined) return null
   const view = { from, to }
@@ -161,6 +217,7 @@ function Lane({ tree, place, from, to, isStacked, onFit }: TraceRowProps) {
       className={classNames('relative h-full overflow-hidden', isStacked && 'col-span-2')}
       onDoubleClick={() => onFit(place)}
     >
+      {isFolded && fold !== undefined && <Span bar={barOf(fold.from, fold.to, view)} kind={kind} />}
       {outlived !== undefined && (
         <span
           aria-hidden
@@ -184,6 +241,37 @@ function Lane({ tree, place, from, to, isStacked, onFit }: TraceRowProps) {
           }}
         />
       )}
+      {waited !== undefined && <Waited waited={waited} view={view} />}
     </div>
   )
+}
+
+/** From the first to the last of repeated calls. */
+function Span({ bar, kind }: { bar: Bar | undefined; kind: OpKind }) {
+  if (bar === undefined) return null
+  return (
+    <span
+      aria-hidden
+      className="absolute top-1/2 h-2.5 -translate-y-1/2 rounded-[2px] opacity-30"
+      style={{ left: `${bar.left}%`, width: `max(${bar.width}%, 2px)`, background: `var(--kind-${kind})` }}
+    />
+  )
+}
+
+/** A line along the times for which the trace waited. */
+function Waited({ waited, view }: { waited: TimeView | readonly TimeView[]; view: TimeView }) {
+  const times = 'from' in waited ? [waited] : waited
+  return times.map((time) => {
+    const bar = barOf(time.from, time.to, view)
+    if (bar === undefined) return null
+    return (
+      <span
+        key={time.from}
+        aria-hidden
+        data-waited
+        className="absolute bottom-1 h-[3px] bg-strong"
+        style={{ left: `min(${bar.left}%, 100% - 1px)`, width: `max(${bar.width}%, 1px)` }}
+      />
+    )
+  })
 }

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { classNames } from '../../../components/class-names.ts'
 import { formatDuration } from '../../../components/format.ts'
 import { useIsNarrow } from '../../../components/media.ts'
@@ -7,7 +7,7 @@ import { ticks, zoom } from './time-axis.ts'
 import { ONLY_WIDE, ROW_TRACKS, TraceRow } from './trace-row.tsx'
 import type { Select, TreeCommands } from './use-tree-commands.ts'
 import type { TreeView } from './use-tree-view.ts'
-import { hasChildren } from './visible-rows.ts'
+import { hasChildren, isFold } from './visible-rows.ts'
 
 const ROW_PX = 26
 /** The name above the bar, large enough to touch. */
@@ -16,9 +16,8 @@ const HEADER_PX = 22
 const OVERSCAN = 10
 /** How much a turn of the wheel with ctrl zooms. */
 const ZOOM_STEP = 1.0015
-const TICKS_MAX = 4
-/** Further to the end there is no room for its text. */
-const MARK_PERCENT_MAX = 82
+/** The text of a mark with some air; so far from the end there is room for it. */
+const MARK_PX = 64
 
 interface TraceRowsProps {
   shown: TreeView
@@ -44,6 +43,9 @@ export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProp
     useFlushSync: false,
     scrollPaddingStart: HEADER_PX,
   })
+  const { measure } = virtualizer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: heights are measured anew when they change
+  useEffect(measure, [rowPx, measure])
   useReaching({ row, id: tree.calls[place ?? -1]?.id ?? '', isComplete }, virtualizer.scrollToIndex)
   useWheelZoom(scroller, shown)
   const latest = useRef({ commands, select, shown })
@@ -55,6 +57,10 @@ export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProp
     if (id !== undefined) latest.current.select(id, 'push')
   }, [])
   const onToggle = useCallback((at: number, open: boolean) => latest.current.commands.setOpen(at, open), [])
+  const onRepeated = useCallback(
+    (at: number, open: boolean) => latest.current.commands.setRepeated(at, open),
+    [],
+  )
   const onFit = useCallback((at: number) => latest.current.shown.fitTo(at), [])
   const hits = found === undefined ? undefined : new Set(found.hits)
   return (
@@ -85,12 +91,13 @@ export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProp
               height={rowPx}
               isSelected={at === place}
               isDim={hits !== undefined && !hits.has(at)}
-              isOpen={hasChildren(tree, at) ? tree.parents[rows[index + 1] ?? 0] === at : undefined}
+              {...openingOf(shown, index, at)}
               from={view.from}
               to={view.to}
               isStacked={isStacked}
               onSelect={onSelect}
               onToggle={onToggle}
+              onRepeated={onRepeated}
               onFit={onFit}
             />
           )
@@ -100,11 +107,23 @@ export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProp
   )
 }
 
+/** What a row shows of what is below and beside its call. */
+function openingOf({ tree, rows, found, unfolding, path, pathOfFolds }: TreeView, index: number, at: number) {
+  const fold = found === undefined ? tree.folds.byFirst.get(at) : undefined
+  const part = path?.get(at)
+  if (fold !== undefined && isFold(tree, unfolding, at))
+    return { isOpen: false, fold, isFolded: true, waited: pathOfFolds?.get(at) }
+  const isOpen = hasChildren(tree, at) ? tree.parents[rows[index + 1] ?? 0] === at : undefined
+  return { isOpen, fold, isFolded: false, waited: isOpen ? part?.own : part?.whole }
+}
+
 function Header({ shown: { tree, view } }: { shown: TreeView }) {
+  const [lane, setLane] = useState<HTMLElement | null>(null)
+  const lanePx = useWidth(lane)
   const width = view.to - view.from || 1
-  const marks = ticks(view, tree.start, TICKS_MAX)
-    .map((ms) => ({ ms, left: ((tree.start + ms - view.from) / width) * 100 }))
-    .filter(({ left }) => left <= MARK_PERCENT_MAX)
+  const marks = ticks(view, tree.start, lanePx / MARK_PX)
+    .map((ms) => ({ ms, left: ((tree.start + ms - view.from) / width) * lanePx }))
+    .filter(({ left }) => left >= 0 && left <= lanePx - MARK_PX)
   return (
     <div role="rowgroup" className="sticky top-0 z-10 border-b border-hair bg-bg">
       <div
@@ -124,12 +143,17 @@ function Header({ shown: { tree, view } }: { shown: TreeView }) {
         <span role="columnheader" className={classNames('px-1.5 text-end', ONLY_WIDE)}>
           Cost
         </span>
-        <span role="columnheader" aria-label="Timeline" className="tabular relative h-full overflow-hidden">
+        <span
+          ref={setLane}
+          role="columnheader"
+          aria-label="Timeline"
+          className="tabular relative h-full overflow-hidden whitespace-nowrap"
+        >
           {marks.map(({ ms, left }) => (
             <span
               key={ms}
               className="absolute top-0 h-full border-l border-hair ps-1 leading-[22px]"
-              style={{ left: `${left}%` }}
+              style={{ left }}
             >
               {ms === 0 ? '0' : formatDuration(ms)}
             </span>
@@ -138,6 +162,18 @@ function Header({ shown: { tree, view } }: { shown: TreeView }) {
       </div>
     </div>
   )
+}
+
+/** How many pixels wide an element is, as it is resized. */
+function useWidth(element: HTMLElement | null): number {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    if (element === null) return
+    const observer = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [element])
+  return width
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { TraceCall } from '../../../api/trace.ts'
+import { foldSiblings, type SiblingFolds } from './sibling-folds.ts'
 
 /**
  * The calls of a trace in the order of the tree: every array has a place per call, a call's descendants follow it and
@@ -25,6 +26,8 @@ export interface TraceTree {
   /** Calls at the top whose parent is not in the trace. */
   orphans: ReadonlySet<number>
   errors: number
+  /** Calls that repeat beside one another. */
+  folds: SiblingFolds
 }
 
 const NONE = -1
@@ -55,7 +58,8 @@ export function buildTree(calls: readonly TraceCall[], now: number, costs: Costs
     if (depth === 0 && call.parentId !== null) tree.orphans.add(place)
     open.push(place)
   }
-  return { ...tree, ...sumUp(tree, now, costs) }
+  const summed = { ...tree, ...sumUp(tree, now, costs) }
+  return { ...summed, folds: foldSiblings(summed) }
 }
 
 /** Calls by their index, as linked lists of siblings. */

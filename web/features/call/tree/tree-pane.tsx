@@ -4,6 +4,7 @@ import {
   CircleAlert,
   FoldVertical,
   Maximize,
+  Route,
   Search,
   Unlink,
 } from 'lucide-react'
@@ -25,17 +26,29 @@ interface TreePaneProps {
   select: Select
   find: string
   onFind: (find: string) => void
+  /** Whether the critical path is marked. */
+  hasPath: boolean
+  onPath: (isShown: boolean) => void
 }
 
 /** The calls of a trace: what is below what, when each ran, and what it took. */
-export function TreePane({ tree, isComplete, selected, select, find, onFind }: TreePaneProps) {
-  const shown = useTreeView(tree, { selected, find })
+export function TreePane({
+  tree,
+  isComplete,
+  selected,
+  select,
+  find,
+  onFind,
+  hasPath,
+  onPath,
+}: TreePaneProps) {
+  const shown = useTreeView(tree, { selected, find, hasPath })
   const commands = useTreeCommands(shown, select)
   return (
     <section aria-label="Trace" className="flex min-h-0 flex-1 flex-col">
       <div className="flex h-9 shrink-0 items-center gap-1 ps-2 pe-1">
         <FindCalls shown={shown} commands={commands} find={find} onFind={onFind} />
-        <TreeButtons shown={shown} commands={commands} />
+        <TreeButtons shown={shown} commands={commands} onPath={onPath} />
       </div>
       <Overview shown={shown} />
       {isComplete && tree.orphans.size > 0 && (
@@ -92,8 +105,10 @@ function FindCalls({ shown, commands, find, onFind }: PartProps & Pick<TreePaneP
   )
 }
 
-function TreeButtons({ shown, commands }: PartProps) {
+function TreeButtons({ shown, commands, onPath }: PartProps & Pick<TreePaneProps, 'onPath'>) {
   const { errors } = shown.tree
+  const hasPath = shown.path !== undefined
+  useKeys('Time', [{ keys: 'w', does: 'Mark what the trace waited for', run: () => onPath(!hasPath) }])
   return (
     <>
       {errors > 0 && (
@@ -116,6 +131,15 @@ function TreeButtons({ shown, commands }: PartProps) {
           onClick={() => shown.setView(undefined)}
         />
       )}
+      <IconButton
+        label="Mark the critical path: what the trace waited for"
+        keys="w"
+        size="small"
+        aria-pressed={hasPath}
+        look={hasPath ? 'plain' : 'quiet'}
+        icon={<Route size={14} />}
+        onClick={() => onPath(!hasPath)}
+      />
       <IconButton
         label="Open one level more"
         keys="]"

@@ -2,7 +2,7 @@ import type { KeyboardEvent } from 'react'
 import { useKeys } from '../../../components/keys.ts'
 import { nextPlace } from './tree-search.ts'
 import type { TreeView } from './use-tree-view.ts'
-import { changeLevels, hasChildren, onlyPathTo, toggle } from './visible-rows.ts'
+import { changeLevels, hasChildren, isFold, onlyPathTo, toggle, toggleRepeated } from './visible-rows.ts'
 
 /** Goes to a call; keys replace the address, a click can be taken back. */
 export type Select = (id: string, how: 'push' | 'replace') => void
@@ -20,9 +20,16 @@ export function useTreeCommands(shown: TreeView, select: Select) {
   const parent = tree.parents[place] ?? -1
   const jump = (by: -1 | 1, test: (at: number) => boolean) => go(nextPlace(tree, place, by, test))
   const isOpen = rows[row + 1] !== undefined && tree.parents[rows[row + 1] ?? 0] === place
+  const isFolded = (at: number) => found === undefined && isFold(tree, unfolding, at)
   const commands = {
     setOpen: (at: number, open: boolean) => {
-      if (hasChildren(tree, at)) shown.setUnfolding(toggle(tree, unfolding, at, open))
+      if (isFolded(at)) commands.setRepeated(at, open)
+      else if (hasChildren(tree, at)) shown.setUnfolding(toggle(tree, unfolding, at, open))
+    },
+    /** Shows calls that are repeated one by one, or again as one row, at which one then is. */
+    setRepeated: (first: number, open: boolean) => {
+      shown.setUnfolding(toggleRepeated(tree, unfolding, first, open))
+      if (!open) go(first)
     },
     changeLevels: (by: -1 | 1) => shown.setUnfolding(changeLevels(tree, unfolding, by)),
     onlyPath: () => shown.setUnfolding(onlyPathTo(tree, place)),
@@ -42,7 +49,7 @@ export function useTreeCommands(shown: TreeView, select: Select) {
     ['PageUp', () => step(-PAGE_ROWS)],
     ['Home', () => go(rows[0])],
     ['End', () => go(rows.at(-1))],
-    ['ArrowRight', () => (isOpen ? step(1) : commands.setOpen(place, hasChildren(tree, place)))],
+    ['ArrowRight', () => (isOpen ? step(1) : commands.setOpen(place, true))],
     ['ArrowLeft', () => (isOpen ? commands.setOpen(place, false) : go(parent < 0 ? undefined : parent))],
     ['Enter', () => commands.setOpen(place, !isOpen)],
   ])
@@ -58,6 +65,14 @@ export function useTreeCommands(shown: TreeView, select: Select) {
     { keys: ']', does: 'Open one level more', run: () => commands.changeLevels(1) },
     { keys: '[', does: 'Close one level', run: () => commands.changeLevels(-1) },
     { keys: '.', does: 'Close everything beside this path', run: commands.onlyPath },
+    {
+      keys: 'r',
+      does: 'Show repeated calls one by one, or as one',
+      run() {
+        const first = tree.folds.firsts[place] ?? -1
+        if (first >= 0) commands.setRepeated(first, isFolded(first))
+      },
+    },
     { keys: 'z', does: 'Show the time of this call, or all of it', run: commands.fit },
   ])
   const onKeyDown = (event: KeyboardEvent) => {

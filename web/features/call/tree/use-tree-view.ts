@@ -1,4 +1,5 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { criticalPath, foldedPath } from './critical-path.ts'
 import { aroundCall, type TimeView, within } from './time-axis.ts'
 import type { TraceTree } from './trace-tree.ts'
 import { findInTree } from './tree-search.ts'
@@ -9,23 +10,28 @@ interface Options {
   selected: string
   /** What is looked for. */
   find: string
+  /** Whether the critical path is shown. */
+  hasPath: boolean
 }
 
 /** What is shown of a tree: which rows, which part of its time. */
-export function useTreeView(tree: TraceTree, { selected, find }: Options) {
+export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Options) {
   const [own, setOwn] = useState<Unfolding>()
   const unfolding = useMemo(() => own ?? initialUnfolding(tree), [own, tree])
   const text = useDeferredValue(find)
   const found = useMemo(() => findInTree(tree, text), [tree, text])
   const rows = useMemo(() => visibleRows(tree, unfolding, found?.kept), [tree, unfolding, found])
+  const path = useMemo(() => (hasPath ? criticalPath(tree) : undefined), [tree, hasPath])
+  const pathOfFolds = useMemo(() => (path === undefined ? undefined : foldedPath(tree, path)), [tree, path])
   const place = tree.placeOf.get(selected)
   // A call that was gone to is shown, but whoever closes its parents afterwards may.
   const isKnown = place !== undefined
   useEffect(() => {
     if (!isKnown) return
     setOwn((old) => {
-      const next = reveal(tree, old ?? initialUnfolding(tree), tree.placeOf.get(selected) ?? 0)
-      return old === undefined && next.toggled.size === 0 ? undefined : next
+      const first = old ?? initialUnfolding(tree)
+      const next = reveal(tree, first, tree.placeOf.get(selected) ?? 0)
+      return next === first ? old : next
     })
   }, [selected, isKnown, tree])
   const whole: TimeView = { from: tree.start, to: tree.end }
@@ -38,6 +44,8 @@ export function useTreeView(tree: TraceTree, { selected, find }: Options) {
     unfolding,
     setUnfolding: setOwn,
     found,
+    path,
+    pathOfFolds,
     whole,
     view,
     isZoomed: zoomed !== undefined,

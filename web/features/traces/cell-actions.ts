@@ -1,0 +1,93 @@
+import { copyText } from '../../components/copy-button.tsx'
+import type { MenuGroup } from '../../components/menu-popup.tsx'
+import { notify } from '../../components/toast.ts'
+import { type CallRow, cellChars } from './call-row.ts'
+import { columnOf } from './columns.tsx'
+import { conditionText } from './conditions.ts'
+import type { SamplePath } from './sample.ts'
+import type { Comparison } from './search.ts'
+
+/** Columns to add from one cell: more are better looked for in the column picker. */
+const PATHS_MAX = 6
+
+interface CellContext {
+  /** Paths within the newest calls, the most frequent first. */
+  paths: readonly SamplePath[]
+  /** Columns that are shown. */
+  ids: readonly string[]
+  onFilter: (condition: Comparison) => void
+  onColumn: (path: string) => void
+}
+
+/** What can be done with a cell: keep or drop calls that are like it, make columns of what is in it, copy it. */
+export function cellActions(row: CallRow, column: string, context: CellContext): MenuGroup[] {
+  const { paths, ids, onFilter, onColumn } = context
+  const text = columnOf(column).text(row)
+  const conditions = conditionsOf(row, column, text)
+  const inside = paths
+    .filter(({ path }) => path.startsWith(`${ROOTS[column] ?? column}.`) && !ids.includes(path))
+    .slice(0, PATHS_MAX)
+  const groups: MenuGroup[] = [
+    {
+      label: 'Filter',
+      entries: conditions.map((condition) => ({
+        label: conditionText(condition),
+        onSelect: () => onFilter(condition),
+      })),
+    },
+    { entries: [{ label: 'Copy', isDisabled: text === '', onSelect: () => void copy(text) }] },
+    // Last, because they come when the newest calls have been read.
+    {
+      label: 'Add column',
+      entries: inside.map(({ path }) => ({ label: path, onSelect: () => onColumn(path) })),
+    },
+  ]
+  return groups.filter(({ entries }) => entries.length > 0)
+}
+
+async function copy(text: string): Promise<void> {
+  if (await copyText(text)) notify({ title: 'Cell copied' })
+}
+
+/** Columns that show a payload under another name. */
+const ROOTS: Record<string, string> = { tags: 'attributes' }
+
+/** Columns that show what a field has, and the field. */
+const FIELD_OF: Record<string, string> = { op: 'op', user: 'user', thread_id: 'thread_id', id: 'id' }
+
+/** First what keeps calls like this one, then what drops them. */
+function conditionsOf(row: CallRow, column: string, text: string): Comparison[] {
+  if (column === 'latency_ms') return row.latencyMs === null ? [] : around(column, row.latencyMs)
+  if (column === 'status') return same('status', STATUS_OF[row.statusWord] ?? row.statusWord)
+  if (column === 'output' && row.exception) return [...there('exception'), ...same('status', 'error')]
+  const field = FIELD_OF[column] ?? (column.includes('.') ? column : undefined)
+  if (field === undefined) return []
+  if (text === '') return there(field)
+  // Of a long text only the beginning is in the cell.
+  if (text.length >= cellChars(1)) return [{ field, op: 'contains', value: text.slice(0, cellChars(1)) }]
+  return same(field, text)
+}
+
+/** Words that the list shows for those of the API. */
+const STATUS_OF: Record<string, string> = { 'error below': 'descendant_error' }
+
+function same(field: string, value: string): Comparison[] {
+  return [
+    { field, op: 'is', value },
+    { field, op: 'isnt', value },
+  ]
+}
+
+function there(field: string): Comparison[] {
+  return [
+    { field, op: 'has', value: '' },
+    { field, op: 'lacks', value: '' },
+  ]
+}
+
+function around(field: string, value: number): Comparison[] {
+  return [
+    { field, op: 'gte', value: String(value) },
+    { field, op: 'lte', value: String(value) },
+  ]
+}

@@ -1,0 +1,68 @@
+import { useCallback, useRef, useState } from 'react'
+import { streamCalls } from '../../api/calls.ts'
+import type { OnSelect } from '../../components/data-table/row-choice.ts'
+import { notify } from '../../components/toast.ts'
+import { ALL_CHOSEN, type Chosen, choose, chosenShare, isChosen, NONE_CHOSEN } from './chosen.ts'
+import type { Traces } from './use-traces.ts'
+
+/** Ids that are named one by one in a request. */
+const NAMED_MAX = 10_000
+
+/** Which calls of the list are chosen; those of another question are not. */
+export function useChosen(project: string, question: string, traces: Traces) {
+  const [state, setState] = useState({ question, chosen: NONE_CHOSEN })
+  const chosen = state.question === question ? state.chosen : NONE_CHOSEN
+  const set = (next: Chosen) => {
+    if (next.ids.size > NAMED_MAX) tellLimit()
+    else setState({ question, chosen: next })
+  }
+  const anchor = useRef(0)
+  const latest = useRef<OnSelect>(() => undefined)
+  latest.current = (id, index, how) => {
+    const goes = isChosen(chosen, id) ? 'out' : 'in'
+    if (how === 'one') {
+      anchor.current = index
+      return set(choose(chosen, [id], goes))
+    }
+    const [first, last] = [Math.min(anchor.current, index), Math.max(anchor.current, index)]
+    if (last - first >= NAMED_MAX) return tellLimit()
+    anchor.current = index
+    void idsBetween(project, traces, { first, last })
+      .then((ids) => set(choose(chosen, ids, 'in')))
+      .catch((error: Error) => notify({ title: 'Those calls could not be chosen', detail: error.message }))
+  }
+  const share = chosenShare(chosen, traces.rowCount)
+  return {
+    chosen,
+    share,
+    has: useCallback((id: string) => isChosen(chosen, id), [chosen]),
+    /** Stays the same, so that rows are not drawn again. */
+    onSelect: useCallback<OnSelect>((id, index, how) => latest.current(id, index, how), []),
+    chooseAll: () => set(share === 'all' ? NONE_CHOSEN : ALL_CHOSEN),
+    clear: () => set(NONE_CHOSEN),
+  }
+}
+
+export type ChosenCalls = ReturnType<typeof useChosen>
+
+function tellLimit(): void {
+  notify({
+    title: `At most ${NAMED_MAX.toLocaleString('en')} calls are chosen one by one`,
+    detail: 'Filter the list to those you want, and choose all that match.',
+  })
+}
+
+/** Ids of neighbours in the list, of which those far away may not be loaded. */
+async function idsBetween(
+  project: string,
+  { rowAt, request }: Traces,
+  { first, last }: { first: number; last: number },
+): Promise<string[]> {
+  const known = Array.from({ length: last - first + 1 }, (_, at) => rowAt(first + at)?.id)
+  if (known.every((id) => id !== undefined)) return known
+  const { filter, query, sort_by } = request
+  const ids: string[] = []
+  const page = { filter, query, sort_by, columns: ['id'], offset: first, limit: last - first + 1 }
+  for await (const { id } of streamCalls(project, page)) ids.push(id)
+  return ids
+}
