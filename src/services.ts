@@ -148,7 +148,7 @@ function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
     costs,
     objects,
     evaluationRuns: createEvaluationRuns({ calls, feedback, objects, files }),
-    evalResults: createEvalResults({ traces, calls, refs }),
+    evalResults: createEvalResults({ traces, calls, refs, costs }),
     typedObjects: createTypedObjects({ objects, tables, files }),
     refs,
     tables,

@@ -1,22 +1,32 @@
-"""Runs the code of one scorer once, with limits: a request comes on standard input, its result goes to standard output.
+"""Runs the code of scorers: each line of standard input is a request, answered by one line of standard output.
 
-What the code prints goes nowhere. The limits keep a mistake from harming the machine; they are no wall against malice.
+Each request has a process of its own, forked from this one, which never runs such code: starting Python anew takes many
+times as long. What the code prints goes nowhere. The limits keep a mistake from harming the machine; they are no wall
+against malice.
 """
 
-import asyncio
-import contextlib
 import inspect
-import io
 import json
+import os
 import resource
+import selectors
+import signal
 import sys
+import time
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict, cast
 
 MEMORY_BYTES = 2 * 1024**3
 CPU_SECONDS = 30
+WALL_SECONDS = 60
 OPEN_FILES = 64
+ANSWER_BYTES = 4 * 1024 * 1024
+
+NO_ANSWER = (
+    f"The code did not answer: it may take {WALL_SECONDS} s, {MEMORY_BYTES // 1024**3} GiB of memory"
+    f" and {ANSWER_BYTES} bytes"
+)
 
 OUTPUT_NAMES = ("output", "model_output")
 
@@ -33,16 +43,58 @@ class Request(TypedDict):
 
 
 def main() -> None:
-    request: Request = json.load(sys.stdin)
+    # Ctrl-C reaches every process of a terminal; the server says when this one ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(answer(line) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def answer(request: bytes) -> bytes:
+    """The reply of a process that does what is asked and ends, or what is said where it does not answer."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        score_alone(request, writing)
+    os.close(writing)
+    reply = read_in_time(reading)
+    os.close(reading)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return reply if reply else json.dumps({"error": NO_ANSWER}).encode()
+
+
+def read_in_time(pipe: int) -> bytes | None:
+    """All that comes until the pipe's end; nothing where that takes too long or is too much."""
+    read = bytearray()
+    ends = time.monotonic() + WALL_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while selector.select(max(0, ends - time.monotonic())):
+            piece = os.read(pipe, 65536)
+            read += piece
+            if not piece or len(read) > ANSWER_BYTES:
+                break
+        else:
+            return None
+    return bytes(read) if len(read) <= ANSWER_BYTES else None
+
+
+def score_alone(request: bytes, writing: int) -> None:
+    """Answers one request and ends this process, which has nothing of its parent's but the pipe."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
     limit()
-    answer = sys.stdout
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        reply = reply_to(request)
-    answer.write(reply)
+    reply = reply_to(json.loads(request)).encode()
+    while reply:
+        reply = reply[os.write(writing, reply) :]
+    os._exit(0)
 
 
 def limit() -> None:
-    """Standard output is a pipe, to which the limit of files does not apply."""
+    """Answers go through a pipe, to which the limit of files does not apply."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
@@ -67,11 +119,17 @@ def score(request: Request) -> Any:
     arguments = arguments_of(function, request)
     own = request["self"]
     result = function(**arguments) if own is None else function(types.SimpleNamespace(**own), **arguments)
-    return asyncio.run(awaited(result)) if inspect.isawaitable(result) else result
+    return finished(result) if inspect.isawaitable(result) else result
 
 
-async def awaited(result: Any) -> Any:
-    return await result
+def finished(result: Any) -> Any:
+    """What an awaitable comes to; few need what it takes to wait, whose import takes longer than all the rest."""
+    import asyncio
+
+    async def awaited() -> Any:
+        return await result
+
+    return asyncio.run(awaited())
 
 
 def arguments_of(function: Callable[..., Any], request: Request) -> dict[str, Any]:

@@ -38,7 +38,6 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
       projectId,
       context,
       children: true,
-      costs: false,
       examples: true,
     })
     const byCall = new Map(ids.flatMap((id) => trials.get(id) ?? []).map((trial) => [callIdOf(trial), trial]))

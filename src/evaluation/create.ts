@@ -46,6 +46,7 @@ export function createEvaluation(deps: EvaluationDeps) {
     /** Takes up what an earlier server left. */
     async startEvaluation(): Promise<AsyncDisposable> {
       await using starting = new AsyncDisposableStack()
+      starting.use(scorerCode)
       starting.use(await evaluateModel.start())
       starting.use(callScoring.start())
       starting.use(monitors.start())

@@ -11,13 +11,21 @@ export async function collectReply<Row>(
   rows: AsyncIterable<Row>,
   charsOf: (row: Row) => number,
 ): Promise<Row[]> {
+  const onPayload = createReplyBudget()
   const collected: Row[] = []
-  let chars = 0
   for await (const row of rows) {
-    chars += charsOf(row)
-    if (chars > REPLY_CHARS_MAX)
-      throw tooLarge('The reply would be too large: ask for it in pages with limit and offset')
+    onPayload(charsOf(row))
     collected.push(row)
   }
   return collected
+}
+
+/** Adds up the characters of a reply's payloads; what it returns throws 413 once they no longer fit. */
+export function createReplyBudget(): (chars: number) => void {
+  let total = 0
+  return (chars) => {
+    total += chars
+    if (total > REPLY_CHARS_MAX)
+      throw tooLarge('The reply would be too large: ask for it in pages with limit and offset')
+  }
 }

@@ -107,10 +107,15 @@ ROUTES |= {f"POST /{noun}/{verb}": f"{noun}_{verb}" for noun, verbs in VERBS.ite
 # Keys of a query that may be repeated.
 LISTS = (
     "digests",
+    "evaluations",
+    "models",
     "evaluation_run_ids",
     "prediction_ids",
     "score_ids",
 )
+
+# Keys of a query for runs that are fields of its filter.
+RUN_FILTER = ("evaluations", "models", "evaluation_run_ids")
 
 Reply = tuple[int, str, bytes]
 
@@ -227,7 +232,12 @@ class Api:
             match = pattern.match(f"{method} {url.path}")
             if match is not None:
                 given = {key: unquote(value) for key, value in match.groupdict().items()}
-                query = {key: values if key in LISTS else values[-1] for key, values in parse_qs(url.query).items()}
+                query: dict[str, typing.Any] = {
+                    key: values if key in LISTS else values[-1]
+                    for key, values in parse_qs(url.query, keep_blank_values=True).items()
+                }
+                if name == "evaluation_run_list":
+                    query["filter"] = {key: query.pop(key) for key in RUN_FILTER if key in query}
                 return self.call(name, {**parsed(body), **query, **given})
         return json_reply(404, {"detail": "Not Found"})
 

@@ -1,6 +1,7 @@
 import type { WantedDifference } from './wanted-differences.ts'
 
 const EVERY = ['evaluation runs: *']
+const EVERY_LIST = ['evaluation lists: *']
 const CALLS = ['evaluation runs: reads the call of *']
 const NEWER = 'Newer clients read the field, which came after the compared version.'
 const TIMES = 'How long the requests took is each server’s own.'
@@ -15,6 +16,7 @@ export const WANTED_IN_EVALUATION_RUNS: readonly WantedDifference[] = [
     'predict_total_cost',
     'predict_total_tokens',
   ].map((name) => ({ at: EVERY, place: `*.${name}`, why: NEWER })),
+  { at: EVERY_LIST, place: '*.source_evaluation_run_id', why: NEWER },
   {
     at: CALLS,
     place: '*.op_name',

@@ -4,6 +4,19 @@ import { Query } from '../../trace/query-language/wire.ts'
 
 export const MONITOR_CLASS = 'Monitor'
 
+/** A conversation that is quiet for longer has ended. */
+const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60
+
+/**
+ * Scores only the last call of a trace or thread, once no other has followed for a while. Wire: how `all_messages` would be
+ * put before a scorer is said nowhere, so that such a monitor is none.
+ */
+const Debounce = z.looseObject({
+  aggregation_field: z.enum(['trace_id', 'thread_id']),
+  aggregation_method: z.literal('last_message').default('last_message'),
+  timeout_seconds: z.number().min(0).max(DEBOUNCE_SECONDS_MAX),
+})
+
 /** The value of a `Monitor` as clients publish it. */
 const Monitor = z.looseObject({
   active: z.literal(true),
@@ -12,6 +25,7 @@ const Monitor = z.looseObject({
   op_names: z.array(z.string()).default([]),
   query: z.unknown().transform(withoutMarks).pipe(Query.nullish()),
   is_traced: z.boolean().default(true),
+  scorer_debounce_config: Debounce.nullish(),
 })
 
 /** Which calls are to be scored, and by what. */

@@ -186,4 +186,64 @@ describe('monitors', () => {
     expect(feedback).toMatchObject({ call_ref: null, payload: { output: { json_valid: true } } })
     expect(await callsIn(server, project)).toHaveLength(1)
   })
+
+  const pendingIn = async (project: string) => {
+    const tasks = await server.stores.control.selectFrom('scoring_tasks').selectAll().execute()
+    return tasks.filter(({ project_id }) => project_id === project).map(({ call_id }) => call_id)
+  }
+
+  it('score the last call of a thread once no other follows, and what is in none at once', async () => {
+    const project = server.newProject()
+    const scorer_debounce_config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
+    await monitor(project, [await objects.scorer(project, 'ValidJSONScorer')], { scorer_debounce_config })
+    const [, second = '', other = '', alone = ''] = await record(project, [
+      { thread_id: 'a', ended_at: '2026-01-01T00:00:01Z' },
+      { thread_id: 'a', ended_at: '2026-01-01T00:00:02Z' },
+      { thread_id: 'b' },
+      { output: '{}' },
+    ])
+    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(2), PATIENCE)
+    expect((await pendingIn(project)).sort()).toEqual([second, other].sort())
+    const [third = ''] = await record(project, [{ thread_id: 'a' }])
+    await vi.waitFor(async () => expect(await pendingIn(project)).toContain(third), PATIENCE)
+    expect((await pendingIn(project)).sort()).toEqual([other, third].sort())
+    const [feedback] = await said(project, 1)
+    expect(feedback).toMatchObject({ weave_ref: expect.stringContaining(alone) })
+  })
+
+  it('score the last call of a trace after the time that they wait', async () => {
+    const project = server.newProject()
+    const scorer_debounce_config = {
+      aggregation_field: 'trace_id',
+      aggregation_method: 'last_message',
+      timeout_seconds: 0.1,
+    }
+    await monitor(project, [await objects.scorer(project, 'ValidJSONScorer')], { scorer_debounce_config })
+    const trace_id = newId()
+    const [, last = ''] = await record(project, [
+      { trace_id, output: '{}' },
+      { trace_id, output: '{}', ended_at: '2026-01-01T00:00:02Z' },
+    ])
+    const [feedback] = await said(project, 1)
+    expect(feedback).toMatchObject({ weave_ref: expect.stringContaining(last) })
+    expect(await pendingIn(project)).toEqual([])
+  })
+
+  it('score nothing where they ask for what nobody has said how to do', async () => {
+    const project = server.newProject()
+    const config = { aggregation_field: 'trace_id', timeout_seconds: 0 }
+    const scorers = [await objects.scorer(project, 'ValidJSONScorer')]
+    for (const scorer_debounce_config of [
+      { ...config, aggregation_method: 'all_messages' },
+      { ...config, aggregation_field: 'wb_user_id' },
+    ]) {
+      await monitor(project, scorers, { scorer_debounce_config })
+      await record(project, [{ output: '{}' }])
+    }
+    await monitor(project, scorers, { _class_name: 'ClassifierMonitor', _bases: ['Monitor', 'Object'] })
+    await record(project, [{ output: '{}' }])
+    const noted = await server.stores.control.selectFrom('monitored_calls').selectAll().execute()
+    expect(noted.filter(({ project_id }) => project_id === project)).toEqual([])
+    expect(await pendingIn(project)).toEqual([])
+  })
 })

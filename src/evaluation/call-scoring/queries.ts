@@ -9,13 +9,15 @@ import type {
 export type ScoringTask = Selectable<ScoringTasksTable>
 export type MonitoredCall = Selectable<MonitoredCallsTable>
 
-/** SQLite takes 32,766 values in one statement; a task has ten. */
+/** SQLite takes 32,766 values in one statement; a task has eleven. */
 const ROWS_PER_INSERT = 1000
 
-/** Adds tasks; one that is there already stays as it is. */
+/** Adds tasks; one that is there already stays as it is, but for a debounced one, which makes way for the next. */
 export async function insertTasks(control: ControlTx, tasks: readonly ScoringTask[]): Promise<void> {
   for (let at = 0; at < tasks.length; at += ROWS_PER_INSERT) {
     const rows = tasks.slice(at, at + ROWS_PER_INSERT)
+    const keys = rows.flatMap(({ debounce_key }) => debounce_key ?? [])
+    if (keys.length > 0) await control.deleteFrom('scoring_tasks').where('debounce_key', 'in', keys).execute()
     await control
       .insertInto('scoring_tasks')
       .values(rows)

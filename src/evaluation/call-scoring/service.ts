@@ -52,7 +52,14 @@ export function createCallScoring(deps: ScoringDeps & { calls: Pick<Calls, 'ids'
       await checkCalls(project_id, call_ids, context)
       if ((await queries.countTasks(control)) >= TASKS_MAX)
         throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
-      const common = { project_id, trigger_ref: null, is_traced: 1, attempts: 0, due_at: nowIso() }
+      const common = {
+        project_id,
+        trigger_ref: null,
+        is_traced: 1,
+        attempts: 0,
+        due_at: nowIso(),
+        debounce_key: null,
+      }
       const principal = principalOf(context)
       const tasks = call_ids.flatMap((call_id) =>
         scorers.map(({ ref }) => ({ ...common, ...principal, id: newId(), call_id, scorer_ref: ref })),

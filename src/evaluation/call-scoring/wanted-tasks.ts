@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { idOf } from '../../ids.ts'
-import { microsOf, nowIso } from '../../time.ts'
+import { isoOfMicros, microsOf } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Call } from '../../trace/calls/wire.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
@@ -25,7 +25,7 @@ export async function wantedTasks(
 ): Promise<ScoringTask[]> {
   const project_id = noted[0]?.project_id ?? ''
   const call_ids = noted.map(({ call_id }) => call_id)
-  const tasks: ScoringTask[] = []
+  const tasks: (ScoringTask & { ended_at: string })[] = []
   for (const monitor of monitors) {
     const principal = { user: monitor.user, key_id: KEY_ID }
     const { op_names, query } = monitor
@@ -34,22 +34,41 @@ export async function wantedTasks(
     const context = backgroundContext(principal, signal)
     for await (const call of await deps.calls.list({ project_id, filter, query, columns }, context)) {
       if (call.ended_at === null || !isSampled(monitor, call)) continue
-      for (const scorer_ref of monitor.scorers) tasks.push(taskOf(monitor, call, scorer_ref))
+      for (const scorer_ref of monitor.scorers)
+        tasks.push({ ended_at: call.ended_at, ...taskOf(monitor, call, scorer_ref) })
     }
   }
   const done = await doneIn(deps, { project_id, tasks }, signal)
-  return tasks.filter(({ id }) => !done.has(id))
+  const waiting = tasks.filter(({ id }) => !done.has(id)).sort((a, b) => (a.ended_at < b.ended_at ? -1 : 1))
+  // Of those that are debounced, the last to end.
+  const last = new Map(waiting.map(({ ended_at: _, ...task }) => [task.debounce_key ?? task.id, task]))
+  return [...last.values()]
 }
 
-/** Always the same for a call and a monitor, whatever its version. */
-function isSampled({ ref, sampling_rate }: ActiveMonitor, { id }: Call): boolean {
-  const [object] = ref.split(':').slice(1, 2)
-  const hash = createHash('sha256').update(`${object}/${id}`).digest()
-  return hash.readUInt32BE(0) / 2 ** 32 < sampling_rate
+/** What a call is debounced with: the calls of its trace or thread, where it is in one. */
+function groupOf({ scorer_debounce_config: debounce }: ActiveMonitor, call: Call): string | null {
+  return debounce == null ? null : (call[debounce.aggregation_field] ?? null)
+}
+
+/** Always the same for a call, or what it is debounced with, and a monitor, whatever its version. */
+function isSampled(monitor: ActiveMonitor, call: Call): boolean {
+  const sampled = groupOf(monitor, call) ?? call.id
+  const hash = createHash('sha256')
+    .update(`${objectOf(monitor)}/${sampled}`)
+    .digest()
+  return hash.readUInt32BE(0) / 2 ** 32 < monitor.sampling_rate
+}
+
+/** A monitor's ref without its version. */
+function objectOf({ ref }: ActiveMonitor): string {
+  const [object = ''] = ref.split(':').slice(1, 2)
+  return object
 }
 
 function taskOf(monitor: ActiveMonitor, call: Call, scorer_ref: string): ScoringTask {
-  const { ref, user, is_traced } = monitor
+  const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
+  const group = groupOf(monitor, call)
+  const waits = group === null ? 0 : (debounce?.timeout_seconds ?? 0)
   return {
     id: idOf(`${ref}/${scorer_ref}/${call.id}`, Math.floor(microsOf(call.started_at) / 1000)),
     project_id: call.project_id,
@@ -60,7 +79,8 @@ function taskOf(monitor: ActiveMonitor, call: Call, scorer_ref: string): Scoring
     user,
     key_id: KEY_ID,
     attempts: 0,
-    due_at: nowIso(),
+    due_at: isoOfMicros(Math.round((Date.now() + waits * 1000) * 1000)),
+    debounce_key: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${group}`,
   }
 }
 

@@ -1,33 +1,18 @@
-import { spawn } from 'node:child_process'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import pLimit from 'p-limit'
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
-import { dependencyFailed, invalidRequest, messageOf } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { OP_SOURCE_FILE } from '../../trace/objects/op-value.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { type Published, readPublished } from '../published.ts'
 import type { Scored, Scorer } from './scorer.ts'
-
-const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code.py')
+import { createScorerProcesses } from './scorer-processes.ts'
 
 /** Source code of a scorer; people write a few kB. */
 const SOURCE_BYTES_MAX = 1024 * 1024
 
-/** Processes at once; each may take 2 GiB of memory. */
-const PROCESSES_MAX = 2
-
-/** A scorer that takes longer is ended; the process has 30 s of a core of its own. */
-const SECONDS_MAX = 60
-
-/** What a scorer may say. */
-const ANSWER_CHARS_MAX = 4 * 1024 * 1024
-
-/** Scorers that are Python code of a client. */
-export interface ScorerCode {
+/** Scorers that are Python code of a client; disposal ends what runs it. */
+export interface ScorerCode extends Disposable {
   /** @throws 400 where this server does not run code, or there is none. */
   load(found: Published): Promise<Scorer>
 }
@@ -39,6 +24,7 @@ export const NO_SCORER_CODE: ScorerCode = {
       `${name} is Python code, which this server does not run: whoever owns it can allow that with HEDDLE_SCORER_CODE=run`,
     )
   },
+  [Symbol.dispose]: () => undefined,
 }
 
 const Op = z.looseObject({ files: z.looseObject({ [OP_SOURCE_FILE]: z.string() }) })
@@ -57,7 +43,7 @@ export function createScorerCode(deps: {
   objects: Pick<Objects, 'read'>
   files: Pick<Files, 'read'>
 }): ScorerCode {
-  const turns = pLimit(PROCESSES_MAX)
+  const processes = createScorerProcesses(deps.python)
 
   async function sourceOf({ projectId, name, val }: Published): Promise<string> {
     const digest = checked(Op, val, name).files[OP_SOURCE_FILE]
@@ -67,12 +53,14 @@ export function createScorerCode(deps: {
   }
 
   async function runWith(code: Code, { output, inputs }: Scored): Promise<unknown> {
-    const reply = await turns(() => run(deps.python, JSON.stringify({ ...code, output, inputs })))
+    const reply = Reply.parse(JSON.parse(await processes.ask(JSON.stringify({ ...code, output, inputs }))))
     if ('error' in reply) throw invalidRequest(reply.error)
     return reply.result
   }
 
   return {
+    [Symbol.dispose]: processes[Symbol.dispose],
+
     async load(found) {
       if (found.kind === 'op') {
         const code = { source: await sourceOf(found), name: found.name, self: null, column_map: null }
@@ -104,36 +92,4 @@ interface Code {
   name: string
   self: Record<string, unknown> | null
   column_map: Record<string, string> | null
-}
-
-/** @throws 400 for code that does not answer in time, or with too much. */
-async function run(python: string, request: string): Promise<z.output<typeof Reply>> {
-  const child = spawn(python, ['-I', PROGRAM], {
-    cwd: tmpdir(),
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: SECONDS_MAX * 1000,
-    killSignal: 'SIGKILL',
-  })
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) =>
-      reject(dependencyFailed(`Python did not start: ${messageOf(error)}`, error)),
-    )
-  })
-  // A program that ends without reading is told by its answer.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(request)
-  let length = 0
-  child.stdout.on('data', (bytes: Buffer) => {
-    length += bytes.length
-    if (length > ANSWER_CHARS_MAX) child.kill('SIGKILL')
-  })
-  const answer = await Promise.race([text(child.stdout), failed])
-  try {
-    return Reply.parse(JSON.parse(answer))
-  } catch {
-    throw invalidRequest(
-      `The code did not answer: it may take ${SECONDS_MAX} s, 2 GiB of memory and ${ANSWER_CHARS_MAX} characters`,
-    )
-  }
 }

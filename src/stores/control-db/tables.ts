@@ -304,6 +304,8 @@ export interface ScoringTasksTable {
   key_id: string
   attempts: number
   due_at: string
+  /** Of several tasks with one key, only the last is wanted. */
+  debounce_key: string | null
 }
 
 /** A call of a project with monitors, from just before it is written until monitors have looked at it. */

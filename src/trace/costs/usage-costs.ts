@@ -23,7 +23,12 @@ const Usage = z.record(z.string(), ModelUsage.catch(ModelUsage.parse({}))).catch
 /** The usage in a call's summary, by model. */
 export function usageIn(summary: string | null | undefined): Map<string, ModelUsage> {
   const text = summary == null ? undefined : memberText(summary, 'usage')
-  return new Map(Object.entries(text === undefined ? {} : Usage.parse(JSON.parse(text))))
+  return usageOf(text ?? 'null')
+}
+
+/** The same, of what the summary has as `usage`. */
+export function usageOf(usage: string): Map<string, ModelUsage> {
+  return new Map(Object.entries(Usage.parse(JSON.parse(usage))))
 }
 
 /** What the usage of a call costs, by model, at the prices of its start; undefined when none has a price. */
@@ -31,7 +36,7 @@ export function costsOf(
   usage: ReadonlyMap<string, ModelUsage>,
   prices: ReadonlyMap<string, readonly Price[]>,
   at: string,
-): Record<string, object> | undefined {
+): Record<string, ModelCosts> | undefined {
   const priced = [...usage].flatMap(([model, counts]) => {
     const price = priceAt(prices.get(model) ?? [], at)
     return price === undefined ? [] : [[model, costOf(counts, price)] as const]
@@ -39,8 +44,29 @@ export function costsOf(
   return priced.length === 0 ? undefined : Object.fromEntries(priced)
 }
 
+/** The same together, whatever models it used; null when none has a price. */
+export function totalCost(
+  usage: ReadonlyMap<string, ModelUsage>,
+  prices: ReadonlyMap<string, readonly Price[]>,
+  at: string,
+): number | null {
+  const costs = costsOf(usage, prices, at)
+  if (costs === undefined) return null
+  return Object.values(costs).reduce(
+    (sum, one) =>
+      sum +
+      one.prompt_tokens_total_cost +
+      one.completion_tokens_total_cost +
+      one.cache_read_input_tokens_total_cost +
+      one.cache_creation_input_tokens_total_cost,
+    0,
+  )
+}
+
+type ModelCosts = ReturnType<typeof costOf>
+
 /** Wire: cached tokens are among those of the prompt and have prices of their own. */
-function costOf(counts: ModelUsage, { llm_id: _, ...price }: Price): object {
+function costOf(counts: ModelUsage, { llm_id: _, ...price }: Price) {
   const { requests, total_tokens, cache_read_input_tokens, cache_creation_input_tokens } = counts
   const prompt_tokens = counts.prompt_tokens + counts.input_tokens
   const completion_tokens = counts.completion_tokens + counts.output_tokens

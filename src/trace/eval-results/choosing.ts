@@ -1,6 +1,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../calls/selection.ts'
 import type { Calls } from '../calls/service.ts'
 import { splitPath } from '../query-language/json-path.ts'
@@ -43,8 +44,13 @@ export function createChoosing(deps: { traces: TraceDb; calls: Calls; refs: Pick
     const [root = '', ...steps] = splitPath(pathInTrial(field))
     const values = new Map<string, string>()
     const query = queries.selectLeaves(selection, root === 'inputs' ? 'inputs' : 'output', steps)
-    for await (const { id, leaf } of traces.query<{ id: string; leaf: string | null }>(query, signal))
-      if (leaf !== null) values.set(id, leaf)
+    for await (const piece of traces.rowBinary(query, signal)) {
+      for (const row = readRowBinary(piece); !row.done(); ) {
+        const id = row.text()
+        const leaf = row.nullable(row.text)
+        if (leaf !== null) values.set(id, leaf)
+      }
+    }
     const behind = root === 'inputs' ? rows.filter(({ ref }) => ref !== undefined) : []
     const examples = behind.map(({ ref }) => ref ?? '')
     const found = await refs.resolve(selection.project_id, examples, steps.slice(1))

@@ -199,6 +199,37 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(await query(project, { ...asked, limit: 0 })).toMatchObject({ rows: [], total_rows: 5 })
   })
 
+  it('200 with a page of rows of a dataset, each trial once and none that was deleted', async () => {
+    const project = server.newProject()
+    const exampleOf = (n: number) => `weave:///${project}/object/d:abc/attr/rows/id/${n}`
+    const [first, second] = [
+      await evaluate(
+        project,
+        [1, 2, 3, 4].map((n) => ({ example: exampleOf(n), output: n })),
+      ),
+      await evaluate(project, [{ example: exampleOf(3), output: 33 }]),
+    ]
+    const asked = { evaluation_call_ids: [first, second] }
+    const whole = await query(project, asked)
+    expect(outputsOf(whole)).toEqual([[1], [2], [3, 33], [4]])
+    expect(await query(project, { ...asked, limit: 2, offset: 2 })).toEqual({
+      ...whole,
+      rows: whole.rows.slice(2),
+    })
+
+    const trialOf = (row: number) => whole.rows[row]?.evaluations[0]?.trials[0]?.predict_and_score_call_id
+    const { output, summary, ended_at, ...start } = finishedCall({
+      id: String(trialOf(2)),
+      parent_id: first,
+      op_name: `weave:///${project}/op/Evaluation.predict_and_score:abc`,
+      inputs: { example: exampleOf(3) },
+    })
+    await replyOf(await server.post('/call/start', { start: { ...start, project_id: project } }))
+    await replyOf(await server.post('/calls/delete', { project_id: project, call_ids: [trialOf(0)] }))
+    const left = await query(project, { ...asked, limit: 10 })
+    expect([outputsOf(left), left.total_rows]).toEqual([[[2], [3, 33], [4]], 3])
+  })
+
   it('200 with several trials of one example, in their order', async () => {
     const project = server.newProject()
     const run = await evaluate(

@@ -1,6 +1,7 @@
 import { tooLarge } from '../../errors.ts'
 import { memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../calls/selection.ts'
 import { bytesDigest, jsonDigest } from '../digest.ts'
 import { internalRef, isRef } from '../refs/ref-uri.ts'
@@ -13,7 +14,8 @@ const TRIALS_MAX = 1_000_000
 export interface Place {
   id: string
   root: string
-  startedAt: string
+  /** Microseconds since 1970. */
+  startedAt: number
   /** Of all its payloads. */
   bytes: number
 }
@@ -37,53 +39,66 @@ export async function placeTrials(
 ): Promise<PlacedRow[]> {
   const rows = new Map<string, PlacedRow>()
   let count = 0
-  for await (const row of traces.query<queries.PlaceRow>(queries.selectPlaces(selection), signal)) {
-    if (++count > TRIALS_MAX)
-      throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
-    const { digest, ref } = exampleOf(row)
-    const placed = rows.get(digest) ?? { digest, ref, trials: [] }
-    placed.trials.push({ id: row.id, root: row.root, startedAt: row.started_at, bytes: row.bytes })
-    rows.set(digest, placed)
+  for await (const piece of traces.rowBinary(queries.selectPlaces(selection), signal)) {
+    for (const row = readRowBinary(piece); !row.done(); ) {
+      if (++count > TRIALS_MAX)
+        throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
+      const trial = { id: row.text(), root: row.text(), startedAt: row.micros(), bytes: row.count() }
+      const { digest, ref } = exampleOf(row.text(), row.text())
+      const placed = rows.get(digest) ?? { digest, ref, trials: [] }
+      placed.trials.push(trial)
+      rows.set(digest, placed)
+    }
   }
   for (const { trials } of rows.values()) trials.sort(byStart)
   return [...rows.values()].sort((a, b) => compare(a.digest, b.digest))
 }
 
+/** A row as its trials are read. */
+export interface ShownRow {
+  digest: string
+  ids: readonly string[]
+}
+
 /**
  * Some of the rows, and how many there are, without bringing all trials here; undefined where examples are no rows of
- * datasets, whose digests the database cannot tell, and for a page after the last.
+ * datasets, whose digests the database cannot tell, and for a page after the last. A trial that was begun twice with
+ * different examples is in the rows of both.
  */
 export async function placePage(
   traces: TraceDb,
   selection: Selection,
   page: { limit: number; offset: number },
   signal: AbortSignal,
-): Promise<{ rows: PlacedRow[]; total: number } | undefined> {
+): Promise<{ rows: ShownRow[]; total: number } | undefined> {
   const query = queries.selectPlacedRows(selection, page)
   const found = await rowsOf(traces.query<queries.PlacedRowRow>(query, signal))
   const [first] = found
   if (first === undefined || first.has_others === 1) return undefined
-  const rows = found.map(({ digest, ref, trials }) => ({
-    digest,
-    ref,
-    trials: trials.map(([id, root, startedAt, bytes]) => ({ id, root, startedAt, bytes })).sort(byStart),
-  }))
+  const rows = found.map(({ digest, ids }) => ({ digest, ids: [...new Set(ids)] }))
   return { rows, total: first.total }
 }
 
 function byStart(a: Place, b: Place): number {
-  return compare(a.startedAt, b.startedAt) || compare(a.id, b.id)
+  return a.startedAt - b.startedAt || compare(a.id, b.id)
 }
 
-function compare(a: string, b: string): number {
+/** The order of texts by their UTF-16 units. */
+export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Wire: a row of a dataset is named by its digest in there, any other example by the digest of its JSON. */
-function exampleOf({ is_text, example }: queries.PlaceRow): { digest: string; ref: string | undefined } {
-  if (!is_text) return { digest: jsonDigest(memberText(example, 'example') ?? 'null'), ref: undefined }
-  const ref = isRef(example) ? example : undefined
-  const inDataset = /^.+\/attr\/rows\/id\/([^/]+)$/s.exec(example)?.[1]
-  const digest = inDataset ?? bytesDigest(ref === undefined ? example : internalRef(ref))
+/**
+ * Wire: a row of a dataset is named by its digest in there, any other example by the digest of its JSON, or its text.
+ * @param weave the example where it is a text that begins as refs do
+ * @param inputs in which any other example is
+ */
+function exampleOf(weave: string, inputs: string): { digest: string; ref: string | undefined } {
+  const json = weave === '' ? (memberText(inputs, 'example') ?? 'null') : undefined
+  if (json !== undefined && !json.startsWith('"')) return { digest: jsonDigest(json), ref: undefined }
+  const text = json === undefined ? weave : String(JSON.parse(json))
+  const ref = isRef(text) ? text : undefined
+  const inDataset = /^.+\/attr\/rows\/id\/([^/]+)$/s.exec(text)?.[1]
+  const digest = inDataset ?? bytesDigest(ref === undefined ? text : internalRef(ref))
   return { digest, ref }
 }

@@ -1,59 +1,55 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { ENDED_AT } from '../calls/fields.ts'
-import { conditions, type Selection, VISIBLE } from '../calls/selection.ts'
+import { ENDED_AT, NEVER } from '../calls/fields.ts'
+import { conditions, type Selection, startConditions, VISIBLE } from '../calls/selection.ts'
 import { jsonLeaf } from '../query-language/json-path.ts'
-import { createParams } from '../query-language/params.ts'
+import { createParams, type Params } from '../query-language/params.ts'
 
-/** What places a trial: its example as text where it is one, otherwise the inputs in which it is. */
-export interface PlaceRow {
-  id: string
-  root: string
-  started_at: string
-  bytes: number
-  is_text: 0 | 1
-  example: string
-}
-
+/**
+ * What places each trial, as rows of: id, evaluation, start, bytes of payloads, the example where it is a ref and otherwise
+ * '', the inputs in which any other example is and otherwise ''.
+ */
 export function selectPlaces(selection: Selection): Query {
   const params = createParams()
   return {
-    sql: `SELECT id, parent_id AS root, started_at, start_bytes + end_bytes AS bytes,
-        JSONType(assumeNotNull(inputs), 'example') = 'String' AS is_text,
-        if(is_text, JSONExtractString(assumeNotNull(inputs), 'example'), assumeNotNull(inputs)) AS example
+    sql: `WITH JSONExtractString(assumeNotNull(inputs), 'example') AS example, startsWith(example, 'weave:') AS is_ref
+      SELECT id, parent_id, started_at, start_bytes + end_bytes,
+        if(is_ref, example, ''), if(is_ref, '', assumeNotNull(inputs))
       FROM calls FINAL WHERE ${conditions(selection, params)}`,
     params: params.values,
   }
 }
 
-/** A row of a dataset with its trials, and how many rows there are. */
+/** A row of a dataset with its trials, some perhaps twice, and how many rows there are. */
 export interface PlacedRowRow {
   digest: string
-  ref: string
-  trials: [id: string, root: string, started_at: string, bytes: number][]
+  ids: string[]
   total: number
   /** Whether there are examples that are no rows of datasets. */
   has_others: 0 | 1
 }
 
-/** Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. */
+/**
+ * Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. What
+ * started a trial tells its row, and is read as it lies there: merging all parts of all trials takes twice as long.
+ */
 export function selectPlacedRows(selection: Selection, page: { limit: number; offset: number }): Query {
   const params = createParams()
   const { limit, offset } = page
+  const project = params.bind(selection.project_id, 'String')
   return {
-    sql: `SELECT digest, any(example) AS ref, groupArray((id, root, started_at, bytes)) AS trials,
-        count() OVER () AS total, min(digest) OVER () = '' AS has_others
+    sql: `SELECT digest, groupArray(id) AS ids, count() OVER () AS total, min(digest) OVER () = '' AS has_others
       FROM (
-        SELECT id, parent_id AS root, started_at, start_bytes + end_bytes AS bytes,
-          JSONExtractString(assumeNotNull(inputs), 'example') AS example,
+        SELECT id, JSONExtractString(assumeNotNull(inputs), 'example') AS example,
           if(startsWith(example, 'weave:'), extract(example, '/attr/rows/id/([^/]+)$'), '') AS digest
-        FROM calls FINAL WHERE ${conditions(selection, params)}
+        FROM calls WHERE ${startConditions(selection, params)}
+          AND id NOT IN (SELECT id FROM calls WHERE project_id = ${project} AND deleted_at > ${NEVER})
       )
       GROUP BY digest ORDER BY digest LIMIT ${params.bind(offset, 'UInt64')}, ${params.bind(limit, 'UInt64')}`,
     params: params.values,
   }
 }
 
-/** The leaf at a path below a payload of each trial. */
+/** The leaf at a path below a payload of each trial, as rows of: id, leaf. */
 export function selectLeaves(
   selection: Selection,
   column: 'inputs' | 'output',
@@ -62,7 +58,7 @@ export function selectLeaves(
   const params = createParams()
   const leaf = jsonLeaf(column, steps, params)
   return {
-    sql: `SELECT id, ${leaf} AS leaf FROM calls FINAL WHERE ${conditions(selection, params)}`,
+    sql: `SELECT id, ${leaf} FROM calls FINAL WHERE ${conditions(selection, params)}`,
     params: params.values,
   }
 }
@@ -70,6 +66,8 @@ export function selectLeaves(
 /** What a trial says; `model` tells whether a call below it is that model's. */
 export interface TrialRow {
   id: string
+  root: string
+  started_at: string
   output: string
   usage: string
   model: string
@@ -80,12 +78,23 @@ export interface TrialRow {
 
 export function selectTrials(projectId: string, ids: readonly string[], inputs: 'with' | 'without'): Query {
   const params = createParams()
+  const project = params.bind(projectId, 'String')
   return {
-    sql: `SELECT id, ifNull(output, 'null') AS output, ${USAGE} AS usage,
-        JSONExtractString(assumeNotNull(inputs), 'model') AS model, ${hashOf('model')} AS model_hash,
+    sql: `SELECT id, parent_id AS root, started_at, ifNull(output, 'null') AS output, ${USAGE} AS usage,
+        ${MODEL} AS model, ${hashOf('model')} AS model_hash,
         ${inputs === 'with' ? 'assumeNotNull(inputs)' : "''"} AS example_in
-      FROM calls FINAL WHERE project_id = ${params.bind(projectId, 'String')} AND ${VISIBLE}
-        AND id IN ${params.bindIds(ids)}`,
+      FROM ${callsAmong(project, params.bindIds(ids))}`,
+    params: params.values,
+  }
+}
+
+/** What a summary needs of all selected trials, as rows of: id, scores as JSON, start, usage, model, its hash. */
+export function selectScores(selection: Selection): Query {
+  const params = createParams()
+  const project = params.bind(selection.project_id, 'String')
+  return {
+    sql: `SELECT id, JSONExtractRaw(assumeNotNull(output), 'scores'), started_at, ${USAGE}, ${MODEL}, ${hashOf('model')}
+      FROM ${callsAmong(project, startsSql(selection, params))}`,
     params: params.values,
   }
 }
@@ -103,25 +112,59 @@ export interface ChildRow {
   spans: string
 }
 
-/** What is below trials: who that is is found among parts as they lie there, which is many times as fast as merging all. */
+/** What is below trials, in the order in which it began. */
 export function selectChildren(projectId: string, trialIds: readonly string[]): Query {
   const params = createParams()
   const project = params.bind(projectId, 'String')
   return {
     sql: `SELECT id, parent_id AS trial, op_name, started_at, ${ENDED_AT} AS ended_at, ${USAGE} AS usage,
-        JSONExtractString(assumeNotNull(attributes), 'weave', 'score') = 'true'
-          OR JSONType(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'Null'
-            AND JSONExtractRaw(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'false' AS is_score,
-        ${hashOf('self')} AS self_hash,
+        ${IS_SCORE} AS is_score, ${hashOf('self')} AS self_hash,
         JSONExtractRaw(assumeNotNull(attributes), 'weave', 'genai_span_ref') AS spans
-      FROM calls FINAL WHERE project_id = ${project} AND ${VISIBLE} AND id IN (
-        SELECT id FROM calls WHERE project_id = ${project} AND parent_id IN ${params.bindIds(trialIds)}
-      ) ORDER BY started_at, id`,
+      FROM ${callsAmong(project, belowSql(project, params.bindIds(trialIds)))} ORDER BY started_at, id`,
     params: params.values,
   }
 }
 
+/** What is below all selected trials and no score, in the order in which it began, as rows of: trial, op, hash of what it is called on, start, usage. */
+export function selectAnswers(selection: Selection): Query {
+  const params = createParams()
+  const project = params.bind(selection.project_id, 'String')
+  return {
+    sql: `SELECT parent_id, op_name, ${hashOf('self')}, started_at, ${USAGE}
+      FROM ${callsAmong(project, belowSql(project, startsSql(selection, params)))} AND NOT ${IS_SCORE}
+      ORDER BY started_at, id`,
+    params: params.values,
+  }
+}
+
+/** SQL for the merged calls among ids, which are picked before they are merged: it takes reading whole payloads of all others. */
+function callsAmong(project: string, ids: string): string {
+  return `calls FINAL PREWHERE project_id = ${project} AND id IN ${ids} WHERE ${VISIBLE}`
+}
+
+/** SQL for the ids of trials as their starts tell them, which may be of deleted ones. */
+function startsSql(selection: Selection, params: Params): string {
+  return `(SELECT id FROM calls WHERE ${startConditions(selection, params)})`
+}
+
+/** More ids than this are not looked up in an index: preparing that takes longer than reading the column. */
+const INDEXED_IDS_MAX = 1000
+
+/** SQL for the ids of what is below trials; found among parts as they lie there, which is many times as fast as merging all. */
+function belowSql(project: string, trialIds: string): string {
+  return `(SELECT id FROM calls WHERE project_id = ${project} AND parent_id IN ${trialIds}
+    SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_IDS_MAX})`
+}
+
 const USAGE = `JSONExtractRaw(assumeNotNull(summary), 'usage')`
+
+const MODEL = `JSONExtractString(assumeNotNull(inputs), 'model')`
+
+/** Whether a call is marked as a score; most attributes are not even looked into. */
+const IS_SCORE = `(position(assumeNotNull(attributes), '"score"') > 0 AND (
+  JSONExtractString(assumeNotNull(attributes), 'weave', 'score') = 'true'
+    OR JSONType(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'Null'
+      AND JSONExtractRaw(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'false'))`
 
 /** Models may be long values of their own, of which only the sameness matters. */
 function hashOf(member: 'self' | 'model'): string {

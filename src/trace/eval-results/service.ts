@@ -1,28 +1,27 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import type { Selection } from '../calls/selection.ts'
 import type { Calls } from '../calls/service.ts'
-import { collectReply } from '../collect-reply.ts'
+import { createReplyBudget } from '../collect-reply.ts'
+import type { Costs } from '../costs/service.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
-import { portions, type Size } from '../portions.ts'
+import { portions } from '../portions.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
 import { createChoosing } from './choosing.ts'
-import { type PlacedRow, placePage, placeTrials } from './places.ts'
-import { createSummary } from './summary.ts'
+import { compare, type PlacedRow, placePage, placeTrials, type ShownRow } from './places.ts'
+import { createPricing, type Pricing } from './pricing.ts'
+import { createSummaries } from './summary.ts'
 import { createTrialReading, type ReadTrial, type TrialOptions } from './trials.ts'
 import type * as wire from './wire.ts'
 
 /** Evaluations in one request: as many as a filter takes ids. */
 const EVALUATIONS_MAX = 1000
 
-const PER_FETCH = {
-  /** Payloads that are in memory at once beside those of the reply, but for a single larger row. */
-  bytes: 8 * 1024 * 1024,
-  /** Trials fetched at once: their ids travel to the database with the query. */
-  count: 2000,
-}
+/** Trials fetched at once, but for a row of more: their ids travel to the database with the query. */
+const PER_FETCH = { count: 2000, bytes: 0 }
 
 const UNRESOLVED = 'Some refs to rows of datasets lead nowhere: raw_data_row is the ref itself there'
 
@@ -30,90 +29,106 @@ export type EvalResults = ReturnType<typeof createEvalResults>
 
 /**
  * What evaluations found, example by example. First only what places each trial is read; then the payloads of the rows
- * that are shown, some megabytes at a time.
+ * that are shown.
  */
-export function createEvalResults(deps: { traces: TraceDb; calls: Calls; refs: Pick<Refs, 'resolve'> }) {
-  const { traces, calls, refs } = deps
+export function createEvalResults(deps: {
+  traces: TraceDb
+  calls: Calls
+  refs: Pick<Refs, 'resolve'>
+  costs: Pick<Costs, 'priceLists'>
+}) {
+  const { traces, refs, costs } = deps
   const choosing = createChoosing(deps)
   const trials = createTrialReading(deps)
+  const summaries = createSummaries(deps)
 
-  /** The rows with what their trials say, in their order. */
-  async function* readRows(rows: readonly PlacedRow[], options: TrialOptions): AsyncGenerator<wire.Row> {
-    for (const portion of portions(rows, PER_FETCH, sizeOf)) {
-      const ids = portion.flatMap((row) => row.trials.map(({ id }) => id))
-      const read = await trials.read(ids, options)
-      for (const row of portion) yield rowOf(row, read)
-    }
-  }
-
-  /** Replaces refs by the rows that they lead to; returns what to warn of. */
-  async function resolveRows(projectId: string, rows: readonly wire.Row[]): Promise<string[]> {
-    const behind = rows.flatMap((row) => {
-      const ref = row.raw_data_row?.text.startsWith('"weave:') ? String(row.raw_data_row.value()) : undefined
-      return ref === undefined ? [] : [{ row, ref }]
-    })
-    const found = await refs.resolve(
+  /** The rows with what their trials say, in their order. @throws 413 for more than a reply can hold. */
+  async function readRows(
+    rows: readonly ShownRow[],
+    { req, projectId, pricing, context }: Asked,
+  ): Promise<wire.Row[]> {
+    const options: TrialOptions = {
       projectId,
-      behind.map(({ ref }) => ref),
-    )
-    for (const { row, ref } of behind) row.raw_data_row = found.get(ref) ?? row.raw_data_row
-    return behind.some(({ ref }) => !found.has(ref)) ? [UNRESOLVED] : []
-  }
-
-  async function shownRows(placed: readonly PlacedRow[], req: wire.EvalResultsReq, options: TrialOptions) {
-    const rows = await collectReply(readRows(placed, options), charsOf)
-    const isResolved = req.include_raw_data_rows && req.resolve_row_refs
-    return { rows, warnings: isResolved ? await resolveRows(options.projectId, rows) : [] }
-  }
-
-  async function summarize(rows: readonly PlacedRow[], roots: string[], options: TrialOptions) {
-    const summary = createSummary()
-    for await (const row of readRows(rows, { ...options, examples: false })) {
-      for (const { evaluation_call_id, trials: own } of row.evaluations)
-        for (const trial of own) summary.add(evaluation_call_id, trial)
+      children: req.include_predict_and_score_children,
+      examples: req.include_raw_data_rows,
+      onPayload: createReplyBudget(),
+      context,
     }
-    const { projectId: project_id, context } = options
-    const req = { project_id, filter: { call_ids: roots }, columns: ['inputs'] }
-    return summary.of(rows.length, await rowsOf(await calls.list(req, context)))
+    const found: wire.Row[] = []
+    for (const portion of portions(rows, PER_FETCH, ({ ids }) => ({ count: ids.length, bytes: 0 }))) {
+      const ids = portion.flatMap((row) => row.ids)
+      const read = await trials.read(ids, options)
+      if (pricing !== undefined)
+        for (const { trial, used } of read.values())
+          trial.total_cost = await pricing.costOf(used.usage, used.startedAt)
+      for (const row of portion) found.push(rowOf(row, read))
+    }
+    return found
+  }
+
+  async function shownRows(placed: readonly ShownRow[], asked: Asked) {
+    const { req, projectId } = asked
+    const rows = await readRows(placed, asked)
+    const isResolved = req.include_raw_data_rows && req.resolve_row_refs
+    return { rows, warnings: isResolved ? await resolveRows(refs, projectId, rows) : [] }
+  }
+
+  /** Rows that are filtered, sorted or summed up: for that, where each trial belongs has to be known. */
+  async function queryPlaced(asked: Asked): Promise<wire.EvalResultsRes> {
+    const { req, roots, selection, context, page } = asked
+    const placed = await placeTrials(traces, selection, context.signal)
+    const chosen = await choosing.filtered(placed, selection, asked)
+    const reply: wire.EvalResultsRes = { rows: [], total_rows: 0, summary: null, warnings: [] }
+    if (req.include_rows) {
+      const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
+      const ordered = await choosing.sorted(wanted, selection, asked)
+      const end = page.limit === undefined ? undefined : page.offset + page.limit
+      const shown = ordered.slice(page.offset, end).map(({ digest, trials: own }) => ({
+        digest,
+        ids: own.map(({ id }) => id),
+      }))
+      reply.total_rows = ordered.length
+      Object.assign(reply, await shownRows(shown, asked))
+    }
+    if (req.include_summary) {
+      const isInAll = req.summary_require_intersection ?? req.require_intersection
+      reply.summary = await summaries.of(isInAll ? inAll(chosen, roots) : chosen, asked)
+    }
+    return reply
   }
 
   return {
     async query(req: wire.EvalResultsReq, context: CallContext): Promise<wire.EvalResultsRes> {
       const projectId = projectIdOf(req)
       const roots = rootsOf(req)
-      const { limit, offset } = pageOf(req)
+      const page = pageOf(req)
       const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
       const selection = { project_id: projectId, filter }
-      const options = {
-        projectId,
-        children: req.include_predict_and_score_children,
-        costs: req.include_costs,
-        examples: req.include_raw_data_rows,
-        context,
-      }
-      const page =
+      const pricing = req.include_costs ? createPricing(costs, projectId) : undefined
+      const asked = { req, projectId, roots, selection, page, pricing, context }
+      const { limit, offset } = page
+      const plain =
         isPlainPage(req) && limit
           ? await placePage(traces, selection, { limit, offset }, context.signal)
           : undefined
-      if (page !== undefined)
-        return { ...(await shownRows(page.rows, req, options)), total_rows: page.total, summary: null }
-      const placed = await placeTrials(traces, selection, context.signal)
-      const chosen = await choosing.filtered(placed, selection, { req, context })
-      const reply: wire.EvalResultsRes = { rows: [], total_rows: 0, summary: null, warnings: [] }
-      if (req.include_rows) {
-        const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
-        const ordered = await choosing.sorted(wanted, selection, { req, context })
-        const end = limit === undefined ? undefined : offset + limit
-        reply.total_rows = ordered.length
-        Object.assign(reply, await shownRows(ordered.slice(offset, end), req, options))
-      }
-      if (req.include_summary) {
-        const isInAll = req.summary_require_intersection ?? req.require_intersection
-        reply.summary = await summarize(isInAll ? inAll(chosen, roots) : chosen, roots, options)
-      }
-      return reply
+      if (plain === undefined) return queryPlaced(asked)
+      return { ...(await shownRows(plain.rows, asked)), total_rows: plain.total, summary: null }
     },
   }
+}
+
+/** A request, and what follows from it. */
+interface Asked {
+  req: wire.EvalResultsReq
+  projectId: string
+  /** The evaluations. */
+  roots: string[]
+  /** Of their trials. */
+  selection: Selection
+  page: ReturnType<typeof pageOf>
+  /** Absent where nobody asks for costs. */
+  pricing: Pricing | undefined
+  context: CallContext
 }
 
 /** Whether rows are asked for as they come: nothing then needs to be known of all trials. */
@@ -134,20 +149,31 @@ function rootsOf(req: wire.EvalResultsReq): string[] {
   return roots
 }
 
+/** Replaces refs by the rows that they lead to; returns what to warn of. */
+async function resolveRows(
+  refs: Pick<Refs, 'resolve'>,
+  projectId: string,
+  rows: readonly wire.Row[],
+): Promise<string[]> {
+  const behind = rows.flatMap((row) => {
+    const ref = row.raw_data_row?.text.startsWith('"weave:') ? String(row.raw_data_row.value()) : undefined
+    return ref === undefined ? [] : [{ row, ref }]
+  })
+  const found = await refs.resolve(
+    projectId,
+    behind.map(({ ref }) => ref),
+  )
+  for (const { row, ref } of behind) row.raw_data_row = found.get(ref) ?? row.raw_data_row
+  return behind.some(({ ref }) => !found.has(ref)) ? [UNRESOLVED] : []
+}
+
 function inAll(rows: PlacedRow[], roots: readonly string[]): PlacedRow[] {
   return rows.filter(({ trials }) => new Set(trials.map(({ root }) => root)).size === roots.length)
 }
 
-/** Of the trials of a row. */
-function sizeOf({ trials }: PlacedRow): Size {
-  return { bytes: trials.reduce((sum, { bytes }) => sum + bytes, 0), count: trials.length }
-}
-
-function rowOf({ digest, trials }: PlacedRow, read: ReadonlyMap<string, ReadTrial>): wire.Row {
-  const found = trials.flatMap(({ id, root }) => {
-    const one = read.get(id)
-    return one === undefined ? [] : [{ root, ...one }]
-  })
+/** A row with its trials in the order in which they began. */
+function rowOf({ digest, ids }: ShownRow, read: ReadonlyMap<string, ReadTrial>): wire.Row {
+  const found = ids.flatMap((id) => read.get(id) ?? []).sort(byStart)
   const evaluations = [...Map.groupBy(found, ({ root }) => root)]
   return {
     row_digest: digest,
@@ -159,9 +185,7 @@ function rowOf({ digest, trials }: PlacedRow, read: ReadonlyMap<string, ReadTria
   }
 }
 
-function charsOf({ raw_data_row, evaluations }: wire.Row): number {
-  const payloads = evaluations.flatMap(({ trials }) =>
-    trials.map(({ model_output, scores }) => (model_output?.text.length ?? 0) + scores.text.length),
-  )
-  return payloads.reduce((sum, chars) => sum + chars, raw_data_row?.text.length ?? 0)
+function byStart(a: ReadTrial, b: ReadTrial): number {
+  const [ours, theirs] = [a.trial.predict_and_score_call_id, b.trial.predict_and_score_call_id]
+  return compare(a.startedAt, b.startedAt) || compare(ours, theirs)
 }

@@ -1,49 +1,130 @@
-import { isRecord } from '../../is-record.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
+import { isoOfMicros } from '../../time.ts'
+import type { Selection } from '../calls/selection.ts'
+import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
+import type { PlacedRow } from './places.ts'
+import { isPrediction, tokensIn } from './predictions.ts'
+import type { Pricing } from './pricing.ts'
+import * as queries from './queries.ts'
+import { createScorerStats } from './scorer-stats.ts'
 import type * as wire from './wire.ts'
 
 type EvaluationSummary = wire.Summary['evaluations'][number]
 
-/** Adds up trials, which come one after the other. */
-export function createSummary() {
-  const evaluations = new Map<string, { stats: Map<string, wire.ScorerStats>; sums: Sums }>()
-  return {
-    add(root: string, trial: wire.Trial): void {
-      const { stats, sums } = evaluations.get(root) ?? {
-        stats: new Map(),
-        sums: { trials: 0, tokens: null, cost: null },
-      }
-      evaluations.set(root, { stats, sums })
-      sums.trials++
-      if (trial.total_tokens !== null) sums.tokens = (sums.tokens ?? 0) + trial.total_tokens
-      if (trial.total_cost !== null) sums.cost = (sums.cost ?? 0) + trial.total_cost
-      for (const [scorer, value] of Object.entries(Object(trial.scores.value())))
-        addScore(stats, { scorer, path: [] }, value)
-    },
+interface SummaryOptions {
+  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children'>
+  /** The evaluations. */
+  roots: readonly string[]
+  /** Of their trials. */
+  selection: Selection
+  /** Absent where nobody asks for costs. */
+  pricing: Pricing | undefined
+  context: CallContext
+}
 
-    /** Wire: only evaluations with trials. */
-    of(rowCount: number, roots: readonly Call[]): wire.Summary {
-      const known = new Map(roots.map((root) => [root.id, root]))
-      return {
-        row_count: rowCount,
-        evaluations: [...evaluations].map(([id, { stats, sums }]) => ({
-          evaluation_call_id: id,
-          trial_count: sums.trials,
-          scorer_stats: [...stats.values()].map(withRates),
-          ...aboutRoot(known.get(id)),
-          predict_total_cost: sums.cost,
-          predict_total_tokens: sums.tokens,
-        })),
+/** Sums up trials, of which the database sends only what counts, all of it in two queries. */
+export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }) {
+  async function readScores(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+    const models = createShared()
+    for await (const piece of traces.rowBinary(queries.selectScores(selection), context.signal)) {
+      for (const row = readRowBinary(piece); !row.done(); ) {
+        const trial = trials.get(row.text())
+        const scores = row.text()
+        const startedAt = row.micros()
+        const usage = row.text()
+        const model = models.shared(row.text())
+        const model_hash = models.shared(row.text())
+        if (trial === undefined) continue
+        trial.found = { scores, model, model_hash, by: 'itself', tokens: tokensIn(usage), cost: null }
+        if (pricing !== undefined) trial.found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
       }
+    }
+  }
+
+  async function readAnswers(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+    for await (const piece of traces.rowBinary(queries.selectAnswers(selection), context.signal)) {
+      for (const row = readRowBinary(piece); !row.done(); ) {
+        const found = trials.get(row.text())?.found
+        const op_name = row.text()
+        const self_hash = row.text()
+        const startedAt = row.micros()
+        const usage = row.text()
+        if (found?.by !== 'itself' || !isPrediction({ op_name, self_hash }, found)) continue
+        found.by = 'prediction'
+        found.tokens = tokensIn(usage)
+        if (pricing !== undefined) found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
+      }
+    }
+  }
+
+  return {
+    /** @param rows with the trials that count */
+    async of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary> {
+      const { req, roots, selection, context } = options
+      const trials: Trials = new Map()
+      for (const { trials: own } of rows) for (const { id, root } of own) trials.set(id, { root })
+      if (trials.size > 0) await readScores(trials, options)
+      if (trials.size > 0 && req.include_predict_and_score_children) await readAnswers(trials, options)
+      const filter = { call_ids: [...roots] }
+      const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
+      const evaluations = await rowsOf(await calls.list(about, context))
+      return { row_count: rows.length, evaluations: summed(trials, evaluations) }
     },
   }
 }
 
-interface Sums {
-  trials: number
+/** The trials that count, by id, in the order of their rows. */
+type Trials = Map<string, { root: string; found?: Found }>
+
+/** A trial as it was found to be, and what its prediction used, or it itself where there is none. */
+interface Found {
+  /** JSON, or ''. */
+  scores: string
+  model: string
+  model_hash: string
+  by: 'itself' | 'prediction'
   tokens: number | null
   cost: number | null
+}
+
+/** Texts that are in memory once each: most trials have one of few models. */
+function createShared(): { shared: (text: string) => string } {
+  const texts = new Map<string, string>()
+  return {
+    shared(text) {
+      const known = texts.get(text)
+      if (known === undefined) texts.set(text, text)
+      return known ?? text
+    },
+  }
+}
+
+/** Wire: only evaluations with trials. */
+function summed(trials: Trials, evaluations: readonly Call[]): EvaluationSummary[] {
+  const known = new Map(evaluations.map((one) => [one.id, one]))
+  return [...Map.groupBy(trials.values(), ({ root }) => root)].flatMap(([id, own]) => {
+    const found = own.flatMap((trial) => trial.found ?? [])
+    if (found.length === 0) return []
+    const stats = createScorerStats()
+    for (const { scores } of found) if (scores.startsWith('{')) stats.add(JSON.parse(scores))
+    return {
+      evaluation_call_id: id,
+      trial_count: found.length,
+      scorer_stats: stats.all(),
+      ...aboutRoot(known.get(id)),
+      predict_total_cost: sumOf(found.map(({ cost }) => cost)),
+      predict_total_tokens: sumOf(found.map(({ tokens }) => tokens)),
+    }
+  })
+}
+
+/** Null where there is nothing to add up. */
+function sumOf(numbers: readonly (number | null)[]): number | null {
+  return numbers.reduce((sum, number) => (number === null ? sum : (sum ?? 0) + number), null)
 }
 
 function aboutRoot(root: Call | undefined) {
@@ -55,61 +136,4 @@ function aboutRoot(root: Call | undefined) {
     trace_id: root?.trace_id ?? null,
     started_at: root?.started_at ?? null,
   } satisfies Partial<EvaluationSummary>
-}
-
-const VALUE_TYPES = { boolean: 'binary', number: 'continuous', string: 'text' } as const
-
-/** Wire: one statistic for each leaf; lists and nulls are none. */
-function addScore(
-  stats: Map<string, wire.ScorerStats>,
-  { scorer, path }: { scorer: string; path: readonly string[] },
-  value: unknown,
-): void {
-  if (isRecord(value)) {
-    for (const [name, member] of Object.entries(value))
-      addScore(stats, { scorer, path: [...path, name] }, member)
-  }
-  const type = typeof value
-  if (type !== 'boolean' && type !== 'number' && type !== 'string') return
-  const key = JSON.stringify([scorer, ...path])
-  const leaf = stats.get(key) ?? newStats(scorer, path, VALUE_TYPES[type])
-  stats.set(key, leaf)
-  leaf.trial_count++
-  if (typeof value === 'boolean') {
-    leaf.pass_known_count++
-    if (value) leaf.pass_true_count++
-  }
-  if (typeof value === 'number') {
-    const sum = (leaf.numeric_mean ?? 0) * leaf.numeric_count + value
-    leaf.numeric_count++
-    leaf.numeric_mean = sum / leaf.numeric_count
-  }
-}
-
-function newStats(
-  scorer_key: string,
-  path: readonly string[],
-  value_type: wire.ScorerStats['value_type'],
-): wire.ScorerStats {
-  return {
-    scorer_key,
-    path: path.length === 0 ? null : path.join('.'),
-    value_type,
-    trial_count: 0,
-    numeric_count: 0,
-    numeric_mean: null,
-    pass_true_count: 0,
-    pass_known_count: 0,
-    pass_rate: null,
-    pass_signal_coverage: null,
-  }
-}
-
-function withRates(stats: wire.ScorerStats): wire.ScorerStats {
-  const { pass_true_count, pass_known_count, trial_count } = stats
-  return {
-    ...stats,
-    pass_rate: pass_known_count === 0 ? null : pass_true_count / pass_known_count,
-    pass_signal_coverage: pass_known_count / trial_count,
-  }
 }

@@ -24,7 +24,8 @@ export function createMarkedLists({ calls }: { calls: Calls }) {
     async list(req: ListOfRunReq, mark: Mark, context: CallContext): Promise<AsyncIterable<Call>> {
       const project_id = projectIdOf(req)
       const { limit, offset, evaluation_run_id: id } = req
-      if (id === undefined) {
+      // Wire: an empty id is none.
+      if (!id) {
         return calls.list({ project_id, query: { $expr: marked(mark) }, limit, offset }, context)
       }
       const { call: run } = await calls.read({ project_id, id }, context)

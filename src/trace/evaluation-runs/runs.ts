@@ -56,7 +56,9 @@ export function createRuns(deps: RunsDeps) {
 
     async list(req: wire.RunListReq, context: CallContext): Promise<AsyncIterable<wire.EvaluationRun>> {
       const project_id = projectIdOf(req)
-      const { limit, offset, evaluations, models, evaluation_run_ids: call_ids } = req
+      const { limit, offset, evaluation_run_ids: call_ids } = req
+      const [evaluations, models] = [refsIn(req.evaluations), refsIn(req.models)]
+      if (evaluations?.length === 0 || models?.length === 0) return shown([])
       const conditions = [
         ...(evaluations
           ? [{ $or: [isIn('inputs.self', evaluations), isIn('inputs.this', evaluations)] }]
@@ -81,11 +83,16 @@ export function createRuns(deps: RunsDeps) {
   }
 }
 
+/** What is asked for, but an empty text, as which a missing field reads. */
+function refsIn(names: readonly string[] | undefined): string[] | undefined {
+  return names?.filter((name) => name !== '')
+}
+
 function isIn(field: string, values: readonly string[]): Operation {
   return { $in: [{ $getField: field }, values.map((value) => ({ $literal: value }))] }
 }
 
-async function* shown(runs: AsyncIterable<Call>): AsyncGenerator<wire.EvaluationRun> {
+async function* shown(runs: AsyncIterable<Call> | readonly Call[]): AsyncGenerator<wire.EvaluationRun> {
   for await (const run of runs) yield runOf(run)
 }
 

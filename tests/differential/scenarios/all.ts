@@ -5,6 +5,7 @@ import { callFilters } from './call-filters.ts'
 import { callQueries } from './call-queries.ts'
 import { callBatches, callWriting, callWritingV2 } from './call-writing.ts'
 import { costs } from './costs.ts'
+import { evaluationLists } from './evaluation-lists.ts'
 import { evaluationRuns } from './evaluation-runs.ts'
 import { feedback } from './feedback.ts'
 import { files } from './files.ts'
@@ -32,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   objects,
   ...['ops', 'datasets', 'scorers', 'models', 'evaluations'].map(typedObjects),
   publishedObjects,
+  evaluationLists,
   evaluationRuns,
   labels,
   tables,

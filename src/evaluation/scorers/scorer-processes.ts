@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import pLimit from 'p-limit'
+import { dependencyFailed, messageOf } from '../../errors.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code.py')
+
+/** Processes at once; what each of them runs may take 2 GiB of memory. */
+const PROCESSES_MAX = 2
+
+/** The program gives up earlier by itself. */
+const SECONDS_MAX = 70
+
+/** A running program, which answers one request at a time. */
+interface Process {
+  ask(request: string): Promise<string>
+  end(): void
+}
+
+/** Programs that run the code of scorers; they are started when there is something to do, and stay until the end. */
+export function createScorerProcesses(python: string) {
+  const turns = pLimit(PROCESSES_MAX)
+  const idle: Process[] = []
+  const all = new Set<Process>()
+
+  function start(): Process {
+    const started = startProcess(python)
+    all.add(started)
+    return started
+  }
+
+  async function ask(request: string): Promise<string> {
+    const process = idle.pop() ?? start()
+    try {
+      const answer = await process.ask(request)
+      idle.push(process)
+      return answer
+    } catch (error) {
+      process.end()
+      all.delete(process)
+      throw error
+    }
+  }
+
+  return {
+    /** The line that answers a line. @throws 502 where the program does not start, or has ended. */
+    ask: (request: string): Promise<string> => turns(() => ask(request)),
+
+    [Symbol.dispose](): void {
+      for (const process of all) process.end()
+    },
+  }
+}
+
+function startProcess(python: string): Process {
+  const child = spawn(python, ['-I', PROGRAM], {
+    cwd: tmpdir(),
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', (error) =>
+      reject(dependencyFailed(`Python did not start: ${messageOf(error)}`, error)),
+    )
+  })
+  // Whoever asks hears of it.
+  failed.catch(() => undefined)
+  // A program that ends without reading is told by its answer.
+  child.stdin.on('error', () => undefined)
+  return {
+    async ask(request) {
+      const tooLong = setTimeout(() => child.kill('SIGKILL'), SECONDS_MAX * 1000)
+      try {
+        child.stdin.write(`${request}\n`)
+        const answer = await Promise.race([answers.next(), failed])
+        if (answer.done) throw dependencyFailed('The program that runs scorers ended', undefined)
+        return answer.value
+      } finally {
+        clearTimeout(tooLong)
+      }
+    },
+    end: () => void child.kill('SIGKILL'),
+  }
+}
