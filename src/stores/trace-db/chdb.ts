@@ -25,9 +25,6 @@ const CONNECTION_ARGS = [
   '--date_time_output_format=iso',
   '--output_format_json_quote_64bit_integers=0',
   '--output_format_json_escape_forward_slashes=0',
-  // A text made of rows is those and nothing else.
-  `--format_template_resultset_format=\${data}`,
-  '--format_template_rows_between_delimiter=',
   // Payloads are what a search reads: a few thousand calls are worth a second core, where the defaults wait for 160,000 rows.
   '--merge_tree_min_rows_for_concurrent_read=1024',
   '--merge_tree_min_bytes_for_concurrent_read=1048576',
@@ -82,9 +79,8 @@ export function openChdb(folder: string): TraceDb {
       for await (const chunk of stream(query, 'RowBinary', signal)) yield chunk.raw()
     },
 
-    async *text({ sql, params }, row, signal) {
-      const settings = `SETTINGS format_template_row_format = ${literal(row)}`
-      for await (const chunk of stream({ sql: `${sql} ${settings}`, params }, 'Template', signal)) {
+    async *text(query, signal) {
+      for await (const chunk of stream(query, 'RawBLOB', signal)) {
         const { buffer, byteOffset, byteLength } = chunk.raw()
         yield Buffer.from(buffer, byteOffset, byteLength)
       }
@@ -108,11 +104,6 @@ export function openChdb(folder: string): TraceDb {
       await drainPending()
     },
   }
-}
-
-/** A text in SQL, for settings, which take no parameters. */
-function literal(text: string): string {
-  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`
 }
 
 /** Whose turn a write takes: that of its project, where it has one. */

@@ -13,11 +13,8 @@ export interface TraceDb extends AsyncDisposable {
   query<Row>(query: Query, signal?: AbortSignal): AsyncIterable<Row>
   /** Streams rows as `readRowBinary` reads them, in pieces of whole rows. Otherwise like `query`. */
   rowBinary(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>
-  /**
-   * Streams text that the database makes of each row by a template, in which `${column:JSON}` is a value as JSON and
-   * `${column:Raw}` a string as it is. In pieces of whole rows; otherwise like `query`.
-   */
-  text(query: Query, row: string, signal?: AbortSignal): AsyncIterable<Buffer>
+  /** Streams what is in a query's only column, texts after one another, in pieces of whole rows. Otherwise like `query`. */
+  text(query: Query, signal?: AbortSignal): AsyncIterable<Buffer>
   /**
    * Inserts rows, durable and readable once this resolves. Calls that meet are committed together; a row the database
    * refuses fails only the call it came with.

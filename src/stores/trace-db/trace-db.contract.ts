@@ -65,14 +65,14 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await firstOf(db.query(query))).toEqual({ value, list: [value] })
     })
 
-    it('makes text of rows by a template, whatever stands in either', async () => {
+    it('streams texts after one another, whatever stands in them', async () => {
+      const value = `'"\\\n\u0000`
       const query = {
-        sql: `SELECT number, {value:String} AS value FROM numbers(2)`,
-        params: { value: `'"\\\n` },
+        sql: 'SELECT concat(toString(number), {value:String}) FROM numbers(2)',
+        params: { value },
       }
-      const pieces = await rowsOf(db.text(query, `'\\"\${number:JSON}:\${value:JSON}\${value:Raw}|`))
-      const text = (number: number): string => `'\\"${number}:${JSON.stringify(query.params.value)}'"\\\n|`
-      expect(Buffer.concat(pieces).toString()).toBe(text(0) + text(1))
+      const pieces = await rowsOf(db.text(query))
+      expect(Buffer.concat(pieces).toString()).toBe(`0${value}1${value}`)
     })
 
     it('streams: the first rows arrive while others are still made, and an early end stops the query', async () => {

@@ -61,8 +61,8 @@ describe('calls as the database writes them', () => {
 
     const rows = await rowsOf(traces.rowBinary(selectRows({ project_id: project }, ids, shown)))
     const fromRows = Buffer.concat(rows.map((row) => callTexts(row, shown).texts))
-    const { row, ...query } = selectLines({ project_id: project }, ids, shown)
-    const lines = Buffer.concat((await rowsOf(traces.text(query, row))).map(mergeSummaries))
+    const query = selectLines({ project_id: project }, ids, shown)
+    const lines = Buffer.concat((await rowsOf(traces.text(query))).map(mergeSummaries))
     expect(linesIn(lines)).toEqual(linesIn(fromRows))
     expect(linesIn(lines)).toHaveLength(ids.length)
   })

@@ -1,35 +1,52 @@
-import { callMembers, payloadSql, type ShownColumns } from './call-members.ts'
+import { callMembers, type MemberForm, payloadSql, type ShownColumns } from './call-members.ts'
 import { summaryKeeping } from './call-text.ts'
 import { DISPLAY_NAME, LATENCY_MS, NEVER, STATUS, TRACE_NAME } from './fields.ts'
 
 /**
- * Columns, and how the database makes of them the same texts as `callTexts`. Planning the columns takes milliseconds, so
- * it is for many calls; then nothing is left to do here but to pass bytes on, and for few calls to merge summaries.
+ * SQL for the text that `callTexts` makes of a call. Planning its functions takes milliseconds, so it is for many calls; then
+ * nothing is left to do here but to pass bytes on, and for few calls to merge summaries.
  */
-export function callLines(shown: ShownColumns): { columns: string; row: string } {
-  const columns: string[] = []
-  /** A column's place in the text of a row; `Raw` is JSON already. */
-  const place = (sql: string, as: 'JSON' | 'Raw'): string =>
-    `\${line_${columns.push(`${sql} AS line_${columns.length}`) - 1}:${as}}`
-
-  const members = callMembers(shown).map(({ name, column }) => {
-    if (column === undefined) return `"${name}":null,`
+export function callLine(shown: ShownColumns): string {
+  const members = callMembers(shown).flatMap(({ name, column }) => {
+    if (column === undefined) return text(`"${name}":null,`)
     if (column.form === 'omitted')
-      return place(
-        `if(${column.sql} = '', '', concat('"${name}":', toJSONString(${column.sql}), ','))`,
-        'Raw',
-      )
-    const value = column.form === 'optional' ? `nullIf(${column.sql}, '')` : column.sql
-    return `"${name}":${place(value, 'JSON')},`
+      return `if(${column.sql} = '', '', concat('"${name}":', toJSONString(${column.sql}), ','))`
+    return [text(`"${name}":`), jsonOrNull(column), text(',')]
   })
-  const payload = (column: 'attributes' | 'inputs' | 'output'): string =>
-    `"${column}":${place(payloadSql(column, shown), 'Raw')},`
-  const latency = `if(ended_at = ${NEVER}, '', concat(',"latency_ms":', toString(${LATENCY_MS})))`
-  const name = `if(isNull(${DISPLAY_NAME}), 'trace_name', 'display_name')`
-  const derived = `"status":${place(STATUS, 'JSON')}${place(latency, 'Raw')},"${place(name, 'Raw')}":${place(TRACE_NAME, 'JSON')}`
-  const summary = `"summary":${place(openSummary(payloadSql('summary', shown)), 'Raw')}"weave":{${derived}}}`
-  const row = `{${members.join('')}${payload('attributes')}${payload('inputs')}${payload('output')}${summary}}\n`
-  return { columns: columns.join(', '), row }
+  const payloads = (['attributes', 'inputs', 'output'] as const).flatMap((column) => [
+    text(`"${column}":`),
+    payloadSql(column, shown),
+    text(','),
+  ])
+  const name = `if(isNull(${DISPLAY_NAME}), ',"trace_name":', ',"display_name":')`
+  const latency = `if(ended_at = ${NEVER}, '', concat(',"latency_ms":', toString(assumeNotNull(${LATENCY_MS}))))`
+  const pieces = [
+    text('{'),
+    ...members,
+    ...payloads,
+    text('"summary":'),
+    openSummary(payloadSql('summary', shown)),
+    text('"weave":{"status":"'),
+    STATUS,
+    text('"'),
+    latency,
+    name,
+    `toJSONString(assumeNotNull(${TRACE_NAME}))`,
+    String.raw`'}}}\n'`,
+  ]
+  return `concat(${pieces.join(', ')})`
+}
+
+/** A text in SQL, of characters that SQL does not escape. */
+function text(characters: string): string {
+  return `'${characters}'`
+}
+
+/** SQL for the JSON of a member, `null` where it is absent. */
+function jsonOrNull({ sql, form }: { sql: string; form: MemberForm }): string {
+  if (form === 'text' || form === 'time') return `toJSONString(${sql})`
+  if (form === 'optional') return `if(${sql} = '', 'null', toJSONString(${sql}))`
+  return `ifNull(toJSONString(${sql}), 'null')`
 }
 
 /** Stands around a summary that has to be merged; JSON has no such byte. */
@@ -43,7 +60,7 @@ function openSummary(summary: string): string {
     endsWith(trim(TRAILING ' \\t' FROM ${open}), '{'), ${open}, concat(${open}, ','))`
 }
 
-/** Texts that the database has written by {@link callLines}, with what clients keep in their summaries under `weave`. */
+/** Texts that the database has written by {@link callLine}, with what clients keep in their summaries under `weave`. */
 export function mergeSummaries(texts: Buffer): Buffer {
   const pieces: Buffer[] = []
   let written = 0

@@ -33,8 +33,8 @@ export function createPortionTexts({ traces }: { traces: TraceDb }) {
       const pieces = await rowsOf(traces.rowBinary(query, context.signal))
       return pieces.map((rows) => callTexts(rows, shown).texts)
     }
-    const { row, ...query } = queries.selectLines(selection, calls, shown)
-    return (await rowsOf(traces.text(query, row, context.signal))).map(mergeSummaries)
+    const query = queries.selectLines(selection, calls, shown)
+    return (await rowsOf(traces.text(query, context.signal))).map(mergeSummaries)
   }
 
   /** Whether a list can be read in ranges, which have little else in them. */

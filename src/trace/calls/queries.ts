@@ -3,7 +3,7 @@ import { compileExcerptSort, compileSort } from '../query-language/compile.ts'
 import { pageSql, type SortedPage } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
-import { callLines } from './call-lines.ts'
+import { callLine } from './call-lines.ts'
 import type { ShownColumns } from './call-members.ts'
 import { type CallRange, callRangeSql, type IdRange, idRangeSql } from './call-range.ts'
 import { callColumns } from './call-text.ts'
@@ -107,13 +107,16 @@ export function selectRows(selection: Selection, calls: CallSet, shown: ShownCal
   }
 }
 
-/** The same calls as lines of text, which the database makes of each by the template `row`. */
-export function selectLines(selection: Selection, calls: CallSet, shown: ShownCalls): Sql & { row: string } {
+/** The same calls as the lines that `callTexts` makes of them. */
+export function selectLines(selection: Selection, calls: CallSet, shown: ShownCalls): Sql {
   const params = createParams()
-  const { columns, row } = callLines(shown)
   const where = withinSet(selection, calls, params)
-  return { sql: rowsSql(columns, selection, where, shown, params), params: params.values, row }
+  const sql = `${rowsSql(callLine(shown), selection, where, shown, params)} SETTINGS max_block_size = ${LINES_AT_ONCE}`
+  return { sql, params: params.values }
 }
+
+/** Blocks of so many calls of some kilobytes stay in the processor's caches from step to step. */
+const LINES_AT_ONCE = 1024
 
 /** The rows of a short page at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
 export function selectPage(
