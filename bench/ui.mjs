@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { chromium } from '@playwright/test'
-import { chromiumPath } from '../tests/ui/chromium.ts'
+import { chromiumPath } from '../scripts/chromium.mjs'
 import { median } from './load.mjs'
 import { writeResults } from './results-file.mjs'
 import { alone, filledServer } from './ui/filled-server.mjs'

@@ -27,7 +27,7 @@ const BENCHES = {
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
-  ui: { program: 'ui.mjs', needs: ['packages', 'peers', 'web'] },
+  ui: { program: 'ui.mjs', needs: ['packages', 'browser', 'peers', 'web'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]

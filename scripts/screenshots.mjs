@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { NODE } from './own-server.mjs'
 import { ROOT, setUp } from './setup.mjs'
 
-await setUp(['packages', 'clients', 'engine', 'web'])
+await setUp(['packages', 'browser', 'clients', 'engine', 'web'])
 const child = spawn(NODE, [join(ROOT, 'tests/ui/screenshots.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

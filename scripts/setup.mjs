@@ -2,7 +2,7 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers] [web]
+ *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers] [web] [browser]
  *
  * All of them when none is named.
  */
@@ -13,6 +13,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { chromiumPath, findChromium, startsUp, waysToChromium } from './chromium.mjs'
 import { showProgress } from './progress.mjs'
 import {
   acceleratorOf,
@@ -156,6 +157,20 @@ export async function ensureWeb() {
   }
 }
 
+/** Gets a Chromium where the machine has none, for the tests of the pages. @throws Error that says how to get one. */
+export async function ensureBrowser() {
+  if (findChromium() !== undefined) return
+  for (const { from, commands } of waysToChromium(ROOT)) {
+    const shows = /^(?:Get:\S+|Unpacking|Downloading) (\S+)/
+    const steps = commands.map((command) => ({ command, total: 0, shows }))
+    // Where one way fails the next may do; if none does, the error below says what to do.
+    await runSteps(`Chromium from ${from}`, steps).catch(() => undefined)
+    const found = findChromium()
+    if (found !== undefined && startsUp(found)) return
+  }
+  chromiumPath()
+}
+
 /** Whether an environment is finished. */
 export function isReady(name) {
   return pythonOf(environmentFolder(name)) !== undefined
@@ -264,6 +279,7 @@ const PARTS = {
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),
   web: ensureWeb,
+  browser: ensureBrowser,
 }
 
 /** Brings the named parts, in the order given. */
@@ -282,6 +298,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
   web        the pages that the server shows to people
+  browser    a Chromium for the tests of the pages, unless the machine has one
 
 Python environments live in ${cacheFolder()} (HEDDLE_CACHE moves it).
 `

@@ -35,7 +35,7 @@ const LAYERS = {
     run: () => runVitest('differential', 'vitest.differential.config.ts'),
   },
   engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest(['-m', 'not gpu']) },
-  ui: { needs: ['packages', 'clients', 'engine', 'web'], run: runPlaywright },
+  ui: { needs: ['packages', 'browser', 'clients', 'engine', 'web'], run: runPlaywright },
 }
 
 /** Not one of the layers: the unit tests without those that wait or write much. */
