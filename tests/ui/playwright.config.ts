@@ -4,10 +4,10 @@ import { chromiumPath } from '../../scripts/chromium.mjs'
 export default defineConfig({
   testDir: import.meta.dirname,
   outputDir: '../../test-results',
-  // Each worker has a server and a browser, which two cores hold one of.
-  workers: 1,
+  // Each worker has a server and a browser; one of two waits often enough for the other to work.
+  workers: 2,
   retries: 0,
-  timeout: 60_000,
+  timeout: 90_000,
   expect: { timeout: 10_000 },
   reporter: [
     ['list'],

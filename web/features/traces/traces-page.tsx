@@ -148,7 +148,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, ...on
       openId={search.open}
       selected={chosen}
       onSelect={chosen.onSelect}
-      all={{ share: chosen.share, onChoose: chosen.chooseAll }}
+      all={{ share: chosen.share, isEmpty: traces.rowCount === 0, onChoose: chosen.chooseAll }}
       lines={lines}
       onCellMenu={() => setNeedsPaths(true)}
       cellMenu={(row, column) =>
