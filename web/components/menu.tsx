@@ -12,7 +12,7 @@ export function Menu(props: MenuProps) {
   const { waiting, wasClicked } = useEarlyClick(props.trigger)
   return (
     <Suspense fallback={waiting}>
-      <MenuPopup {...props} startsOpen={wasClicked} />
+      <MenuPopup key={wasClicked ? 'clicked' : 'new'} {...props} startsOpen={wasClicked} />
     </Suspense>
   )
 }

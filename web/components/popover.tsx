@@ -9,7 +9,7 @@ export function Popover(props: PopoverProps) {
   const { waiting, wasClicked } = useEarlyClick(props.trigger, () => props.onOpenChange?.(true))
   return (
     <Suspense fallback={waiting}>
-      <PopoverPopup {...props} startsOpen={wasClicked} />
+      <PopoverPopup key={wasClicked ? 'clicked' : 'new'} {...props} startsOpen={wasClicked} />
     </Suspense>
   )
 }
