@@ -80,6 +80,7 @@ test('deleting tells how far it is, can be stopped, and says when it fails', asy
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 350 calls' }).click()
   await expect(bar(page)).toContainText('Deleting 100 of 350')
   await expect(bar(page).getByRole('button', { name: 'Stop' })).toBeVisible()
+  await expect.poll(() => portions).toBe(2)
   release()
   await expect(page.getByText('200 of 350 calls were deleted')).toBeVisible()
   await expect(page.getByText('The disk is full')).toBeVisible()
