@@ -1,10 +1,26 @@
+import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What takes minutes begins first, so that at the end no core waits for it. */
+const LONGEST = ['supervision', 'evaluation', 'weave-whole', 'faults', 'crash', 'loop', 'job-ends']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.indexOf(basename(moduleId, '.test.ts'))
+      return index === -1 ? LONGEST.length : index
+    }
+    return files.toSorted((one, other) => place(one) - place(other))
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['tests/wire/**/*.test.ts'],
     // Each file starts a server, some with the engine, which waits as long as it works: two fill two cores.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
@@ -28,54 +28,82 @@ const TYPESCRIPT_CHECKS = {
 
 const LAYERS = {
   check: { needs: ['packages', 'engine', 'clients', 'reference', 'tools'], run: runChecks },
-  unit: { needs: ['packages'], run: () => runVitest('unit', 'vitest.config.ts') },
-  wire: { needs: ['packages', 'engine', 'clients'], run: () => runVitest('wire', 'vitest.wire.config.ts') },
   differential: {
     needs: ['packages', 'reference'],
-    run: () => runVitest('differential', 'vitest.differential.config.ts'),
+    run: (show) => runVitest('differential', 'vitest.differential.config.ts', { show }),
   },
-  engine: { needs: ['packages', 'engine', 'tools'], run: () => runPytest(['-m', 'not gpu']) },
+  unit: { needs: ['packages'], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
+  wire: {
+    needs: ['packages', 'engine', 'clients'],
+    run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
+  },
+  engine: { needs: ['packages', 'engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu'], show) },
   ui: { needs: ['packages', 'browser', 'clients', 'engine', 'web'], run: runPlaywright },
 }
+
+/** One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. */
+const STAGES = [[['check', 'differential'], ['engine']], [['unit']], [['wire']], [['ui']]]
 
 /** Not one of the layers: the unit tests without those that wait or write much. */
 const FAST = {
   needs: ['packages'],
-  run: () => runVitest('unit', 'vitest.config.ts', ['--exclude', '**/*.slow.test.ts']),
+  run: (show) => runVitest('unit', 'vitest.config.ts', { show, args: ['--exclude', '**/*.slow.test.ts'] }),
 }
 
 async function main() {
   const [name] = process.argv.slice(2)
-  const chosen = layersOf(name)
-  if (chosen === undefined) {
+  const stages = stagesOf(name)
+  if (stages === undefined) {
     process.stdout.write(
       `Usage: npm test, or npm run test:fast | test:wire | test:differential | test:engine | test:ui | check\n`,
     )
     process.exitCode = name === '--help' ? 0 : 2
     return
   }
-  await setUp(unique(chosen.flatMap(([, { needs }]) => needs)))
+  await setUp(unique(stages.flat(2).flatMap(([, { needs }]) => needs)))
   const total = { passed: 0, failed: 0, skipped: 0 }
-  for (const [layer, { run: runLayer }] of chosen) {
-    process.stdout.write(`\n── ${layer}\n`)
-    const counts = await runLayer()
-    for (const key of Object.keys(total)) total[key] += counts[key] ?? 0
+  const failures = []
+  for (const stage of stages) {
+    for (const { names = [], ...counts } of await runStage(stage)) {
+      for (const key of Object.keys(total)) total[key] += counts[key] ?? 0
+      failures.push(...names)
+    }
   }
   rmSync(reports, { recursive: true, force: true })
+  for (const failure of failures) process.stdout.write(`\n✗ ${failure}`)
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
   process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skipped}\n`)
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
 }
 
-/** What runs, in order, by name; undefined for a name that is none. */
-function layersOf(name) {
-  if (name === undefined) return Object.entries(LAYERS)
-  if (name === 'fast') return [['fast', FAST]]
-  return Object.hasOwn(LAYERS, name) ? [[name, LAYERS[name]]] : undefined
+/** The layers to run with their names, as in {@link STAGES}; undefined for a name that is none. */
+function stagesOf(name) {
+  if (name === undefined)
+    return STAGES.map((lanes) => lanes.map((lane) => lane.map((layer) => [layer, LAYERS[layer]])))
+  if (name === 'fast') return [[[['fast', FAST]]]]
+  return Object.hasOwn(LAYERS, name) ? [[[[name, LAYERS[name]]]]] : undefined
+}
+
+/** The counts of all layers of a stage. The first lane shows what it does, the others when a layer of theirs has ended. */
+async function runStage(lanes) {
+  return (
+    await Promise.all(lanes.map((lane, index) => runLane(lane, index === 0 ? 'now' : 'at the end')))
+  ).flat()
+}
+
+async function runLane(layers, show) {
+  const all = []
+  for (const [layer, { run: runLayer }] of layers) {
+    if (show === 'now') process.stdout.write(`\n── ${layer}\n`)
+    const started = Date.now()
+    all.push(await runLayer(show))
+    process.stdout.write(`\n── ${layer} took ${Math.round((Date.now() - started) / 1000)} s\n`)
+  }
+  return all
 }
 
 async function runChecks() {
-  const counts = { passed: 0, failed: 0 }
+  const counts = { passed: 0, failed: 0, names: [] }
   const tools = join(environmentFolder('tools'), 'bin')
   const checks = Object.entries({
     ...TYPESCRIPT_CHECKS,
@@ -95,38 +123,35 @@ async function runChecks() {
   // pyright asks the interpreter where to look, which finds pytest beside the engine's packages this way.
   const env = { PYTHONPATH: sitePackagesOf(environmentFolder('tools')) }
   for (const [name, command] of checks) {
-    const ok = (await run(command, env)) === 0
+    const ok = (await run(command, { env })) === 0
     process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`)
     counts[ok ? 'passed' : 'failed']++
+    if (!ok) counts.names.push(name)
   }
   return counts
 }
 
-async function runVitest(layer, config, args = []) {
+async function runVitest(layer, config, { show, args = [] }) {
   const file = join(reports, `${layer}.json`)
-  const status = await run([
-    'vitest',
-    'run',
-    '--config',
-    config,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-    ...args,
-  ])
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+  const status = await run(['vitest', 'run', '--config', config, ...reporters, ...args], { show })
   const report = readReport(file)
   if (report === undefined) return { failed: 1 }
-  const failed = report.numFailedTests + report.testResults.filter(brokenFile).length
+  const names = report.testResults.flatMap(failuresOf)
   return {
     passed: report.numPassedTests,
-    failed: failed === 0 && status !== 0 ? 1 : failed,
+    failed: names.length === 0 && status !== 0 ? 1 : names.length,
     skipped: report.numPendingTests + report.numTodoTests,
+    names,
   }
 }
 
-/** A file that could not even be collected has no failed test of its own. */
-function brokenFile(result) {
-  return result.status === 'failed' && result.assertionResults.every((test) => test.status !== 'failed')
+/** The failed tests of a file; of one that could not even be collected, itself. */
+function failuresOf({ name, status, assertionResults }) {
+  const file = relative(ROOT, name)
+  const failed = assertionResults.filter((test) => test.status === 'failed')
+  if (failed.length === 0 && status === 'failed') return [file]
+  return failed.map((test) => `${file} › ${test.fullName}`)
 }
 
 function readReport(file) {
@@ -141,36 +166,44 @@ function readReport(file) {
 async function runPlaywright() {
   const file = join(reports, 'ui.json')
   const status = await run(['playwright', 'test', '--config', 'tests/ui/playwright.config.ts'], {
-    PLAYWRIGHT_JSON_OUTPUT_FILE: file,
+    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: file },
   })
-  const stats = readReport(file)?.stats
-  if (stats === undefined) return { failed: 1 }
+  const report = readReport(file)
+  if (report === undefined) return { failed: 1 }
+  const { stats } = report
   const failed = stats.unexpected + stats.flaky
   return {
     passed: stats.expected,
     failed: failed === 0 && status !== 0 ? 1 : failed,
     skipped: stats.skipped,
+    names: report.suites.flatMap(failedSpecsOf),
   }
 }
 
+function failedSpecsOf({ suites = [], specs = [] }) {
+  const failed = specs.filter((spec) => !spec.ok).map((spec) => `${spec.file} › ${spec.title}`)
+  return [...failed, ...suites.flatMap(failedSpecsOf)]
+}
+
 /** Runs on the engine's interpreter, with the checkers' packages beside it. */
-async function runPytest(args) {
+async function runPytest(args, show) {
   const file = join(reports, 'engine.xml')
   const python = pythonOf(environmentFolder('engine'))
   const tools = environmentFolder('tools')
-  const status = await run([python, '-m', 'pytest', 'engine', `--junitxml=${file}`, ...args], {
-    PYTHONPATH: [join(ROOT, 'engine/src'), sitePackagesOf(tools)].join(delimiter),
-  })
-  const counts = /tests="(\d+)"/.exec(readText(file))
-  const count = (name) =>
-    Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(readText(file))?.[1] ?? 0)
-  if (counts === null) return { failed: 1 }
+  const env = { PYTHONPATH: [join(ROOT, 'engine/src'), sitePackagesOf(tools)].join(delimiter) }
+  const status = await run([python, '-m', 'pytest', 'engine', `--junitxml=${file}`, ...args], { show, env })
+  const report = readText(file)
+  const count = (name) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(report)?.[1] ?? 0)
+  const tests = count('tests')
+  if (tests === 0) return { failed: 1 }
   const failed = count('failures') + count('errors')
   const skipped = count('skipped')
+  const broken = /<testcase classname="([^"]*)" name="([^"]*)"[^>]*>\s*<(?:failure|error)/g
   return {
-    passed: count('tests') - failed - skipped,
+    passed: tests - failed - skipped,
     failed: failed === 0 && status !== 0 ? 1 : failed,
     skipped,
+    names: [...report.matchAll(broken)].map(([, module, name]) => `${module} › ${name}`),
   }
 }
 
@@ -182,17 +215,22 @@ function readText(file) {
   }
 }
 
-function run([program, ...args], env = {}) {
+/** The exit status of a program; what it writes is shown `now` or `at the end`. */
+async function run([program, ...args], { show = 'now', env = {} } = {}) {
   const path = [BIN, process.env.PATH].join(delimiter)
   const child = spawn(program, args, {
     cwd: ROOT,
-    stdio: 'inherit',
+    stdio: show === 'now' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path, ...env },
   })
-  return new Promise((fulfil, reject) => {
+  const held = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => held.push(chunk))
+  const code = await new Promise((fulfil, reject) => {
     child.once('error', reject)
-    child.once('close', (code) => fulfil(code ?? 1))
+    child.once('close', fulfil)
   })
+  process.stdout.write(Buffer.concat(held))
+  return code ?? 1
 }
 
 function unique(names) {

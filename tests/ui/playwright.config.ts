@@ -6,6 +6,11 @@ export default defineConfig({
   outputDir: '../../test-results',
   // Each worker has a server and a browser; one of two waits often enough for the other to work.
   workers: 2,
+  // In this order: the training lasts longest, and would be waited for at the end.
+  projects: [
+    { name: 'training', testMatch: 'training.test.ts' },
+    { name: 'pages', testIgnore: 'training.test.ts' },
+  ],
   retries: 0,
   timeout: 90_000,
   expect: { timeout: 10_000 },

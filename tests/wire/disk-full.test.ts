@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
 import { startServer, type WireServer } from './server.ts'
-import { groups, trainingClient, until } from './training-client.ts'
+import { groups, trainingClient } from './training-client.ts'
+import { until } from './until.ts'
 
 let server: WireServer
 

@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
 import { startServer, type WireServer } from './server.ts'
-import { trainingClient, until } from './training-client.ts'
+import { trainingClient } from './training-client.ts'
+import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TINY = join(ROOT, 'engine/models/loom-tiny')

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
-import { trainingClient, trajectory, until } from './training-client.ts'
+import { trainingClient, trajectory } from './training-client.ts'
+import { until } from './until.ts'
 
 const MEGABYTE = 1024 * 1024
 

@@ -146,10 +146,10 @@ describe('PyPI weave and openai, and what becomes of their calls', () => {
     }
   })
 
-  it('no request of the clients failed', () => {
-    const failed = server
-      .takeRequests()
-      .filter(({ status, path }) => status >= 400 && !path.endsWith('/collect'))
+  it('no request of the clients failed', async () => {
+    const failed = (await server.takeRequests()).filter(
+      ({ status, path }) => status >= 400 && !path.endsWith('/collect'),
+    )
     expect(failed).toEqual([])
   })
 })

@@ -46,7 +46,7 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=${encodeURIComponent(project)}`,
       ...env,
     })
-    const exports = server.takeRequests().filter((request) => request.path.endsWith('/v1/traces'))
+    const exports = (await server.takeRequests()).filter((request) => request.path.endsWith('/v1/traces'))
     expect(exports).toEqual([{ method: 'POST', path: `${path}/v1/traces`, status: 200 }])
     const { trace_id, root_id, chat_id } = seen
     expect(await callsOf(project)).toMatchObject([
@@ -84,7 +84,7 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
 describe("OpenInference's instrumentation of the OpenAI client", () => {
   it('traces as calls what was asked and answered, streamed or not, with usage, tools and errors', async () => {
     const task = { question: 'What is 2 + 3?', tool_question: WEATHER_QUESTION, tool: WEATHER_TOOL }
-    server.takeRequests()
+    await server.takeRequests()
     const { trace_id, root_id, ...seen } = await runClient(
       [pythonIn('clients'), clientProgram('openinference_openai.py')],
       {
@@ -96,7 +96,7 @@ describe("OpenInference's instrumentation of the OpenAI client", () => {
       },
     )
     expect(seen).toMatchObject({ text: 'The answer is 5.', streamed: 'The answer is 5.' })
-    const statuses = server.takeRequests().map(({ path, status }) => `${path} ${status}`)
+    const statuses = (await server.takeRequests()).map(({ path, status }) => `${path} ${status}`)
     expect(new Set(statuses)).toEqual(
       // The client asks for a model that is not there.
       new Set(['/v1/chat/completions 200', '/v1/chat/completions 404', '/v1/traces 200']),

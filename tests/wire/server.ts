@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -23,8 +25,8 @@ export interface WireServer extends AsyncDisposable {
   readonly folder: string
   /** Processes that the server started, or that those did, whose command line contains `word`. */
   processes(word: string): number[]
-  /** Every request since the last call of this. */
-  takeRequests(): LoggedRequest[]
+  /** Every request that was answered since the last call of this. */
+  takeRequests(): Promise<LoggedRequest[]>
   /** The log lines so far, for messages of failing tests. */
   log(): string
   signal(name: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
@@ -88,9 +90,16 @@ export async function startServer(
     get url() {
       return state.url
     },
-    takeRequests() {
-      const fresh = state.lines.slice(state.seen)
-      state.seen = state.lines.length
+    async takeRequests() {
+      // A request may be logged a little after its answer has come; this one is the last in the log.
+      const marker = `/v1/preview/training-jobs/${randomUUID()}`
+      await fetch(state.url + marker, { headers: { authorization: `Bearer ${KEY}` } })
+      const end = await until(() => {
+        const index = state.lines.findLastIndex((line) => line.includes(marker))
+        return index === -1 ? undefined : index
+      })
+      const fresh = state.lines.slice(state.seen, end)
+      state.seen = end + 1
       return fresh.flatMap(requestOf)
     },
     log: () => state.lines.join('\n'),

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
 import { startServer, type WireServer } from './server.ts'
-import { groups, trainingClient, until } from './training-client.ts'
+import { groups, trainingClient } from './training-client.ts'
+import { until } from './until.ts'
 
 /** More than a row of a job takes on a busy machine, which is the longest that a healthy trainer is silent. */
 const STALL_SECONDS = 20

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { KEY, type WireServer } from './server.ts'
+import { until } from './until.ts'
 
 export interface Event {
   type: string
@@ -86,15 +87,6 @@ export function trainingClient(server: () => WireServer) {
       const reply = await call<Reply>('POST', '/v1/chat/completions', body)
       return reply.choices[0]?.message.content ?? ''
     },
-  }
-}
-
-/** Asks again and again until there is something. */
-export async function until<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
-  for (;;) {
-    const found = await find()
-    if (found !== undefined) return found
-    await new Promise((wake) => setTimeout(wake, 200))
   }
 }
 

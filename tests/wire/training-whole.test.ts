@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientProgram, pythonIn } from './environments.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
-import { type Event, trainingClient, until } from './training-client.ts'
+import { type Event, trainingClient } from './training-client.ts'
+import { until } from './until.ts'
 
 let server: WireServer
 
@@ -34,7 +35,7 @@ describe('PyPI openpipe-art, with a URL and a key and nothing else', () => {
     expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
     expect(metrics['on_policy/tokens_biased_by_top_p']).toBe(metrics['data/step_trainer_tokens'])
     expect(seen['history_keys']).toEqual(expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']))
-    const failed = server.takeRequests().filter(({ status }) => status >= 400)
+    const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
     expect(failed.map(({ path, status }) => `${status} ${path}`)).toEqual([])
   })
 

@@ -50,7 +50,7 @@ describe('PyPI openpipe-art and openai', () => {
     expect(first?.metrics['data/step_num_gradient_steps']).toBeGreaterThan(0)
     expect(first?.metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-3)
     expect(first?.metrics['on_policy/tokens_without_logprobs']).toBe(0)
-    const failed = server.takeRequests().filter(({ status }) => status >= 400)
+    const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
     expect(
       failed
         .map(({ path, status }) => `${status} ${path}`)

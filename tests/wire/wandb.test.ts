@@ -26,7 +26,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
       WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
       WANDB_ERROR_REPORTING: 'false',
     })
-    expect(server.takeRequests().filter(({ status }) => status >= 400)).toEqual([])
+    expect((await server.takeRequests()).filter(({ status }) => status >= 400)).toEqual([])
     expect(seen).toMatchObject({
       run: {
         state: 'finished',

@@ -371,8 +371,8 @@ describe.concurrent('npm weave, its whole flow', () => {
 })
 
 describe('the whole flows together', () => {
-  it('saw no failed request, but for one that read a version which it had deleted', () => {
-    const kinds = Map.groupBy(server.takeRequests(), kindOf)
+  it('saw no failed request, but for one that read a version which it had deleted', async () => {
+    const kinds = Map.groupBy(await server.takeRequests(), kindOf)
     const failed = [...kinds].flatMap(([kind, [first]]) => ((first?.status ?? 0) >= 400 ? [kind] : []))
     console.log(
       [...kinds]

@@ -36,7 +36,7 @@ describe('PyPI weave with only WANDB_BASE_URL and WANDB_API_KEY', () => {
       WEAVE_SERVER_CACHE_DIR: cache,
       ...extra,
     })
-    const requests = server.takeRequests()
+    const requests = await server.takeRequests()
     console.log(summaryOf(requests).join('\n'))
     expect(failedOf(requests)).toEqual([])
     expect(seen).toMatchObject({
@@ -78,7 +78,7 @@ describe('npm weave', () => {
       WF_TRACE_SERVER_URL: server.url,
       WANDB_API_KEY: KEY,
     })
-    const requests = server.takeRequests()
+    const requests = await server.takeRequests()
     console.log(summaryOf(requests).join('\n'))
     expect(failedOf(requests)).toEqual([])
     expect(seen).toMatchObject({

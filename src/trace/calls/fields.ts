@@ -91,14 +91,18 @@ export function callField(path: string, params: Params): FieldExpression {
     kind: 'json',
     document,
   })
-  if (!Object.hasOwn(EXCERPTS, root) || !isInExcerpt(steps)) return leafOf(root)
-  return { ...leafOf(root), excerpt: { field: () => leafOf(EXCERPTS[root] ?? ''), bytes: EXCERPT_BYTES } }
+  const excerpt = EXCERPTS.get(root)
+  if (excerpt === undefined || !isInExcerpt(steps)) return leafOf(root)
+  return { ...leafOf(root), excerpt: { field: () => leafOf(excerpt), bytes: EXCERPT_BYTES } }
 }
 
 /** The columns that hold excerpts of the payloads that are large. */
-const EXCERPTS: Record<string, string> = { inputs: 'inputs_excerpt', output: 'output_excerpt' }
+const EXCERPTS: ReadonlyMap<string, string> = new Map([
+  ['inputs', 'inputs_excerpt'],
+  ['output', 'output_excerpt'],
+])
 
 /** Whether a path may lead into an excerpt. */
 export function hasExcerpt(path: string): boolean {
-  return Object.hasOwn(EXCERPTS, splitPath(path)[0] ?? '')
+  return EXCERPTS.has(splitPath(path)[0] ?? '')
 }

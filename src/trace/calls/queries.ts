@@ -41,26 +41,22 @@ export function selectIds(
   { bound, keys }: { bound: TimeBound | undefined; keys: 'excerpts' | 'whole' },
 ): Sql {
   const params = createParams()
-  const orderBy = keys === 'excerpts' ? compileExcerptSort : sureSort
-  const columns = (isUnsure: string): string =>
-    `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt, ${isUnsure} AS isUnsure`
-  return { sql: listSql(columns, selection, page, { bound, orderBy }, params), params: params.values }
+  const selected = selectionSql(selection, params)
+  const { order, isUnsure } =
+    keys === 'excerpts'
+      ? compileExcerptSort(page.sort_by, selected.field, params)
+      : { order: compileSort(page.sort_by, selected.field, params), isUnsure: '0' }
+  const columns = `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt, ${isUnsure} AS isUnsure`
+  return { sql: listSql(columns, selected, { order, page, bound }, params), params: params.values }
 }
 
-type OrderBy = typeof compileExcerptSort
-
-const sureSort: OrderBy = (...keys) => ({ order: compileSort(...keys), isUnsure: '0' })
-
 function listSql(
-  columns: (isUnsure: string) => string,
-  selection: Selection,
-  page: SortedPage,
-  { bound, orderBy }: { bound: TimeBound | undefined; orderBy: OrderBy },
+  columns: string,
+  { where, from }: ReturnType<typeof selectionSql>,
+  { order, page, bound }: { order: string; page: SortedPage; bound: TimeBound | undefined },
   params: Params,
 ): string {
-  const { where, field, from } = selectionSql(selection, params)
-  const { order, isUnsure } = orderBy(page.sort_by, field, params)
-  return `SELECT ${columns(isUnsure)} FROM ${from()}
+  return `SELECT ${columns} FROM ${from()}
     WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${pageSql(page, params)}`
 }
 
@@ -126,7 +122,9 @@ export function selectPage(
   { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
 ): Sql {
   const params = createParams()
-  const ids = `(SELECT id FROM (${listSql(() => 'calls.id AS id', selection, page, { bound, orderBy: sureSort }, params)}))`
+  const selected = selectionSql(selection, params)
+  const order = compileSort(page.sort_by, selected.field, params)
+  const ids = `(SELECT id FROM (${listSql('calls.id AS id', selected, { order, page, bound }, params)}))`
   const where = withinIds(selection, ids, params)
   const sql = `${rowsSql(callColumns(shown), selection, where, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
   return { sql, params: params.values }

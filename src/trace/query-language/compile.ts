@@ -150,7 +150,7 @@ function convert(value: Compiled, target: ConvertTarget, scope: Scope): FieldExp
 }
 
 function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): FieldExpression {
-  const text = asText(target === 'string' ? value : excerptOf(value, []), params)
+  const text = asText(target === 'string' ? value : asCompared(value, []), params)
   switch (target) {
     case 'double':
       return { sql: `toFloat64OrNull(${text})`, kind: 'number' }
@@ -168,8 +168,8 @@ function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): 
   }
 }
 
-/** A field as it may be compared with some literals. */
-function excerptOf(value: Compiled, others: readonly Compiled[]): Compiled {
+/** What a field is compared by: its excerpt, where all it is compared with are short literals. */
+function asCompared(value: Compiled, others: readonly Compiled[]): Compiled {
   if ('literal' in value || value.excerpt === undefined) return value
   const { field, bytes } = value.excerpt
   const areShort = others.every(
@@ -179,7 +179,7 @@ function excerptOf(value: Compiled, others: readonly Compiled[]): Compiled {
 }
 
 function truth(whole: Compiled, params: Params): string {
-  const value = excerptOf(whole, [])
+  const value = asCompared(whole, [])
   if ('many' in value) return `notEmpty(${value.sql})`
   if ('literal' in value) return value.literal ? '1' : '0'
   if (value.kind === 'number') return `(ifNull(${value.sql}, 0) != 0)`
@@ -194,7 +194,7 @@ function any(value: Compiled, name: string, test: (one: Compiled) => string): st
 
 /** Both sides become comparable; a comparison with a missing value is false. Wire: but the text of a missing JSON leaf is empty. */
 function compare(first: Compiled, operator: string, second: Compiled, params: Params): string {
-  const [left, right] = [excerptOf(first, [second]), excerptOf(second, [first])]
+  const [left, right] = [asCompared(first, [second]), asCompared(second, [first])]
   if (isNullLiteral(left) || isNullLiteral(right)) {
     const other = isNullLiteral(left) ? right : left
     if (operator !== '=') return '0'
@@ -213,7 +213,7 @@ function compare(first: Compiled, operator: string, second: Compiled, params: Pa
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
   const compiled = options.map((option) => compileOperand(option, scope))
-  const value = excerptOf(compileOperand(needle, scope), compiled)
+  const value = asCompared(compileOperand(needle, scope), compiled)
   const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')
   if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
     const list = strings.map((option) => ('literal' in option ? option.literal : null))

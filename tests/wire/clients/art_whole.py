@@ -101,7 +101,10 @@ async def main() -> None:
     seen["steps_after_delete"] = [checkpoint.step for checkpoint in page.data]
     seen["fork_after_delete"] = await answer(client, fork.get_inference_name())
 
-    wandb.finish()
+    # A run that goes on beyond its model would write to what is deleted.
+    for trained in (model, fork):
+        if trained._wandb_run:
+            trained._wandb_run.finish()
     run = wandb.Api().run(f"whole/{name}")
     seen["history_keys"] = sorted(
         {key for row in run.scan_history() for key in row if "/" in key}

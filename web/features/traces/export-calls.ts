@@ -1,5 +1,6 @@
 import type { Call, CallsRequest } from '../../api/calls.ts'
 import { textLines } from '../../api/client.ts'
+import { saveFile } from '../../components/save-file.ts'
 import { notify } from '../../components/toast.ts'
 import { rowOf } from './call-row.ts'
 import { columnOf, pathsOf } from './columns.tsx'
@@ -53,7 +54,7 @@ export async function exportCalls(
       text = ''
     }
     pieces.push(new Blob([text]))
-    download(
+    saveFile(
       new Blob(pieces, { type: format === 'csv' ? 'text/csv' : 'application/jsonl' }),
       fileName(project, format),
     )
@@ -85,13 +86,4 @@ function csvField(text: string): string {
 
 function fileName(project: string, format: ExportFormat): string {
   return `${project.replaceAll('/', '-')}-calls-${new Date().toISOString().slice(0, 16).replace(':', '')}.${format}`
-}
-
-function download(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }

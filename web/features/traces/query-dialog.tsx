@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { countCalls } from '../../api/calls.ts'
-import { ApiError } from '../../api/client.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeEditor } from '../../components/code-editor.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -62,8 +61,6 @@ function Verdict({
     queryKey: ['calls', project, 'query-count', filter, query],
     enabled: !('problem' in read),
     queryFn: ({ signal }) => countCalls(project, { filter, query }, { signal }),
-    // What is refused now is refused again.
-    retry: (failures, failure) => failures < 2 && !(failure instanceof ApiError && failure.status < 500),
   })
   const problem = 'problem' in read ? read.problem : error?.message
   return (

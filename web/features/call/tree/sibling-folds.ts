@@ -1,4 +1,5 @@
 import type { TraceCall } from '../../../api/trace.ts'
+import { spreadOf } from '../../../components/spread.ts'
 
 /** More calls of one name under one parent are shown as one row. */
 const SHOWN_APART = 20
@@ -72,17 +73,10 @@ function foldOf(tree: Summed, places: readonly number[]): SiblingFold {
     fold.to = Math.max(fold.to, call.endedMs ?? tree.end)
     fold.errors += (tree.errorsBelow[place] ?? 0) + (call.status === 'error' ? 1 : 0)
   }
-  return { ...fold, p50Ms: medianOf(times) }
+  return { ...fold, p50Ms: spreadOf(times)?.median ?? null }
 }
 
 function sumOf(places: readonly number[], values: Float64Array): number {
   const known = places.map((place) => values[place] ?? Number.NaN).filter((value) => !Number.isNaN(value))
   return known.length === 0 ? Number.NaN : known.reduce((sum, value) => sum + value, 0)
-}
-
-function medianOf(times: number[]): number | null {
-  times.sort((a, b) => a - b)
-  const half = times.length / 2
-  const [low, high] = [times[Math.ceil(half) - 1], times[Math.floor(half)]]
-  return low === undefined || high === undefined ? null : (low + high) / 2
 }

@@ -1,0 +1,10 @@
+/** Asks again and again until there is something. */
+export async function until<Found>(
+  find: () => Found | undefined | Promise<Found | undefined>,
+): Promise<Found> {
+  for (;;) {
+    const found = await find()
+    if (found !== undefined) return found
+    await new Promise((wake) => setTimeout(wake, 200))
+  }
+}
