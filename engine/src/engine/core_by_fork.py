@@ -17,7 +17,7 @@ def register() -> None:
         return
     from vllm.v1.engine import utils
 
-    setattr(utils, "get_mp_context", fork_context)  # noqa: B010: pyright takes no assignment of another type
+    utils.get_mp_context = fork_context
 
 
 def fork_context() -> ForkContext:
