@@ -15,9 +15,10 @@ def register() -> None:
 
     if not current_platform.is_cpu():
         return
+    from vllm.utils.system_utils import get_mp_context
     from vllm.v1.engine import utils
 
-    utils.get_mp_context = fork_context
+    setattr(utils, get_mp_context.__name__, fork_context)
 
 
 def fork_context() -> ForkContext:
