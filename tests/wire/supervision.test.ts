@@ -34,7 +34,7 @@ describe('a trainer that is lost in the middle of a job', () => {
     '%s once: the job goes on from its last gradient step, and nothing is told twice',
     async (_name, signal) => {
       const model = await newModel()
-      const job = await startJob(model.id, groups(12))
+      const job = await startJob(model.id, groups(8))
       await firstStep(job)
       signalAll('engine.main', signal)
       expect((await end(job)).type).toBe('training_ended')
@@ -49,7 +49,7 @@ describe('a trainer that is lost in the middle of a job', () => {
 
   it('killed each time: the job ends with a cause and a hint, and the next one goes on', async () => {
     const model = await newModel()
-    const doomed = await startJob(model.id, groups(400))
+    const doomed = await startJob(model.id, groups(100))
     for (let attempt = 1; attempt <= 3; attempt++) {
       await until(async () => {
         const { attempts, progress } = await call('GET', `/v1/preview/training-jobs/${doomed}`)
@@ -95,7 +95,7 @@ describe('kill -9 of the server in the middle of a job', () => {
       inputs: {},
     }
     await call('POST', '/call/start', { start })
-    const job = await startJob(model.id, groups(30))
+    const job = await startJob(model.id, groups(10))
     await firstStep(job)
     const queued = await startJob(model.id, groups(2))
     const seen = await eventsOf(job)
