@@ -15,13 +15,20 @@ const ISO_PATTERN =
  */
 export function isoMicros(text: string): string | undefined {
   const [, date, clock = '00:00:00', fraction = '', offset = 'Z'] = ISO_PATTERN.exec(text.trim()) ?? []
-  if (date === undefined) return undefined
+  if (date === undefined || !isInCalendar(date)) return undefined
   const zone =
     offset.length === 5 && offset !== 'Z' ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase()
   const millis = Date.parse(`${date}T${clock.length === 5 ? `${clock}:00` : clock}${zone}`)
   if (Number.isNaN(millis)) return undefined
   const micros = fraction.slice(0, 6).padEnd(6, '0')
   return new Date(millis).toISOString().replace('.000Z', `.${micros}Z`)
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isInCalendar(date: string): boolean {
+  if (Number(date.slice(8)) <= 28) return true
+  const millis = Date.parse(date)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(date)
 }
 
 /** The text of a time given in microseconds since 1970. */

@@ -19,3 +19,16 @@ export function dateTimeAt(path: readonly (string | number)[], text: string): st
   const msg = 'Input should be a valid datetime'
   throw new ValidationFailure([{ type: 'datetime_parsing', loc: ['body', ...path], msg, input }])
 }
+
+/**
+ * What a query compares date-times with, in ISO 8601; undefined for a text that is none. Wire: a number is Unix seconds, a text
+ * an ISO date or date-time in UTC. Beyond what is stored, the nearest that is says the same.
+ */
+export function comparedDateTime(literal: number | string): string | undefined {
+  if (typeof literal === 'number') {
+    return new Date(Math.min(Math.max(literal * 1000, Date.parse(FIRST)), Date.parse(LAST))).toISOString()
+  }
+  const iso = isoMicros(literal)
+  if (iso === undefined || (iso > FIRST && iso < LAST)) return iso
+  return iso > FIRST ? LAST : FIRST
+}

@@ -108,7 +108,7 @@ test('tag a step, and delete another one after a question', async ({ page }) => 
   await expect(rows.nth(1)).toContainText('production')
   const saving = page.waitForEvent('download')
   await panel.getByRole('button', { name: 'Download adapter_model.safetensors' }).click()
-  expect((await saving).suggestedFilename()).toMatch(/step6-adapter_model\.safetensors$/)
+  expect((await saving).suggestedFilename()).toMatch(new RegExp(`step${STEPS}-adapter_model\\.safetensors$`))
   await rows.filter({ has: page.getByRole('gridcell', { name: '2', exact: true }) }).click()
   await expect(panel.getByRole('heading', { name: 'Step 2' })).toBeVisible()
   await panel.getByRole('button', { name: 'Delete' }).click()

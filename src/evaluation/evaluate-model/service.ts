@@ -27,7 +27,7 @@ export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'que
   /** @throws 400 for a call that is no evaluation. */
   async function readEvaluation({ project_id, call_id }: wire.EvaluationCallReq, context: CallContext) {
     const { call } = await calls.read({ project_id, id: call_id }, context)
-    if (call != null && opShortName(call.op_name) !== EVALUATE)
+    if (call != null && !opShortName(call.op_name).includes(EVALUATE))
       throw invalidRequest(`Call ${call_id} is not an evaluation`)
     return call ?? undefined
   }

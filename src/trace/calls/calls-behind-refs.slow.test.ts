@@ -145,7 +145,8 @@ describe('POST /calls/stream_query with fields of feedback', () => {
     await say('a', 'score', { value: { of: 7 } })
     await say('b', 'score', { value: { of: 10 } })
     const ref = `weave:///${project}/op/judge:v0`
-    await say('c', 'wandb.runnable.judge', { output: 'fine' }, { runnable_ref: ref, call_ref: ref })
+    const refs = { runnable_ref: ref, call_ref: `weave:///${project}/call/${newId()}` }
+    await say('c', 'wandb.runnable.judge', { output: 'fine' }, refs)
     return { project, ref }
   }
 

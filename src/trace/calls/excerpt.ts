@@ -6,6 +6,9 @@
  * - a leaf of fewer than {@link EXCERPT_BYTES} is whole, and a longer one begins with the same bytes, so that comparing it
  *   with a text of fewer bytes says the same;
  * - a string of digits is whole however long it is, so that it is the same number.
+ *
+ * And it can be read where the database refuses a text for what it has no type for: a number too large for it is a string of
+ * the same characters, and half a surrogate pair the mark of a lost character.
  */
 
 /** Bytes of a leaf that are told apart; characters of a string that are kept, which take no fewer. */
@@ -21,14 +24,31 @@ export function isInExcerpt(steps: readonly string[]): boolean {
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
 const OPEN_ARRAY = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** The excerpt of a valid JSON text, in one pass. */
+/** The excerpt of a valid JSON text. */
 export function excerptOf(json: string): string {
+  return shortened(/\\u[dD][89a-fA-F]/.test(json) ? json.replaceAll(SURROGATES, wholeOnly) : json)
+}
+
+/** Escaped backslashes, escaped surrogates in pairs, and alone. */
+const SURROGATES = /\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]../g
+
+function wholeOnly(match: string): string {
+  return match.length === LONE_CHARS ? '\\ufffd' : match
+}
+
+const LONE_CHARS = 6
+
+/** In one pass. */
+function shortened(json: string): string {
   const kept: string[] = []
   /** Where what is neither kept nor left out begins. */
   let from = 0
@@ -46,6 +66,14 @@ export function excerptOf(json: string): string {
         from = end
       }
       at = end
+    } else if (character <= NINE && character >= ZERO && leftOut === 0) {
+      const end = endOfNumber(json, at)
+      if (isTooLarge(json.slice(at, end))) {
+        const start = json.charCodeAt(at - 1) === MINUS ? at - 1 : at
+        kept.push(json.slice(from, start), `"${json.slice(start, end)}"`)
+        from = end
+      }
+      at = end - 1
     } else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
       around.push(character === OPEN_ARRAY ? 1 : Number.NaN)
     } else if (character === CLOSE_ARRAY || character === CLOSE_OBJECT) {
@@ -64,6 +92,20 @@ export function excerptOf(json: string): string {
     }
   }
   return kept.length === 0 ? json : kept.join('') + json.slice(from)
+}
+
+/** Where a number ends whose first digit is at `start`. */
+function endOfNumber(json: string, start: number): number {
+  let end = start + 1
+  while (NUMBER_PARTS.includes(json[end] ?? ' ')) end++
+  return end
+}
+
+const NUMBER_PARTS = '0123456789.eE+-'
+
+/** Whether the database may have no type for a number without its sign: UInt64 has up to 20 digits, Int64 19. */
+function isTooLarge(digits: string): boolean {
+  return (digits.length >= 19 && /^\d+$/.test(digits)) || !Number.isFinite(Number(digits))
 }
 
 /** Where the closing quote of a string is whose text begins at `start`. */

@@ -4,6 +4,7 @@ import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
 import { dateTimeAt } from '../date-time.ts'
 import { isRef } from '../refs/ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
+import { isLonger } from '../text-length.ts'
 import { excerptOf } from './excerpt.ts'
 import type { CallEnd, CallStart } from './wire.ts'
 
@@ -19,8 +20,9 @@ export const OP_NAME_CHARS_MAX = 128
 export const DISPLAY_NAME_CHARS_MAX = 1024
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const SPAN_ID = /^[0-9a-f]{16}$/
-const OTEL_TRACE_ID = /^[0-9a-f]{32}$/
+/** Wire: nobody looks whether they are hexadecimal. */
+const SPAN_ID = /^[0-9a-z]{16}$/
+const OTEL_TRACE_ID = /^[0-9a-z]{32}$/
 
 /** Where a message stands in its body. */
 export type BodyPath = readonly (string | number)[]
@@ -84,9 +86,15 @@ export function joinParts(parts: readonly CallPart[]): CallPart[] {
   return [...joined.values()]
 }
 
+/** As the database merges rows: what comes later stands, and refs add up. */
 function joinTwo(first: CallPart, second: CallPart): CallPart {
-  const present = Object.entries(second).filter(([, value]) => value !== undefined)
-  return { ...first, ...Object.fromEntries(present) }
+  const joined = { ...first }
+  for (const [column, value] of Object.entries(second)) {
+    const known = joined[column]
+    if (Array.isArray(value) && Array.isArray(known)) joined[column] = [...known, ...value]
+    else if (value !== undefined) joined[column] = value
+  }
+  return joined
 }
 
 /** Wire: ids are canonical UUIDs or OpenTelemetry span ids. */
@@ -101,7 +109,7 @@ function traceId(id: string): string {
 }
 
 function checkNames(start: CallStart): void {
-  if (!start.op_name.startsWith('weave:///') && start.op_name.length > OP_NAME_CHARS_MAX) {
+  if (!start.op_name.startsWith('weave:///') && isLonger(start.op_name, OP_NAME_CHARS_MAX)) {
     throw invalidRequest(`op_name is longer than ${OP_NAME_CHARS_MAX} characters`)
   }
   if (isRef(start.op_name) && !start.op_name.includes('/op/'))
@@ -110,7 +118,7 @@ function checkNames(start: CallStart): void {
 }
 
 export function checkDisplayName(displayName: string | null | undefined): void {
-  if (displayName != null && displayName.length > DISPLAY_NAME_CHARS_MAX) {
+  if (displayName != null && isLonger(displayName, DISPLAY_NAME_CHARS_MAX)) {
     throw invalidRequest(`display_name is longer than ${DISPLAY_NAME_CHARS_MAX} characters`)
   }
 }

@@ -45,7 +45,7 @@ export function createCallReading(deps: ReadingDeps) {
       if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
       const storageSize = req.include_total_storage_size ? 'with' : 'without'
       // One row past the limit tells whether there are more.
-      const limit = req.limit == null ? undefined : req.limit + 1
+      const limit = req.limit == null ? undefined : Math.min(req.limit + 1, Number.MAX_SAFE_INTEGER)
       const expanded = await lists.expandedFields(req, [], req.expand_columns ?? [])
       const query = queries.countCalls({ ...req, expanded }, { limit, storageSize })
       const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))

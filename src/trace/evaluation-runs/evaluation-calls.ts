@@ -52,8 +52,9 @@ export function textAt({ text }: JsonText, name: string): string | undefined {
   return member.startsWith('"') ? String(JSON.parse(member)) : member
 }
 
-/** Numbers that clients know as floats are written as such. */
+/** Numbers that clients know as floats are written as such; JSON has none that is not finite. */
 export function floatText(value: number): string {
+  if (!Number.isFinite(value)) return 'null'
   const text = String(value)
   return /^-?\d+$/.test(text) ? `${text}.0` : text
 }

@@ -162,6 +162,18 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     expect(await calls(project, { parent_ids: [run] })).toHaveLength(4)
   })
 
+  it('200 and null for a mean that is no number in JSON', async () => {
+    const project = server.newProject()
+    const run = await newRun(project)
+    for (let count = 0; count < 2; count++) {
+      const prediction = await predict(project, { evaluation_run_id: run, output: 1e308 })
+      await replyOf(await finish(project, 'predictions', prediction))
+    }
+    await replyOf(await finish(project, 'evaluation_runs', run))
+    expect(await callOf(project, run)).toMatchObject({ output: { output: { mean: null } } })
+    expect(await list(project, 'evaluation_runs')).toMatchObject([{ evaluation_run_id: run }])
+  })
+
   it('200 for one without predictions; 404 for what is no run; 422 for a summary that is none', async () => {
     const project = server.newProject()
     const run = await newRun(project)

@@ -132,8 +132,8 @@ function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
   }
   if (req.tags?.length) found.push(`hasAny(scorer_tags, ${params.bind(req.tags, 'Array(String)')})`)
   const bounds = [
-    ...(req.rating_min == null ? [] : [`rating >= ${params.bind(req.rating_min, 'Float64')}`]),
-    ...(req.rating_max == null ? [] : [`rating <= ${params.bind(req.rating_max, 'Float64')}`]),
+    ...(req.rating_min == null ? [] : [`rating >= ${params.bindNumber(req.rating_min)}`]),
+    ...(req.rating_max == null ? [] : [`rating <= ${params.bindNumber(req.rating_max)}`]),
   ]
   if (bounds.length > 0)
     found.push(`arrayExists(rating -> ${bounds.join(' AND ')}, mapValues(scorer_ratings))`)

@@ -97,7 +97,7 @@ function conforms(value: unknown, schema: unknown): boolean {
 }
 
 function checkRunnable(feedback: FeedbackCreateReq): void {
-  const { feedback_type: type, runnable_ref: ref, call_ref, payload } = feedback
+  const { feedback_type: type, runnable_ref: ref, call_ref, trigger_ref, payload } = feedback
   if (ref == null) throw invalidRequest(`runnable_ref is required for feedback type ${type}`)
   const runnable = parseRef(ref)
   if (runnable.kind !== 'op' && runnable.kind !== 'object') {
@@ -109,4 +109,7 @@ function checkRunnable(feedback: FeedbackCreateReq): void {
   if (memberText(payload.text, 'output') === undefined) throw invalidRequest('A runnable has an output')
   if (runnable.kind === 'op' && call_ref == null)
     throw invalidRequest('call_ref is required when an op was run')
+  if (call_ref != null && parseRef(call_ref).kind !== 'call') throw invalidRequest('call_ref must be a call')
+  if (trigger_ref != null && parseRef(trigger_ref).kind !== 'object')
+    throw invalidRequest('trigger_ref must be an object')
 }

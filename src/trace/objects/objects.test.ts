@@ -97,6 +97,7 @@ describe('POST /obj/create', () => {
     const val = { _class_name: 'Leaderboard', _bases: ['BaseObject', 'BaseModel'] }
     await create(project, 'ünïcode_名前.-1', val, { builtin_object_class: 'Leaderboard' })
     await create(project, 'x'.repeat(128), val, { set_base_object_class: 'Leaderboard' })
+    await create(project, '𠀀'.repeat(128), val, { set_base_object_class: 'Leaderboard' })
   })
 
   it.each<[number, string, Fields]>([

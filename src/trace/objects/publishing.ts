@@ -5,6 +5,7 @@ import type { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { checkExpectedDigest, jsonDigest } from '../digest.ts'
+import { isLonger } from '../text-length.ts'
 import { classified, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
 import { isLive, keyOf } from './versions.ts'
@@ -72,7 +73,7 @@ interface Content extends ObjectClasses {
 
 /** @throws 400 or 403 for a name that no object can have. */
 export function checkObjectId(objectId: string): void {
-  if (objectId.length > OBJECT_ID_CHARS_MAX) {
+  if (isLonger(objectId, OBJECT_ID_CHARS_MAX)) {
     throw invalidRequest(`object_id is longer than ${OBJECT_ID_CHARS_MAX} characters`)
   }
   if (!OBJECT_ID.test(objectId)) throw notAllowed(`Invalid object_id: ${objectId}`)

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { isoMicros } from '../../time.ts'
+import { comparedDateTime } from '../date-time.ts'
 import type { Params } from './params.ts'
 import type { ConvertTarget, Operand, Operation, Query, SortBy } from './wire.ts'
 
@@ -26,9 +26,19 @@ const CONDITIONS_MAX = 2000
 /** More keys than anybody sorts by. */
 const SORT_KEYS_MAX = 32
 
+/** Objects and lists in one another; the database reads a thousand levels, of which some operations take several. */
+const DEPTH_MAX = 200
+
 /** SQL that is 1 where the query holds and 0 elsewhere, never NULL. @throws 400 for comparisons without meaning. */
 export function compileQuery(query: Query, fields: FieldResolver, params: Params): string {
+  checkDepth(query, DEPTH_MAX)
   return condition(query.$expr, { fields, params, conditions: 0 })
+}
+
+function checkDepth(value: unknown, levels: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (levels === 0) throw invalidRequest('The query is nested too deeply')
+  for (const inner of Object.values(value)) checkDepth(inner, levels - 1)
 }
 
 /**
@@ -67,7 +77,8 @@ export function compileExcerptSort(
 type SortKey = FieldExpression & Pick<SortBy, 'direction'>
 
 function sortKeys(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): SortKey[] {
-  if (sortBy.length > SORT_KEYS_MAX) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
+  // One more makes the order of a list definite.
+  if (sortBy.length > SORT_KEYS_MAX + 1) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
   return sortBy.map(({ field, direction }) => ({ ...firstOf(fields(field, params)), direction }))
 }
 
@@ -223,7 +234,7 @@ function membership(needle: Operand, options: readonly Operand[], scope: Scope):
   }
   const numbers = compiled.map((option) => ('literal' in option ? option.literal : undefined))
   if (kindOf(value) !== 'datetime' && numbers.every((number) => typeof number === 'number')) {
-    const bound = scope.params.bind(numbers, 'Array(Float64)')
+    const bound = scope.params.bindNumbers(numbers)
     return any(value, 'one', (one) => `ifNull(${asNumber(one, scope.params)} IN ${bound}, 0)`)
   }
   scope.conditions += compiled.length
@@ -322,20 +333,16 @@ function asComparedText(value: Compiled, params: Params): string {
 function asNumber(value: Compiled, params: Params): string {
   if ('literal' in value) {
     const number = typeof value.literal === 'string' ? Number(value.literal || 'NaN') : Number(value.literal)
-    return Number.isNaN(number) ? 'NULL' : params.bind(number, 'Float64')
+    return Number.isNaN(number) ? 'NULL' : params.bindNumber(number)
   }
   return value.kind === 'number' ? value.sql : `toFloat64OrNull(${value.sql})`
 }
 
-/** Wire: a number is Unix seconds, a text an ISO date or date-time in UTC. */
 function asDatetime(value: Compiled, params: Params): string {
   if (!('literal' in value)) {
     return value.kind === 'number' ? `toDateTime64(${value.sql}, 6, 'UTC')` : value.sql
   }
-  const iso =
-    typeof value.literal === 'number'
-      ? new Date(value.literal * 1000).toISOString()
-      : isoMicros(String(value.literal))
+  const iso = comparedDateTime(typeof value.literal === 'number' ? value.literal : String(value.literal))
   if (iso === undefined) throw invalidRequest(`Not a date-time: ${String(value.literal).slice(0, 100)}`)
   return `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
 }

@@ -12,6 +12,13 @@ export function splitPath(path: string): string[] {
   return steps
 }
 
+/** No array in a payload has more elements. */
+const INDEX_MAX = 2 ** 31
+
+function isIndex(step: string): boolean {
+  return /^\d+$/.test(step) && Number(step) < INDEX_MAX
+}
+
 /**
  * SQL for the leaf at `steps` below a column of JSON text: a string's own text, the JSON text of anything else,
  * NULL for a missing leaf or JSON null. A step of digits is an index where an array stands.
@@ -23,14 +30,15 @@ export function jsonLeaf(column: string, steps: readonly string[], params: Param
   const descend = (): string =>
     keys.length === 0 ? container : `JSONExtractRaw(${[container, ...keys].join(', ')})`
   for (const step of steps) {
-    if (!/^\d+$/.test(step)) {
-      keys.push(params.bind(step, 'String'))
+    const key = params.bind(step, 'String')
+    if (!isIndex(step)) {
+      keys.push(key)
       continue
     }
-    const parent = descend()
-    const key = params.bind(step, 'String')
     const index = params.bind(Number(step) + 1, 'UInt32')
-    container = `if(JSONType(${parent}) = 'Array', JSONExtractRaw(${parent}, ${index}), JSONExtractRaw(${parent}, ${key}))`
+    // A lambda names the parent, which would stand three times in each further step otherwise.
+    container = `arrayMap(parent -> if(JSONType(parent) = 'Array', JSONExtractRaw(parent, ${index}),
+      JSONExtractRaw(parent, ${key})), [${descend()}])[1]`
     keys = []
   }
   return `JSONExtract(${[container, ...keys].join(', ')}, 'Nullable(String)')`

@@ -60,14 +60,24 @@ function replyOf(
   return Object.fromEntries(ids.map((id) => [id, Object.fromEntries(usage.get(id) ?? [])]))
 }
 
-const Cost = z.number().catch(0)
-const ModelCosts = z.object({
-  prompt_tokens_total_cost: Cost,
-  completion_tokens_total_cost: Cost,
-  cache_read_input_tokens_total_cost: Cost,
-  cache_creation_input_tokens_total_cost: Cost,
-})
-const NO_COSTS = ModelCosts.parse({})
+const NO_COSTS = {
+  prompt_tokens_total_cost: 0,
+  completion_tokens_total_cost: 0,
+  cache_read_input_tokens_total_cost: 0,
+  cache_creation_input_tokens_total_cost: 0,
+}
+/** What a client has written in this place itself has no price with a date. */
+const ModelCosts = z
+  .object({
+    effective_date: z.string(),
+    prompt_tokens_total_cost: z.number(),
+    completion_tokens_total_cost: z.number(),
+    cache_read_input_tokens_total_cost: z.number(),
+    cache_creation_input_tokens_total_cost: z.number(),
+  })
+  .transform(({ effective_date: _, ...costs }) => costs)
+  .catch(NO_COSTS)
+const Costs = z.record(z.string(), ModelCosts).catch({})
 const UNTOLD_COSTS = {
   prompt_tokens_total_cost: null,
   completion_tokens_total_cost: null,
@@ -95,8 +105,8 @@ function usageByModel(summary: string, includeCosts: boolean): Map<string, wire.
 }
 
 /** The costs that reading the call added to its summary. */
-function costsIn(summary: string): Record<string, z.output<typeof ModelCosts>> {
+function costsIn(summary: string): z.output<typeof Costs> {
   const weave = memberText(summary, 'weave')
   const costs = weave === undefined ? undefined : memberText(weave, 'costs')
-  return costs === undefined ? {} : z.record(z.string(), ModelCosts).parse(JSON.parse(costs))
+  return Costs.parse(JSON.parse(costs ?? 'null'))
 }

@@ -117,6 +117,24 @@ describe('POST /trace/usage', () => {
     })
   })
 
+  it.each<unknown>([5, { a: 1 }, { fake: { prompt_tokens_total_cost: 7 } }])(
+    '200 whatever a client has written where costs are shown: %j',
+    async (costs) => {
+      const project = server.newProject()
+      const odd = call({ fake: { prompt_tokens: 10 } })
+      await write(project, { ...odd, summary: { usage: { fake: { prompt_tokens: 10 } }, weave: { costs } } })
+      for (const [path, chosen] of [
+        ['/trace/usage', {}],
+        ['/calls/usage', { call_ids: [odd['id']] }],
+      ] as const) {
+        const { call_usage } = await usage(path, { project_id: project, include_costs: true, ...chosen })
+        expect(call_usage[String(odd['id'])]).toMatchObject({
+          fake: { prompt_tokens: 10, prompt_tokens_total_cost: 0 },
+        })
+      }
+    },
+  )
+
   it('200 for calls that are each other’s ancestors', async () => {
     const project = server.newProject()
     const a = call({ m: { requests: 1 } })

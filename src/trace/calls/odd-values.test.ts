@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
+
+const server = useTestServer()
+
+/** Numbers and texts that JSON allows, and the database has no type for. */
+const ODD = [
+  '18446744073709551616',
+  '340282366920938463463374607431768211456',
+  '-9223372036854775809',
+  '1e400',
+  String.raw`"\ud800"`,
+  String.raw`"\udc00x"`,
+  String.raw`"\\\ud83d\ude00 \\ud800"`,
+]
+
+describe('POST /calls/stream_query and what stands beside odd values', () => {
+  it.each(ODD)('200 with the call, found by its other leaves: %s', async (odd) => {
+    const project_id = server.newProject()
+    const call = JSON.stringify(finishedCall({ inputs: 'INPUTS' })).replace(
+      '"INPUTS"',
+      `{"odd":${odd},"name":"found"}`,
+    )
+    const written = await server.request(`/v2/${project_id}/calls/complete`, {
+      method: 'POST',
+      body: `{"batch":[${call}]}`,
+    })
+    expect(written.status).toBe(200)
+    const query = { $expr: { $eq: [{ $getField: 'inputs.name' }, { $literal: 'found' }] } }
+    const response = await server.post('/calls/stream_query', { project_id, query })
+    expect(await response.text()).toContain(`"inputs":{"odd":${odd},"name":"found"}`)
+  })
+})
+
+describe('POST /v2/{entity}/{project}/calls/complete with half a character', () => {
+  it('200 with the mark of a lost one in its place, and with the calls beside it', async () => {
+    const project_id = server.newProject()
+    const odd = { op_name: 'op\ud800', exception: '\udc00!', display_name: 'd\ud83d', thread_id: 't\ud800' }
+    await writeCalls(server, project_id, [finishedCall(odd), finishedCall()])
+    const calls: Fields[] = await documentsOf(await server.post('/calls/stream_query', { project_id }))
+    expect(calls).toHaveLength(2)
+    expect(calls).toContainEqual(
+      expect.objectContaining({
+        op_name: 'op\ufffd',
+        exception: '\ufffd!',
+        display_name: 'd\ufffd',
+        thread_id: 't\ufffd',
+      }),
+    )
+  })
+})
+
+describe('POST /calls/query_stats for odd literals and paths', () => {
+  let project_id: string
+
+  beforeAll(async () => {
+    project_id = server.newProject()
+    const grid = Array.from({ length: 16 }).reduce((inner: unknown) => [0, inner], { '7': 'deep' })
+    await writeCalls(server, project_id, [
+      finishedCall({ inputs: { n: 3, grid, '99999999999999999999999': 'key' } }),
+    ])
+  })
+
+  async function count(expression: object): Promise<{ status: number; count: unknown }> {
+    const response = await server.post('/calls/query_stats', { project_id, query: { $expr: expression } })
+    const body = (await response.json()) as Fields
+    return { status: response.status, count: body['count'] }
+  }
+
+  it.each([
+    ['$lt', 1e20, 1],
+    ['$lte', 2 ** 53, 1],
+    ['$gt', -1e308, 1],
+    ['$eq', 2 ** 64, 0],
+  ])('200 where a number is %s %d', async (operator, literal, expected) => {
+    const compared = { [operator]: [{ $getField: 'inputs.n' }, { $literal: literal }] }
+    expect(await count(compared)).toEqual({ status: 200, count: expected })
+  })
+
+  it('200 where a number is among large ones', async () => {
+    const among = (literals: number[]): object => ({
+      $in: [{ $getField: 'inputs.n' }, literals.map((literal) => ({ $literal: literal }))],
+    })
+    expect(await count(among([3, 1e20]))).toEqual({ status: 200, count: 1 })
+    expect(await count(among([2 ** 53, 0.5]))).toEqual({ status: 200, count: 0 })
+  })
+
+  it.each([
+    ['$gt', 1767225604000, 0],
+    ['$lt', 1e13, 1],
+    ['$lt', 9.2e18, 1],
+    ['$gt', -1e30, 1],
+    ['$lt', '9999-12-31', 1],
+    ['$gt', '0001-01-01', 1],
+  ])('200 where a time is %s %s, which no call can have', async (operator, literal, expected) => {
+    const compared = { [operator]: [{ $getField: 'started_at' }, { $literal: literal }] }
+    expect(await count(compared)).toEqual({ status: 200, count: expected })
+  })
+
+  it.each([['2026-02-30'], ['2026-04-31T00:00:00Z'], ['2026-02-29'], ['2026-13-01']])(
+    '400 for a day that is in no calendar: %s',
+    async (literal) => {
+      const compared = { $gt: [{ $getField: 'started_at' }, { $literal: literal }] }
+      expect((await count(compared)).status).toBe(400)
+    },
+  )
+
+  it('200 for many indexes in one path, and for one that is none', async () => {
+    const path = `inputs.grid${'.1'.repeat(16)}.7`
+    expect(await count({ $eq: [{ $getField: path }, { $literal: 'deep' }] })).toEqual({
+      status: 200,
+      count: 1,
+    })
+    const key = { $getField: 'inputs.99999999999999999999999' }
+    expect(await count({ $eq: [key, { $literal: 'key' }] })).toEqual({ status: 200, count: 1 })
+  })
+
+  it.each(['$not', '$convert'])('200 or 400 for any number of %s in one another', async (operator) => {
+    const field = { $getField: 'inputs.n' }
+    const around = (inner: object): object =>
+      operator === '$not' ? { $not: [inner] } : { $convert: { input: inner, to: 'double' } }
+    const nested = (levels: number): object =>
+      Array.from({ length: levels }).reduce<object>(around, operator === '$not' ? { $not: [field] } : field)
+    const statusOf = async (levels: number): Promise<number> =>
+      (await count(operator === '$not' ? nested(levels) : { $gt: [nested(levels), { $literal: 1 }] })).status
+    expect(await statusOf(50)).toBe(200)
+    for (const levels of [90, 120, 500, 2000]) expect([200, 400]).toContain(await statusOf(levels))
+  })
+})
