@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Fields, useTestServer } from '../testing.ts'
+import { type Fields, replyOf, useTestServer } from '../testing.ts'
 import { exportSpans, spanOf } from '../trace/otlp/test-spans.ts'
 import { finishedCall } from '../trace/test-calls.ts'
 import { chatCall, useCollecting } from './test-collecting.ts'
@@ -196,6 +196,44 @@ describe('POST /v2/{entity}/{project}/collect into dataset', () => {
       { from: FROM, into: INTO, score: { feedback_type: 'x' } },
     ]
     for (const body of wrong) expect((await post(project, body)).status, JSON.stringify(body)).toBe(422)
+  })
+})
+
+describe('POST /v2/{entity}/{project}/collect of calls with a value that no dataset can hold', () => {
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
+  const DEEP = 'a deep value'
+
+  /** An odd call and a plain one, of which that becomes a row. */
+  async function leftOut(odd: Fields, into: Fields, fields: Fields = {}): Promise<string | undefined> {
+    const project = server.newProject()
+    const calls = [chatCall('q', 'a', odd), chatCall('q', 'a', { attributes: { n: 1 } })]
+    const body = JSON.stringify({ batch: calls }).replaceAll(JSON.stringify(DEEP), deep)
+    await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
+    const reply = await collect(project, { from: FROM, into, ...fields })
+    expect(reply.rows).toBe(1)
+    expect(reply.left_out).toMatchObject([{ count: 1, example_call_id: calls[0]?.id }])
+    return reply.left_out[0]?.reason
+  }
+
+  it.each<[string, Fields, string]>([
+    ['an output nested deeply', { output: DEEP }, 'output'],
+    ['an internal ref', { attributes: { n: 'weave-trace-internal:///p/object/o:1' } }, 'attributes.n'],
+  ])('200 with columns, which leave out %s', async (_, odd, path) => {
+    const columns = { o: path }
+    expect(await leftOut(odd, { dataset: { name: 'c', columns } })).toContain('no dataset can hold')
+  })
+
+  it('200 with conversations, which leave out deep tools, messages and parts', async () => {
+    const tools = [{ type: 'function', function: { name: 'f', parameters: DEEP } }]
+    const withTools = { inputs: { messages: [user('q')], tools } }
+    expect(await leftOut(withTools, INTO)).toContain('no dataset can hold')
+    const messages = { prompt: 'inputs.messages', answer: 'output' }
+    const withMember = { inputs: { messages: [{ ...user('q'), extra: DEEP }] } }
+    expect(await leftOut(withMember, INTO, { messages })).toContain('no dataset can hold')
+    const parts = [{ type: 'tool_call', id: '1', name: 'f', arguments: DEEP }]
+    const withParts = { output: { choices: [{ message: { role: 'assistant', parts } }] } }
+    expect(await leftOut(withParts, INTO)).toContain('has several inputs')
+    expect(await leftOut(withParts, INTO, { messages })).toContain('has neither texts nor messages')
   })
 })
 

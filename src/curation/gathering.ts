@@ -6,7 +6,7 @@ import { projectIdOf } from '../trace/project-path-wire.ts'
 import type { Candidate } from './candidate.ts'
 import { createConversations } from './conversations.ts'
 import type { Tally } from './left-out.ts'
-import { type Made, type Row, rowOfColumns, rowOfConversation, rowOfTrajectory } from './rows.ts'
+import { ifHoldable, type Made, type Row, rowOfColumns, rowOfConversation, rowOfTrajectory } from './rows.ts'
 import { createScores, refusalOf } from './scores.ts'
 import { createSources, type SourcesDeps } from './sources.ts'
 import type { CollectReq } from './wire.ts'
@@ -61,7 +61,8 @@ export function createGathering(deps: GatheringDeps) {
     const projectId = projectIdOf(req)
     const { into, messages } = req
     const columns = 'dataset' in into ? into.dataset.columns : undefined
-    if (columns != null) return chosen.map((one) => rowOfColumns({ projectId, ...one }, columns))
+    if (columns != null)
+      return chosen.map((one) => ifHoldable(() => rowOfColumns({ projectId, ...one }, columns)))
     const candidates = chosen.map(({ candidate }) => candidate)
     const where = { messages: messages ?? undefined, projectId, context }
     const understood = await conversations.of(candidates, where)
@@ -69,9 +70,11 @@ export function createGathering(deps: GatheringDeps) {
       const found = understood[index] ?? { reason: 'is no conversation' }
       if ('reason' in found) return found
       const source = { projectId, ...one }
-      return 'trajectory_groups' in into
-        ? rowOfTrajectory(source, found.conversation, into.trajectory_groups)
-        : rowOfConversation(source, found.conversation)
+      return ifHoldable(() =>
+        'trajectory_groups' in into
+          ? rowOfTrajectory(source, found.conversation, into.trajectory_groups)
+          : rowOfConversation(source, found.conversation),
+      )
     })
   }
 

@@ -18,17 +18,27 @@ export function messagesOfParts(role: string, parts: readonly unknown[]): Messag
     if (!isRecord(part)) return undefined
     const { type, content, id, name } = part
     if (type === 'text' && typeof content === 'string') texts.push(content)
-    else if (type === 'tool_call')
-      calls.push({ id, type: 'function', function: { name, arguments: textOf(part['arguments']) } })
-    else if (type === 'tool_call_response')
-      results.push({ role: 'tool', tool_call_id: id, content: textOf(part['response'] ?? part['result']) })
-    else if (type !== 'reasoning') return undefined
+    else if (type === 'tool_call') {
+      const text = textOf(part['arguments'])
+      if (text === undefined) return undefined
+      calls.push({ id, type: 'function', function: { name, arguments: text } })
+    } else if (type === 'tool_call_response') {
+      const text = textOf(part['response'] ?? part['result'])
+      if (text === undefined) return undefined
+      results.push({ role: 'tool', tool_call_id: id, content: text })
+    } else if (type !== 'reasoning') return undefined
   }
   if (texts.length === 0 && calls.length === 0) return results.length === 0 ? undefined : results
   const said = { role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }
   return [said, ...results]
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? {})
+/** Undefined for what is nested too deeply to be written, so that only its own call is not understood. */
+function textOf(value: unknown): string | undefined {
+  try {
+    return typeof value === 'string' ? value : JSON.stringify(value ?? {})
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }

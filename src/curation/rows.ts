@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { ClientError } from '../errors.ts'
 import { JsonText, stringify } from '../lossless-json.ts'
+import { jsonDigest } from '../trace/digest.ts'
 import { callRef } from '../trace/refs/ref-uri.ts'
 import { type Candidate, textAt, valueAt } from './candidate.ts'
 import type { Conversation } from './chat-shapes.ts'
@@ -23,6 +25,22 @@ export interface RowSource {
   candidate: Candidate
   score: number | undefined
 }
+
+/** What is made, unless no dataset can hold it: one such value must not keep all other calls out. */
+export function ifHoldable(make: () => Made): Made {
+  try {
+    const made = make()
+    if ('row' in made) jsonDigest(made.row.text)
+    return made
+  } catch (error) {
+    // Values of calls may be nested more deeply than can be digested, or even written again, which is a RangeError.
+    if (error instanceof ClientError || error instanceof RangeError) return { reason: NOT_HOLDABLE }
+    throw error
+  }
+}
+
+const NOT_HOLDABLE =
+  'has a value that no dataset can hold: nested too deeply, or a text that begins like a ref and is none'
 
 /** A row with the columns that were asked for. */
 export function rowOfColumns({ projectId, candidate }: RowSource, columns: Record<string, string>): Made {

@@ -44,10 +44,26 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   app.get('/openapi.json', (c) => c.json(description))
   addApiDocs(app)
   app.notFound(async (c) => {
-    const page = c.req.method === 'GET' ? await web?.page(c.req.raw) : undefined
-    return page ?? c.json({ detail: 'Not Found' }, 404)
+    const { method, path } = c.req
+    const page = method === 'GET' ? await web?.page(c.req.raw) : undefined
+    if (page !== undefined) return page
+    const allowed = ASKING.has(method) ? [] : methodsAt(app, path)
+    return allowed.length === 0 || allowed.includes(method)
+      ? c.json({ detail: 'Not Found' }, 404)
+      : c.json({ detail: 'Method Not Allowed' }, 405, { allow: allowed.join(', ') })
   })
   return app
+}
+
+/** Methods that ask what there is at a path; where nothing answers them, that is not found. */
+const ASKING = new Set(['HEAD', 'OPTIONS'])
+
+/** The methods that a path can be asked with; none for a path that nobody knows. */
+function methodsAt(app: Hono, path: string): string[] {
+  const known = [...new Set(app.routes.map(({ method }) => method))].sort()
+  const methods = known.filter((method) => app.router.match(method, path)[0].length > 0)
+  // Whatever answers GET answers HEAD.
+  return methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method]))
 }
 
 /** Wire: the Python client finds the trace API below `/traces` of its base URL, or at a URL of its own. */

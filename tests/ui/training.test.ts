@@ -4,8 +4,11 @@ import { startServer, type WireServer } from '../wire/server.ts'
 import { type DemoTraining, startDemoTraining } from './demo-training.ts'
 import { test as base, expect, seriousViolations } from './heddle.ts'
 
-/** From steps as few as these the reward of the demo has clearly risen: from .1 to .9, and after six to between .1 and .6. */
-const STEPS = 10
+/**
+ * After so many steps the reward of the demo has clearly risen, from .1 to some .7 (after six it is between .1 and .6), and some
+ * answers are still wrong.
+ */
+const STEPS = 8
 
 /** The engine starts, and the demo trains: a minute and a half on two cores, some times that beside other work. */
 const TRAINING_MS = 600_000
@@ -166,10 +169,13 @@ test('ask again what a trajectory asked', async ({ page }) => {
   await group.click()
   await page.getByRole('link', { name: 'replay' }).click()
   await expect(page.getByText(/not taken over: sampling parameters/)).toBeVisible()
-  const column = page.getByRole('region', { name: /^Column of local\/demo\/sums-.*:step5$/ })
+  const sampledBy = STEPS - 1
+  const column = page.getByRole('region', {
+    name: new RegExp(`^Column of local/demo/sums-.*:step${sampledBy}$`),
+  })
   await expect(column.getByRole('article', { name: 'user' })).toContainText('What is')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await expect(column.getByRole('article', { name: 'assistant' })).toContainText('step 5', {
+  await expect(column.getByRole('article', { name: 'assistant' })).toContainText(`step ${sampledBy}`, {
     timeout: 60_000,
   })
 })

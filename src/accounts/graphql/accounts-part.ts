@@ -32,13 +32,13 @@ export function accountsPart(projects: Projects): GraphqlPart {
         },
       },
       Mutation: {
-        /** Wire: descriptions are not kept, so none is returned. */
+        /** Wire: the reply says what was sent; descriptions are not kept, so that no later one does. */
         async upsertModel(_: unknown, { input }: UpsertArguments, { caller }: CallContext) {
           const entity = input.entityName ?? caller.defaultEntity
           if (!input.name) throw invalidRequest('A project needs a name')
           const inserted = !(await projects.exists({ entity, name: input.name }))
           await projects.ensureById(`${entity}/${input.name}`)
-          const node = projectNode({ entity, name: input.name })
+          const node = { ...projectNode({ entity, name: input.name }), description: input.description }
           return { model: node, project: node, inserted }
         },
       },
@@ -75,5 +75,5 @@ interface ProjectArguments {
 }
 
 interface UpsertArguments {
-  input: { name?: string | null; entityName?: string | null }
+  input: { name?: string | null; entityName?: string | null; description?: string | null }
 }

@@ -54,9 +54,11 @@ describe('POST /graphql', () => {
     const upsert = `mutation UpsertModel($name: String!, $id: String, $entity: String!, $description: String, $repo: String) {
       upsertModel(input: { id: $id name: $name entityName: $entity description: $description repo: $repo }) {
         model { name description } } }`
-    expect(await ask(upsert, { name, entity: entityName, description: null })).toEqual({
-      data: { upsertModel: { model: { name, description: null } } },
-    })
+    for (const description of [null, 'what it is for', '']) {
+      expect(await ask(upsert, { name, entity: entityName, description })).toEqual({
+        data: { upsertModel: { model: { name, description } } },
+      })
+    }
     expect(await ask(project, { name, entityName })).toEqual({ data: { project: { name } } })
   })
 

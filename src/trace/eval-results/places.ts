@@ -1,4 +1,4 @@
-import { tooLarge } from '../../errors.ts'
+import { ClientError, tooLarge } from '../../errors.ts'
 import { memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
@@ -95,10 +95,20 @@ export function compare(a: string, b: string): number {
  */
 function exampleOf(weave: string, inputs: string): { digest: string; ref: string | undefined } {
   const json = weave === '' ? (memberText(inputs, 'example') ?? 'null') : undefined
-  if (json !== undefined && !json.startsWith('"')) return { digest: jsonDigest(json), ref: undefined }
+  if (json !== undefined && !json.startsWith('"')) return { digest: digestOf(json), ref: undefined }
   const text = json === undefined ? weave : String(JSON.parse(json))
   const ref = isRef(text) ? text : undefined
   const inDataset = /^.+\/attr\/rows\/id\/([^/]+)$/s.exec(text)?.[1]
   const digest = inDataset ?? bytesDigest(ref === undefined ? text : internalRef(ref))
   return { digest, ref }
+}
+
+/** What has no digest, being nested too deeply, can be no row of any dataset, so that of its text names it as well. */
+function digestOf(json: string): string {
+  try {
+    return jsonDigest(json)
+  } catch (error) {
+    if (error instanceof ClientError) return bytesDigest(json)
+    throw error
+  }
 }

@@ -15,12 +15,15 @@ export interface Tree {
 /** Dots in the names of one list of attributes: each may become an object of some hundred bytes. */
 const DOTS_MAX = 100_000
 
+/** Parts of a name that become objects in each other, which conventions need ten of: all that walk them go as deep. */
+const NAME_PARTS_MAX = 100
+
 /** Characters of JSON that become values in one list of attributes. Wire: services keep at most 3.5 MiB of a call. */
 const JSON_CHARS_MAX = 4 * 1024 * 1024
 
 /**
  * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. A name that goes on
- * below a value, as `a` and `a.b` do, is refused with 400, or else stays as it is.
+ * below a value, as `a` and `a.b` do, is refused with 400, or else stays as it is. One of very many parts always stays.
  */
 export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 'flat'): Tree {
   const tree = emptyTree()
@@ -35,7 +38,7 @@ export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 
     const isJson = typeof plain === 'string' && /^[[{]/.test(plain)
     if (isJson) jsonChars += plain.length
     const shown = isJson && jsonChars <= JSON_CHARS_MAX ? parsed(plain) : plain
-    if (put(tree, parts, shown)) continue
+    if (put(tree, parts.length > NAME_PARTS_MAX ? [key] : parts, shown)) continue
     if (conflicting === 'refused') throw conflict(key)
     tree[key] = shown
   }
@@ -70,6 +73,12 @@ export function withLists(value: Plain): Plain {
   return tree
 }
 
+/** What a value says where a text or a number is expected: an object or a list says nothing there. */
+export function textOf(value: Plain | undefined): string | undefined {
+  if (value instanceof JsonText) return value.text
+  return value === undefined || typeof value === 'object' ? undefined : String(value)
+}
+
 export function isTree(value: Plain | undefined): value is Tree {
   return isRecord(value) && !(value instanceof JsonText)
 }
@@ -83,7 +92,7 @@ function keyValueOf(attribute: unknown): { key: string; value?: unknown } {
 }
 
 function plainOf(any: unknown): Plain {
-  const value = checked(AnyValue, any, 'an AnyValue')
+  const value = checked(AnyValue, any ?? {}, 'an AnyValue')
   if (value.stringValue !== undefined) return value.stringValue
   if (value.boolValue !== undefined) return value.boolValue
   if (value.intValue !== undefined) return numberOf(String(value.intValue))

@@ -5,7 +5,7 @@ import { type CallPart, endPart, startPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Files } from '../files/service.ts'
 import type { Objects } from '../objects/service.ts'
-import { type Tree, treeOf, valueAt } from './attributes.ts'
+import { type Tree, textOf, treeOf, valueAt } from './attributes.ts'
 import { checked } from './checked.ts'
 import { encodingOf } from './encoding.ts'
 import { createSpanOps } from './ops.ts'
@@ -46,8 +46,9 @@ export function createOtlp(deps: { calls: Pick<Calls, 'acceptParts'>; objects: O
       try {
         return [taken(placed, user)]
       } catch (error) {
-        if (!(error instanceof ClientError)) throw error
-        rejections.push(rejection(placed.span, error))
+        const fault = faultOf(error)
+        if (fault === undefined) throw error
+        rejections.push(rejection(placed.span, fault))
         return []
       }
     })
@@ -111,14 +112,22 @@ function placedSpans(request: wire.ExportTraceServiceRequest, context: CallConte
 }
 
 function projectOf(resource: Tree, defaultEntity: string): string | undefined {
-  const project = valueAt(resource, 'wandb.project')
-  const entity = valueAt(resource, 'wandb.entity') ?? defaultEntity
-  return project === undefined ? undefined : `${String(entity)}/${String(project)}`
+  const project = textOf(valueAt(resource, 'wandb.project'))
+  const entity = textOf(valueAt(resource, 'wandb.entity')) ?? defaultEntity
+  return project === undefined ? undefined : `${entity}/${project}`
 }
 
-function rejection(span: unknown, { message }: ClientError): string {
+/** Why a span makes no call; undefined for what is no fault of its own. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof ClientError) return error.message
+  // How deep the walks over a span go is up to its values alone; V8 reports an exhausted stack as a RangeError.
+  const isTooDeep = error instanceof RangeError && error.message.includes('call stack')
+  return isTooDeep ? 'The span is nested too deeply' : undefined
+}
+
+function rejection(span: unknown, fault: string): string {
   const { name, spanId, traceId } = wire.SpanIdentity.parse(span)
-  return `Span ${name.slice(0, 100)} (${spanId.slice(0, 32)} of trace ${traceId.slice(0, 32)}): ${message}`
+  return `Span ${name.slice(0, 100)} (${spanId.slice(0, 32)} of trace ${traceId.slice(0, 32)}): ${fault}`
 }
 
 function replyOf(rejections: readonly string[]): wire.ExportTraceServiceResponse {

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../errors.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { isoMicros } from '../../time.ts'
 import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/parts.ts'
-import { firstAt, isTree, type Plain, type Tree, treeOf, valueAt, withLists } from './attributes.ts'
+import { firstAt, isTree, type Plain, type Tree, textOf, treeOf, valueAt, withLists } from './attributes.ts'
 import { ATTRIBUTES, INPUTS, IS_TURN, OUTPUTS, THREAD, USAGE } from './conventions.ts'
 import { messagesIn } from './messages.ts'
 import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
@@ -81,8 +81,8 @@ function notBefore(start: string, end: string): string {
 function timeAt(tree: Tree, key: string): string | undefined {
   const value = valueAt(tree, key)
   if (typeof value === 'string') return isoMicros(value)
-  const source = value instanceof JsonText ? value.text : String(value)
-  return /^\d{1,19}$/.test(source) ? timeOf(BigInt(source)) : undefined
+  const source = textOf(value)
+  return source !== undefined && /^\d{1,19}$/.test(source) ? timeOf(BigInt(source)) : undefined
 }
 
 /** Wire: what a convention calls `input` or `output` and nothing else is the payload itself. */
@@ -123,7 +123,7 @@ function shownAttributes(
 function usageOf(tree: Tree): Tree {
   const usage: Tree = {}
   for (const [name, value] of Object.entries(foundAtEach(tree, USAGE))) {
-    const count = Number(value instanceof JsonText ? value.text : value)
+    const count = Number(textOf(value))
     if (Number.isFinite(count)) usage[name] = Math.trunc(count)
   }
   const total =
@@ -176,13 +176,12 @@ function runIdOf(projectId: string, tree: Tree, resource: ShownResource): string
 }
 
 function stepAt(tree: Tree, key: string): number | undefined {
-  const step = Number(valueAt(tree, key))
+  const step = Number(textOf(valueAt(tree, key)))
   return Number.isSafeInteger(step) && step >= 0 ? step : undefined
 }
 
 function textAt(tree: Tree, keys: readonly string[]): string | undefined {
-  const first = firstAt(tree, keys)
-  return first === undefined || typeof first.value === 'object' ? undefined : String(first.value)
+  return textOf(firstAt(tree, keys)?.value)
 }
 
 function jsonOf(value: unknown): JsonText {

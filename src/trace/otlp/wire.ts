@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../is-record.ts'
 
 /**
  * OTLP in its JSON form. Lists are checked element by element by whoever reads them, so that one wrong span costs only
@@ -19,30 +20,33 @@ const Text = z.string().default('')
 const Count = z.int().default(0)
 const Nanoseconds = Long.default(0n)
 
-export const KeyValue = z.object({ key: Text, value: z.unknown().optional() })
+/** Wire: in the JSON of protobuf, null stands for a field that is not set. */
+function message<Shape extends z.ZodRawShape>(fields: Shape) {
+  return z.preprocess(withoutNulls, z.object(fields))
+}
+
+export const KeyValue = message({ key: Text, value: z.unknown().optional() })
 
 /** One of the fields is set; none means that there is no value. */
-export const AnyValue = z
-  .object({
-    stringValue: z.string().optional(),
-    boolValue: z.boolean().optional(),
-    intValue: Long.optional(),
-    // Wire: JSON has no number for NaN and the infinities, so they are texts.
-    doubleValue: z.union([z.number(), z.string()]).optional(),
-    arrayValue: z.object({ values: Unchecked }).optional(),
-    kvlistValue: z.object({ values: Unchecked }).optional(),
-    bytesValue: z.union([z.string(), z.instanceof(Uint8Array)]).optional(),
-  })
-  .default({})
+export const AnyValue = message({
+  stringValue: z.string().optional(),
+  boolValue: z.boolean().optional(),
+  intValue: Long.optional(),
+  // Wire: JSON has no number for NaN and the infinities, so they are texts.
+  doubleValue: z.union([z.number(), z.string()]).optional(),
+  arrayValue: message({ values: Unchecked }).optional(),
+  kvlistValue: message({ values: Unchecked }).optional(),
+  bytesValue: z.union([z.string(), z.instanceof(Uint8Array)]).optional(),
+})
 
-export const Event = z.object({
+export const Event = message({
   timeUnixNano: Nanoseconds,
   name: Text,
   attributes: Unchecked,
   droppedAttributesCount: Count,
 })
 
-export const Link = z.object({
+export const Link = message({
   traceId: Id,
   spanId: Id,
   traceState: Text,
@@ -51,7 +55,7 @@ export const Link = z.object({
   flags: Count,
 })
 
-export const Span = z.object({
+export const Span = message({
   traceId: Id,
   spanId: Id,
   traceState: Text,
@@ -63,7 +67,7 @@ export const Span = z.object({
   attributes: Unchecked,
   events: Unchecked,
   links: Unchecked,
-  status: z.object({ message: Text, code: Enum }).prefault({}),
+  status: message({ message: Text, code: Enum }).prefault({}),
 })
 export type Span = z.output<typeof Span>
 
@@ -72,16 +76,17 @@ export const SpanIdentity = z
   .object({ name: Text.catch(''), spanId: Id.catch(''), traceId: Id.catch('') })
   .catch({ name: '', spanId: '', traceId: '' })
 
-export const ScopeSpans = z.object({ spans: Unchecked })
+export const ScopeSpans = message({ spans: Unchecked })
 
-export const ResourceSpans = z.object({
-  resource: z.object({ attributes: Unchecked, droppedAttributesCount: Count }).prefault({}),
+export const ResourceSpans = message({
+  resource: message({ attributes: Unchecked, droppedAttributesCount: Count }).prefault({}),
   scopeSpans: Unchecked,
 })
 
-export const ExportTraceServiceRequest = z
-  .object({ resourceSpans: Unchecked })
-  .meta({ id: 'ExportTraceServiceRequest', description: 'As opentelemetry.io/docs/specs/otlp defines it' })
+export const ExportTraceServiceRequest = message({ resourceSpans: Unchecked }).meta({
+  id: 'ExportTraceServiceRequest',
+  description: 'As opentelemetry.io/docs/specs/otlp defines it',
+})
 export type ExportTraceServiceRequest = z.output<typeof ExportTraceServiceRequest>
 
 /** Wire: `partialSuccess` is absent when every span was taken. */
@@ -94,4 +99,9 @@ export type ExportTraceServiceResponse = z.output<typeof ExportTraceServiceRespo
 
 function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (!isRecord(value) || !Object.values(value).includes(null)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
