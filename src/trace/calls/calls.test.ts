@@ -130,35 +130,6 @@ describe('POST /call/upsert_batch', () => {
     expect(await response.text()).toContain(`"inputs":${inputs}`)
   })
 
-  it('adds up the refs of ends that come together', async () => {
-    const project = server.newProject()
-    const ref = `weave:///${project}/object/o:abc`
-    const call = start(project)
-    await upsert({ start: call }, { end: end(call, { output: ref }) }, { end: end(call) })
-    const response = await server.post('/calls/query_stats', {
-      project_id: project,
-      filter: { output_refs: [ref] },
-    })
-    expect(await response.json()).toMatchObject({ count: 1 })
-  })
-
-  it('200 for ids like those of spans, and names of as many characters as are allowed', async () => {
-    const project = server.newProject()
-    const names = { op_name: '😀'.repeat(128), display_name: '😀'.repeat(1024) }
-    expect((await upsert({ start: start(project, { id: '0123456789abcdez', ...names }) })).status).toBe(200)
-    expect((await upsert({ start: start(project, { op_name: '😀'.repeat(129) }) })).status).toBe(400)
-    expect(await query(project)).toMatchObject([{ id: '0123456789abcdez', ...names }])
-  })
-
-  it.each(['2026-02-30T00:00:00Z', '2026-04-31', '2026-02-29'])(
-    '422 for a day that is in no calendar: %s',
-    async (started_at) => {
-      const project = server.newProject()
-      expect((await upsert({ start: start(project, { started_at }) })).status).toBe(422)
-      expect(await query(project)).toEqual([])
-    },
-  )
-
   it('400 for a bad ref, and nothing of the batch is stored', async () => {
     const project = server.newProject()
     const response = await upsert(

@@ -51,6 +51,47 @@ describe('POST /v2/{entity}/{project}/calls/complete with half a character', () 
   })
 })
 
+describe('POST /call/upsert_batch with two ends of one call', () => {
+  it('200 and the refs of both are found', async () => {
+    const project_id = server.newProject()
+    const { id, trace_id, op_name, started_at, ended_at, attributes, inputs, summary }: Fields =
+      finishedCall()
+    const start = { project_id, id, trace_id, op_name, started_at, attributes, inputs }
+    const end = { project_id, id, ended_at, summary }
+    const ref = `weave:///${project_id}/object/o:abc`
+    const batch = [
+      { mode: 'start', req: { start } },
+      { mode: 'end', req: { end: { ...end, output: ref } } },
+      { mode: 'end', req: { end } },
+    ]
+    expect((await server.post('/call/upsert_batch', { batch })).status).toBe(200)
+    const found = await server.post('/calls/query_stats', { project_id, filter: { output_refs: [ref] } })
+    expect(await found.json()).toMatchObject({ count: 1 })
+  })
+})
+
+describe('POST /v2/{entity}/{project}/calls/complete at the edges of what is allowed', () => {
+  it('200 for ids like those of spans, and names of as many characters as there may be', async () => {
+    const project_id = server.newProject()
+    const fields = { id: '0123456789abcdez', op_name: '😀'.repeat(128), display_name: '😀'.repeat(1024) }
+    await writeCalls(server, project_id, [finishedCall(fields)])
+    const [call] = await documentsOf<Fields>(await server.post('/calls/stream_query', { project_id }))
+    expect(call).toMatchObject(fields)
+  })
+
+  it.each<[number, Fields]>([
+    [400, { op_name: '😀'.repeat(129) }],
+    [422, { started_at: '2026-02-30T00:00:00Z' }],
+    [422, { started_at: '2026-04-31' }],
+    [422, { ended_at: '2026-02-29' }],
+  ])('%i for %j, and nothing is stored', async (status, fields) => {
+    const project_id = server.newProject()
+    const body = { batch: [finishedCall(), finishedCall(fields)] }
+    expect((await server.post(`/v2/${project_id}/calls/complete`, body)).status).toBe(status)
+    expect(await documentsOf(await server.post('/calls/stream_query', { project_id }))).toEqual([])
+  })
+})
+
 describe('POST /calls/query_stats for odd literals and paths', () => {
   let project_id: string
 

@@ -83,10 +83,13 @@ export const ResourceSpans = message({
   scopeSpans: Unchecked,
 })
 
-export const ExportTraceServiceRequest = message({ resourceSpans: Unchecked }).meta({
-  id: 'ExportTraceServiceRequest',
-  description: 'As opentelemetry.io/docs/specs/otlp defines it',
-})
+/** A message too; its name is that of the object itself, which is what the API's description shows. */
+export const ExportTraceServiceRequest = z.preprocess(
+  withoutNulls,
+  z
+    .object({ resourceSpans: Unchecked })
+    .meta({ id: 'ExportTraceServiceRequest', description: 'As opentelemetry.io/docs/specs/otlp defines it' }),
+)
 export type ExportTraceServiceRequest = z.output<typeof ExportTraceServiceRequest>
 
 /** Wire: `partialSuccess` is absent when every span was taken. */

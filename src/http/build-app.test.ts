@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createLog } from '../log.ts'
+import { createWebPages } from '../web/pages.ts'
+import { authenticateLocally } from './auth.ts'
+import { buildApp } from './build-app.ts'
+import { type Route, route } from './route.ts'
+
+function routeOf(method: Route['method'], path: string): Route {
+  const operationId = `${method} ${path}`
+  const response = z.object({})
+  return route({ method, path, operationId, family: 'trace', reply: 'json', response, handle: () => ({}) })
+}
+
+describe('ANY /a/path/of/the/API', () => {
+  let folder = ''
+  let app: ReturnType<typeof buildApp>
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'heddle-app-'))
+    await writeFile(join(folder, 'index.html'), '<!doctype html>page')
+    const routes = [
+      routeOf('POST', '/things/query'),
+      routeOf('GET', '/things/{name}'),
+      routeOf('DELETE', '/things/{name}'),
+      routeOf('GET', '/all/{path+}'),
+      routeOf('POST', '/only/write'),
+    ]
+    const log = createLog({ logLevel: 'error', logFormat: 'json' })
+    const web = createWebPages(folder)
+    app = buildApp(routes, { authenticate: authenticateLocally, version: '1', log, observe: () => {}, web })
+  })
+
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it.each([
+    ['PUT', '/things/query', 'DELETE, GET, HEAD, POST'],
+    ['POST', '/things/a', 'DELETE, GET, HEAD'],
+    ['PATCH', '/traces/things/a', 'DELETE, GET, HEAD'],
+    ['DELETE', '/all/a/b', 'GET, HEAD'],
+    ['POST', '/', 'GET, HEAD'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+    ['GET', '/only/write', 'POST'],
+  ])('405 for %s %s, with the methods that it has', async (method, path, allow) => {
+    const response = await app.request(path, { method })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe(allow)
+    expect(await response.json()).toEqual({ detail: 'Method Not Allowed' })
+  })
+
+  it.each([
+    ['GET', '/nothing'],
+    ['POST', '/things'],
+    ['GET', '/'],
+    ['GET', '/assets/none.js'],
+    ['OPTIONS', '/only/write'],
+    ['HEAD', '/only/write'],
+  ])('404 for %s %s', async (method, path) => {
+    const response = await app.request(path, { method })
+    expect(response.status).toBe(404)
+    expect(response.headers.get('allow')).toBeNull()
+  })
+
+  it('200 with the page for people where the API has only other methods', async () => {
+    const response = await app.request('/only/write', { headers: { accept: 'text/html' } })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('page')
+  })
+
+  it('200 for HEAD where there is GET', async () => {
+    const headers = { authorization: 'Bearer key' }
+    expect((await app.request('/things/a', { method: 'HEAD', headers })).status).toBe(200)
+  })
+})
