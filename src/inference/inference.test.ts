@@ -194,6 +194,9 @@ describe('GET /v1/usage', () => {
   })
 })
 
+/** An engine that took it would need more memory than there is. */
+const MANY_ITEMS = { type: 'array', minItems: 1e9 }
+
 describe('hostile requests', () => {
   it('422 with a bounded reply for long lists and texts, at once', async () => {
     const digits = '1'.repeat(1_000_000)
@@ -202,6 +205,11 @@ describe('hostile requests', () => {
       { stop_token_ids: Array(300_000).fill('a') },
       { messages: Array(200_000).fill(1) },
       { structured_outputs: { choice: Array(50_000).fill('a') } },
+      ...[MANY_ITEMS, JSON.stringify(MANY_ITEMS)].map((json) => ({ structured_outputs: { json } })),
+      { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: MANY_ITEMS } } },
+      {
+        tools: [{ type: 'function', function: { name: 'f', parameters: { properties: { a: MANY_ITEMS } } } }],
+      },
     ]) {
       const response = await chat('local/hostile', 'hi', fields)
       expect(response.status).toBe(422)

@@ -38,9 +38,33 @@ const CHOICES_MAX = 1_000
 /** As much as OpenAI takes of a schema. */
 const CONSTRAINT_CHARS_MAX = 120_000
 
-const Schema = z.looseObject({}).refine((schema) => JSON.stringify(schema).length <= CONSTRAINT_CHARS_MAX, {
+/** The engine writes out every item that a list must have: a thousand million of them end it for lack of memory. */
+const ITEMS_MAX = 100_000
+const TOO_MANY_ITEMS = `minItems should be at most ${ITEMS_MAX}`
+
+/** Whether no list in a schema, or in what holds schemas, must have more items than the engine takes. */
+function areItemsFew(constraint: unknown): boolean {
+  const counts = JSON.stringify(constraint).matchAll(/"minItems":([^,}\]]+)/g)
+  return counts.every(([, count]) => !(Number(count) > ITEMS_MAX))
+}
+
+/** The same of JSON in a text; what is none is the engine's to refuse. */
+function areItemsFewIn(text: string): boolean {
+  try {
+    return areItemsFew(JSON.parse(text))
+  } catch {
+    return true
+  }
+}
+
+/** What the engine may have to keep to. */
+export const Schema = z.looseObject({}).refine(areItemsFew, { error: TOO_MANY_ITEMS })
+
+const ConstraintSchema = Schema.refine((schema) => JSON.stringify(schema).length <= CONSTRAINT_CHARS_MAX, {
   error: `A schema should have at most ${CONSTRAINT_CHARS_MAX} characters`,
 })
+
+const ConstraintText = z.string().max(CONSTRAINT_CHARS_MAX).refine(areItemsFewIn, { error: TOO_MANY_ITEMS })
 
 export const ResponseFormat = z
   .looseObject({
@@ -50,21 +74,22 @@ export const ResponseFormat = z
         name: z.string(),
         description: z.string().nullish(),
         strict: LaxBoolean.nullish(),
-        schema: Schema.nullish(),
+        schema: ConstraintSchema.nullish(),
       })
       .nullish(),
   })
+  .refine(areItemsFew, { error: TOO_MANY_ITEMS })
   .meta({ id: 'ChatResponseFormat' })
 
 /** Wire: exactly one kind of constraint, which the engine checks; what only older engines knew is dropped. */
 const StructuredOutputs = z
   .object({
-    json: z.union([z.string().max(CONSTRAINT_CHARS_MAX), Schema]).nullish(),
+    json: z.union([ConstraintText, ConstraintSchema]).nullish(),
     regex: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
     choice: listOf(z.string(), CHOICES_MAX).nullish(),
     grammar: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
     json_object: LaxBoolean.nullish(),
-    structural_tag: z.string().nullish(),
+    structural_tag: ConstraintText.nullish(),
     disable_any_whitespace: LaxBoolean.nullish(),
     disable_additional_properties: LaxBoolean.nullish(),
     whitespace_pattern: z.string().nullish(),

@@ -232,9 +232,15 @@ describe('GET /v1/preview/models and /v1/preview/models/{model_id}', () => {
     expect((await register({ rank: 8 })).status).toBe(409)
   })
 
-  it('422 for a base model that no file could be', async () => {
-    const body = { project: 'proj', name: randomUUID(), base_model: 'a\0b' }
-    expect((await server.post('/v1/preview/models', body)).status).toBe(422)
+  it('422 for a base model that no file could be, and for half a character', async () => {
+    const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
+    for (const odd of [
+      { base_model: 'a\0b' },
+      { name: 'a\ud800' },
+      { project: '\udc00' },
+      { lora: { target_modules: ['q_proj', '\ud800'] } },
+    ])
+      expect((await server.post('/v1/preview/models', { ...body, ...odd })).status).toBe(422)
   })
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LaxBoolean, LaxInt } from '../lax-wire.ts'
 import { listOf } from '../list-wire.ts'
-import { samplingFields } from '../sampling-wire.ts'
+import { Schema, samplingFields } from '../sampling-wire.ts'
 
 /** Far above what fits the window of any model. */
 export const MESSAGES_MAX = 100_000
@@ -27,7 +27,7 @@ const Tool = z
     function: z.looseObject({
       name: z.string(),
       description: z.string().nullish(),
-      parameters: z.looseObject({}).nullish(),
+      parameters: Schema.nullish(),
     }),
   })
   .meta({ id: 'ChatTool' })

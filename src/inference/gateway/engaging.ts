@@ -1,4 +1,5 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
+import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
 import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
@@ -61,12 +62,16 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps) {
     try {
       const engineModel = use?.name ?? target.baseModel
       const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
-      const reply = await process.post(request.path, stringify(body), signal)
+      const sent = stringify(body)
+      const reply = await process.post(request.path, sent, signal)
       if (reply.status === 200) return { process, reply, engineModel, release: use?.release }
       const text = await readText(reply)
       // Wire: the engine fails over a constraint that it cannot compile, and goes on.
       if (reply.status >= 500 && isConstrained(body))
         throw invalidRequest('The engine cannot work with this constraint', 'structured_outputs')
+      // And over half a character, in whatever field.
+      if (reply.status >= 500 && withoutLoneSurrogates(sent) !== sent)
+        throw invalidRequest('The request has a surrogate without its other half')
       const refusal = engineError(reply.status, text)
       throw use !== undefined && isUnknownModel(refusal) ? new AdapterGone(process, use, refusal) : refusal
     } catch (error) {

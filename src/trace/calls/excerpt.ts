@@ -1,3 +1,5 @@
+import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
+
 /**
  * An excerpt of a JSON text has the same leaves at the same paths, but of each long string only the beginning, and of each
  * long array only the first elements. The database takes leaves out of it, and compares them, without reading the prompts
@@ -35,17 +37,8 @@ const CLOSE_OBJECT = 0x7d
 
 /** The excerpt of a valid JSON text. */
 export function excerptOf(json: string): string {
-  return shortened(/\\u[dD][89a-fA-F]/.test(json) ? json.replaceAll(SURROGATES, wholeOnly) : json)
+  return shortened(withoutLoneSurrogates(json))
 }
-
-/** Escaped backslashes, escaped surrogates in pairs, and alone. */
-const SURROGATES = /\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]../g
-
-function wholeOnly(match: string): string {
-  return match.length === LONE_CHARS ? '\\ufffd' : match
-}
-
-const LONE_CHARS = 6
 
 /** In one pass. */
 function shortened(json: string): string {

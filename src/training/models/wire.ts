@@ -1,16 +1,23 @@
 import { z } from 'zod'
 import { PageQuery, pageOf } from '../../page-wire.ts'
 
+const isWellFormed = (text: string): boolean => text.isWellFormed()
+const HALF_CHARACTER = 'A name has a surrogate without its other half'
+
 /** Names become parts of `entity/project/name:stepN` and of `name@N`. */
 const NAME_PATTERN = /^[^/:@\s][^/:@\p{Cc}]*$/u
-const Name = z.string().max(128).regex(NAME_PATTERN, 'Names hold no "/", ":", "@" or control characters')
+const Name = z
+  .string()
+  .max(128)
+  .regex(NAME_PATTERN, 'Names hold no "/", ":", "@" or control characters')
+  .refine(isWellFormed, HALF_CHARACTER)
 
 /** The shape of a model's adapters. */
 export const Lora = z
   .object({
     rank: z.int().min(1),
     alpha: z.int().min(1),
-    target_modules: z.array(z.string().min(1).max(128)).min(1).max(64),
+    target_modules: z.array(z.string().min(1).max(128).refine(isWellFormed, HALF_CHARACTER)).min(1).max(64),
     seed: z.int().min(0),
   })
   .meta({ id: 'Lora' })

@@ -16,6 +16,8 @@ export interface CheckedLines {
   count(): number
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** Checks every line of a stream; memory holds one line at a time. */
 export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
   let line = 0
@@ -23,13 +25,15 @@ export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
 
   function check(bytes: Uint8Array): void {
     line++
-    const text = Buffer.from(bytes).toString('utf8').trim()
-    if (text === '') return
-    count++
     let value: unknown
     try {
+      const text = utf8.decode(bytes).trim()
+      if (text === '') return
+      count++
       value = JSON.parse(text)
     } catch (error) {
+      // What is not UTF-8 is a TypeError.
+      if (error instanceof TypeError) throw jsonInvalid(new SyntaxError('The line is not UTF-8'), line)
       throw error instanceof SyntaxError ? jsonInvalid(error, line) : error
     }
     const checked = TrainingLine.safeParse(value)

@@ -14,7 +14,8 @@ const { server, newModel, end, steps } = training
 
 const LINE = '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}'
 
-const upload = (body: string) => server.request('/v1/preview/training-data', { method: 'POST', body })
+const upload = (body: string | Uint8Array<ArrayBuffer>) =>
+  server.request('/v1/preview/training-data', { method: 'POST', body })
 
 const postSft = (model_id: string, training_data_url: string, config: object = {}) =>
   server.post('/v1/preview/sft-training-jobs', { model_id, training_data_url, config })
@@ -58,6 +59,7 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     ['not json', 1],
     [`${LINE}\n{"messages": []}`, 2],
     [`${LINE}\n\n[]\n`, 3],
+    [Buffer.from(`${LINE}\n${LINE.replace('"role"', '"r\u00f6le"')}`, 'latin1'), 2],
   ])('422 that names the line of %j', async (body, line) => {
     const response = await upload(body)
     expect(response.status).toBe(422)

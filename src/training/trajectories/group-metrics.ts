@@ -5,7 +5,8 @@ export interface GroupMetrics {
   add(group: TrajectoryGroup): void
   /**
    * By `split/name`: mean reward, the mean over groups of the deviation of rewards inside a group, the share of
-   * attempts that ended in an exception, and the mean of every metric that trajectories or groups (`group_…`) carry.
+   * attempts that ended in an exception, and the mean of every metric that trajectories or groups (`group_…`) carry. One of
+   * numbers so large that it is none itself is left out: JSON has no infinity.
    */
   result(split: string): Record<string, number>
 }
@@ -37,7 +38,7 @@ export function createGroupMetrics(): GroupMetrics {
     result(split) {
       const entries = [...means].map(([name, { sum, count }]) => [`${split}/${name}`, sum / count])
       const rate = attempts === 0 ? [] : [[`${split}/exception_rate`, exceptions / attempts]]
-      return Object.fromEntries([...entries, ...rate])
+      return Object.fromEntries([...entries, ...rate].filter(([, value]) => Number.isFinite(value)))
     },
   }
 }

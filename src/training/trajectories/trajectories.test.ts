@@ -73,6 +73,20 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
     expect(await shown.json()).toMatchObject({ metrics: reply.metrics })
   })
 
+  it('200 without the metrics that are too large for a number, and the next log works', async () => {
+    const model = await newModel()
+    const logged = async (rewards: number[]): Promise<{ metrics: Record<string, number> }> => {
+      const trajectories = rewards.map((reward) => ({ ...twoTurns(reward), reward, metrics: { n: 1e308 } }))
+      return json(
+        await log(model.id, { model_id: model.id, split: 'val', trajectory_groups: [{ trajectories }] }),
+      )
+    }
+    expect((await logged([1e200, -1e200])).metrics).toEqual({ 'val/reward': 0, 'val/exception_rate': 0 })
+    expect((await logged([2])).metrics).toMatchObject({ 'val/reward': 2, 'val/n': 1e308 })
+    const shown = await server.request(`/v1/preview/models/${model.id}/checkpoints?limit=1&order=desc`)
+    expect(await shown.json()).toMatchObject({ data: [{ metrics: { 'val/reward': 2 } }] })
+  })
+
   it('200 with one call a turn, a thread a trajectory, the reward as feedback', async () => {
     const model = await newModel()
     await json(await log(model.id, { split: 'val', trajectory_groups: [{ trajectories: [twoTurns(0.5)] }] }))

@@ -59,7 +59,7 @@ export const LogHead = z.object({
     .string()
     .min(1)
     .max(64)
-    .regex(/^[^/\p{Cc}]+$/u, 'A split is a name such as "train" or "val"'),
+    .regex(/^[^/\p{Cc}\p{Cs}]+$/u, 'A split is a name such as "train" or "val"'),
 })
 
 /** The whole body, for the API description. */

@@ -205,6 +205,7 @@ export const samplingCases: FieldCases = {
     },
     refused: [
       [[''], 400, /empty string/],
+      [['\ud800'], 400, /surrogate/],
       ['The', 422, /list/],
     ],
   },
