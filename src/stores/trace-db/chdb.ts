@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
 import { dependencyFailed, unavailable } from '../../errors.ts'
+import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLostWrites } from './lost-writes.ts'
 import type { Query, TraceDb } from './port.ts'
@@ -89,7 +90,7 @@ export function openChdb(folder: string): TraceDb {
     async insert(table, rows) {
       if (rows.length === 0) return
       let lines = ''
-      for (const row of rows) lines += `${jsonOf(row)}\n`
+      for (const row of rows) lines += `${withoutLoneSurrogates(JSON.stringify(row))}\n`
       await commitsOf(table).write(ownerOf(rows), lines)
     },
 
@@ -104,16 +105,6 @@ export function openChdb(folder: string): TraceDb {
       await drainPending()
     },
   }
-}
-
-/** A row as JSON that the database reads: half a character, which it refuses, becomes the mark of a lost one. */
-function jsonOf(row: object): string {
-  const json = JSON.stringify(row)
-  // JSON.stringify escapes nothing else like this; the texts of payloads may hold it too.
-  if (!json.includes('\\ud')) return json
-  return JSON.stringify(row, (_, value: unknown) =>
-    typeof value === 'string' ? value.toWellFormed() : value,
-  )
 }
 
 /** Whose turn a write takes: that of its project, where it has one. */
