@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isRecord } from '../../is-record.ts'
 
 /**
  * OTLP in its JSON form. Lists are checked element by element by whoever reads them, so that one wrong span costs only
@@ -105,6 +104,7 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 function withoutNulls(value: unknown): unknown {
-  if (!isRecord(value) || !Object.values(value).includes(null)) return value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (!Object.values(value).includes(null)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
