@@ -20,10 +20,14 @@ function disk(): string {
   return `/proc/${server.processes('main.ts')[0]}/root${join(server.folder, 'data')}`
 }
 
-/** Leaves this much room. */
-function fill(roomBytes: number): void {
+const fillers: string[] = []
+
+/** Leaves no room; what the server frees itself afterwards is room again. */
+function fill(): void {
   const { bavail, bsize } = statfsSync(disk())
-  writeFileSync(join(disk(), 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - roomBytes)))
+  const filler = join(disk(), `filler-${fillers.length}`)
+  fillers.push(filler)
+  writeFileSync(filler, Buffer.alloc(bavail * bsize))
 }
 
 describe('a full disk', () => {
@@ -32,20 +36,22 @@ describe('a full disk', () => {
     expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
     const job = await startJob(model.id, groups(16))
     await firstStep(job)
-    fill(0)
+    fill()
     // While nothing at all can be written, not even the end of the job can.
     await until(async () => {
       const { state } = await call('GET', `/v1/preview/training-jobs/${job}`)
       return state === 'failed' || server.log().includes('could not be written yet') ? true : undefined
     })
+    // The end of the job frees what it had written, which is less than what comes now.
+    fill()
     const refused = await request('POST', '/v1/preview/training-jobs', {
       model_id: model.id,
-      trajectory_groups: groups(20),
+      trajectory_groups: groups(100),
     })
     expect(refused.status).toBe(503)
     expect(await refused.text()).toMatch(/disk .*full/)
 
-    rmSync(join(disk(), 'filler'))
+    for (const filler of fillers) rmSync(filler)
     const last = await end(job)
     expect(last.type).toBe('training_failed')
     expect(last.data['error_message']).toMatch(/disk|space/i)
