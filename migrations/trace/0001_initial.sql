@@ -2,7 +2,8 @@
 -- times: anyLast skips nulls, max skips what is absent ('', 0, the year 1900), references add up. What lists sort and
 -- filter by is not Nullable, since a Nullable column is read slower and gives no order. Payloads are large, so granules
 -- are bounded by bytes: reading one call decompresses one. An excerpt has the same JSON leaves with long strings cut
--- (src/trace/calls/excerpt.ts), so that conditions need not read prompts.
+-- (src/trace/calls/excerpt.ts), so that conditions need not read prompts. Every file of a part costs an insert an fsync and
+-- a merge a new inode: so one index for three columns, which each has its filter in it, and a file a column only from 64 MiB.
 CREATE TABLE IF NOT EXISTS calls
 (
     project_id LowCardinality(String),
@@ -33,14 +34,12 @@ CREATE TABLE IF NOT EXISTS calls
     end_bytes SimpleAggregateFunction(max, UInt64) DEFAULT length(ifNull(output, '')) + length(ifNull(summary, '')),
     input_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
     output_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
-    INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_parent parent_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_thread thread_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_family (trace_id, parent_id, thread_id) TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_start started_at TYPE minmax GRANULARITY 1
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, id)
-SETTINGS index_granularity_bytes = 1048576, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity_bytes = 1048576, min_bytes_for_wide_part = 67108864, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- A version is live while it was last published after it was last deleted; its index follows its first publication.
 CREATE TABLE IF NOT EXISTS objects

@@ -26,6 +26,8 @@ const CONNECTION_ARGS = [
   '--date_time_output_format=iso',
   '--output_format_json_quote_64bit_integers=0',
   '--output_format_json_escape_forward_slashes=0',
+  // Takes an insert of hundreds of rows a tenth less time, and one of thousands no more.
+  '--input_format_parallel_parsing=0',
   // Payloads are what a search reads: a few thousand calls are worth a second core, where the defaults wait for 160,000 rows.
   '--merge_tree_min_rows_for_concurrent_read=1024',
   '--merge_tree_min_bytes_for_concurrent_read=1048576',
@@ -49,7 +51,7 @@ export function openChdb(folder: string): TraceDb {
     let commit = commits.get(table)
     if (commit === undefined) {
       commit = createGroupCommit((lines) =>
-        lostWrites.guard(() => writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) })),
+        lostWrites.watched(() => writer.insert({ table, format: 'JSONEachRow', values: Buffer.from(lines) })),
       )
       commits.set(table, commit)
     }
@@ -95,7 +97,8 @@ export function openChdb(folder: string): TraceDb {
     },
 
     async command(query) {
-      await lostWrites.guard(() => writer.queryBindAsync(query.sql, query.params, { format: 'Null' }))
+      const change = () => writer.queryBindAsync(query.sql, query.params, { format: 'Null' })
+      await (await lostWrites.watched(change)).kept
     },
 
     async [Symbol.asyncDispose]() {

@@ -1,12 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createGroupCommit } from './group-commit.ts'
+
+const KEPT = { kept: Promise.resolve() }
 
 describe('createGroupCommit', () => {
   it('commits together what arrives while a commit runs', async () => {
     const commits: string[] = []
     const group = createGroupCommit(async (lines) => {
       commits.push(lines)
-      await Promise.resolve()
+      return KEPT
     })
     await Promise.all(['a', 'b', 'c'].map((line) => group.write('a/b', line)))
     expect(commits).toEqual(['a', 'bc'])
@@ -15,6 +17,7 @@ describe('createGroupCommit', () => {
   it('retries the writers of a failed group one by one', async () => {
     const group = createGroupCommit(async (lines) => {
       if (lines.includes('bad')) throw new Error('refused')
+      return KEPT
     })
     const results = await Promise.allSettled(['a', 'b', 'bad', 'c'].map((line) => group.write('a/b', line)))
     expect(results.map((result) => result.status)).toEqual([
@@ -25,10 +28,32 @@ describe('createGroupCommit', () => {
     ])
   })
 
+  it('writes the next group before it is known whether one is kept, and tells each of its own', async () => {
+    const settle: (() => void)[] = []
+    const group = createGroupCommit(async (lines) => ({
+      kept: new Promise((resolve, reject) => {
+        settle.push(() => (lines === 'a' ? resolve() : reject(new Error('lost'))))
+      }),
+    }))
+    const told: string[] = []
+    const writes = ['a', 'b', 'c'].map((line) =>
+      group.write('a/b', line).then(
+        () => told.push(`${line} kept`),
+        () => told.push(`${line} lost`),
+      ),
+    )
+    await vi.waitFor(() => expect(settle).toHaveLength(2))
+    expect(told).toEqual([])
+    for (const go of settle) go()
+    await Promise.all(writes)
+    await group.drained()
+    expect(told).toEqual(['a kept', 'b lost', 'c lost'])
+  })
+
   it('lets owners take turns, whoever has more to write', async () => {
     const half = 'x'.repeat(16 * 1024 * 1024)
     const order: string[] = []
-    const group = createGroupCommit(async () => {})
+    const group = createGroupCommit(async () => KEPT)
     const flood = [1, 2, 3, 4, 5, 6].map((number) =>
       group.write('flood', half).then(() => order.push(`flood ${number}`)),
     )
@@ -39,7 +64,7 @@ describe('createGroupCommit', () => {
 
   it('refuses an owner that has taken its share, and nobody else', async () => {
     let goOn: () => void = () => {}
-    const group = createGroupCommit(() => new Promise((resolve) => (goOn = resolve)))
+    const group = createGroupCommit(() => new Promise((resolve) => (goOn = () => resolve(KEPT))))
     const large = 'x'.repeat(32 * 1024 * 1024)
     const writes = Array.from({ length: 8 }, () => group.write('flood', large))
     const results = Promise.allSettled([...writes, group.write('other', large)])

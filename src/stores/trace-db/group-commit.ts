@@ -23,12 +23,15 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
+/** Writes rows. They are durable when `kept` resolves, which the next rows need not wait for. */
+type Commit = (rows: string) => Promise<{ kept: Promise<void> }>
+
 /**
  * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync,
  * so a hundred concurrent writers pay for one, and each still hears only after its rows are on disk. Owners take turns:
  * who has much to write does not make another wait for all of it.
  */
-export function createGroupCommit(commit: (rows: string) => Promise<void>): {
+export function createGroupCommit(commit: Commit): {
   write: (owner: string, rows: string) => Promise<void>
   drained: () => Promise<void>
 } {
@@ -62,7 +65,14 @@ export function createGroupCommit(commit: (rows: string) => Promise<void>): {
   }
 
   async function run(): Promise<void> {
-    while (lines.size > 0) await commitGroup(takeGroup(), commit)
+    let settling = Promise.resolve()
+    while (lines.size > 0) {
+      const { settled } = await commitGroup(takeGroup(), commit)
+      await settling
+      settling = settled
+      // Who writes meanwhile is of this run too.
+      if (lines.size === 0) await settling
+    }
     running = undefined
   }
 
@@ -88,18 +98,28 @@ export function createGroupCommit(commit: (rows: string) => Promise<void>): {
   }
 }
 
-/** A group that fails is retried writer by writer, so that one bad row does not fail its neighbours. */
-async function commitGroup(group: Waiting[], commit: (rows: string) => Promise<void>): Promise<void> {
+/**
+ * Writes a group, whose writers hear of it by the time `settled` resolves. A group that is refused is retried writer by writer,
+ * so that one bad row does not fail its neighbours.
+ */
+async function commitGroup(group: Waiting[], commit: Commit): Promise<{ settled: Promise<void> }> {
   try {
-    await commit(group.map((writer) => writer.rows).join(''))
-    for (const writer of group) writer.resolve()
+    const { kept } = await commit(group.map((writer) => writer.rows).join(''))
+    return { settled: settle(group, kept) }
   } catch (error) {
     // What keeps one from being stored then keeps all of them.
     const isOfAll = group.length === 1 || (error instanceof ClientError && error.status === 503)
-    if (isOfAll) {
-      for (const writer of group) writer.reject(error)
-      return
-    }
-    for (const writer of group) await commitGroup([writer], commit)
+    if (isOfAll) return { settled: settle(group, Promise.reject(error)) }
+    for (const writer of group) await (await commitGroup([writer], commit)).settled
+    return { settled: Promise.resolve() }
+  }
+}
+
+async function settle(group: Waiting[], kept: Promise<void>): Promise<void> {
+  try {
+    await kept
+    for (const writer of group) writer.resolve()
+  } catch (error) {
+    for (const writer of group) writer.reject(error)
   }
 }

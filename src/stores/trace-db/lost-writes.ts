@@ -25,14 +25,7 @@ export function createLostWrites(watcher: Session, idleSessions: () => readonly 
   /** Tables between closing and opening. */
   const closed = new Set<string>()
 
-  async function rows<Row>(sql: string, params: Record<string, unknown> = {}): Promise<Row[]> {
-    const result = await watcher.queryBindAsync(sql, params, { format: 'JSONEachRow' })
-    return result
-      .text()
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Row)
-  }
+  const rows = <Row>(sql: string, params: Record<string, unknown> = {}) => rowsOf<Row>(watcher, sql, params)
 
   async function failedWrites(): Promise<number> {
     const [row] = await rows<{ value: number }>(FAILED_WRITES)
@@ -113,20 +106,34 @@ export function createLostWrites(watcher: Session, idleSessions: () => readonly 
   const timer = setInterval(look, LOOK_EVERY_MS).unref()
 
   return {
-    /** Runs a change. @throws 503 when it may not have been written. */
-    async guard(change: () => Promise<unknown>): Promise<void> {
+    /** Runs a change; `kept` rejects with 503 when it may not have been written, of which it hears some milliseconds later. */
+    async watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }> {
       const before = latest
       try {
         await change()
       } catch (error) {
         throw isOfDisk(error) ? diskFails(error) : error
       }
-      if (await lostSince(before)) throw diskFails(new Error('writes of files have failed'))
+      const kept = lostSince(before).then((isLost) => {
+        if (isLost) throw diskFails(new Error('writes of files have failed'))
+      })
+      // Whoever asks hears of it, perhaps later than it fails.
+      kept.catch(() => {})
+      return { kept }
     },
     /** Looks at once, for whoever could not read. */
     look,
     stop: () => clearInterval(timer),
   }
+}
+
+async function rowsOf<Row>(session: Session, sql: string, params: Record<string, unknown>): Promise<Row[]> {
+  const result = await session.queryBindAsync(sql, params, { format: 'JSONEachRow' })
+  return result
+    .text()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Row)
 }
 
 /** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
