@@ -2,8 +2,8 @@
 -- times: anyLast skips nulls, max skips what is absent ('', 0, the year 1900), references add up. What lists sort and
 -- filter by is not Nullable, since a Nullable column is read slower and gives no order. Payloads are large, so granules
 -- are bounded by bytes: reading one call decompresses one. An excerpt has the same JSON leaves with long strings cut
--- (src/trace/calls/excerpt.ts), so that conditions need not read prompts. Every file of a part costs an insert an fsync and
--- a merge a new inode: so one index for three columns, which each has its filter in it, and a file a column only from 64 MiB.
+-- (src/trace/calls/excerpt.ts), so that conditions need not read prompts. Every file of a part costs an insert an fsync, so
+-- one index serves three columns: it has a filter of its own for each.
 CREATE TABLE IF NOT EXISTS calls
 (
     project_id LowCardinality(String),
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS calls
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, id)
-SETTINGS index_granularity_bytes = 1048576, min_bytes_for_wide_part = 67108864, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity_bytes = 1048576, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- A version is live while it was last published after it was last deleted; its index follows its first publication.
 CREATE TABLE IF NOT EXISTS objects
