@@ -8,6 +8,9 @@ const PROJECT = 'wire/durability'
 const WRITERS = 16
 const KILLS = 3
 
+/** A slow disk takes its time for the first calls. */
+const WRITTEN = { timeout: 30_000 }
+
 let server: WireServer
 
 beforeAll(async () => {
@@ -63,7 +66,8 @@ describe('kill -9 while calls are written', () => {
     const acknowledged: string[] = []
     for (let round = 0; round < KILLS; round++) {
       const writers = Array.from({ length: WRITERS }, writeUntilGone)
-      await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(acknowledged.length + 50)
+      const enough = acknowledged.length + 50
+      await expect.poll(async () => (await storedIds()).size, WRITTEN).toBeGreaterThan(enough)
       await server.signal('SIGKILL')
       acknowledged.push(...(await Promise.all(writers)).flat())
       await server.start()
@@ -77,7 +81,7 @@ describe('kill -9 while calls are written', () => {
 describe('SIGTERM', () => {
   it('lets running requests finish, ends with status 0 within 10 s and leaves nothing aside', async () => {
     const writers = Array.from({ length: WRITERS }, writeUntilGone)
-    await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(50)
+    await expect.poll(async () => (await storedIds()).size, WRITTEN).toBeGreaterThan(50)
     const { code, ms } = await server.signal('SIGTERM')
     const acknowledged = (await Promise.all(writers)).flat()
     expect(code).toBe(0)
