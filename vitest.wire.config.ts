@@ -22,6 +22,8 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
+    // A server that shares two cores and a disk with others takes its time.
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 300_000,
   },
 })

@@ -8,9 +8,6 @@ const PROJECT = 'wire/durability'
 const WRITERS = 16
 const KILLS = 3
 
-/** A slow disk takes its time for the first calls. */
-const WRITTEN = { timeout: 30_000 }
-
 let server: WireServer
 
 beforeAll(async () => {
@@ -67,7 +64,7 @@ describe('kill -9 while calls are written', () => {
     for (let round = 0; round < KILLS; round++) {
       const writers = Array.from({ length: WRITERS }, writeUntilGone)
       const enough = acknowledged.length + 50
-      await expect.poll(async () => (await storedIds()).size, WRITTEN).toBeGreaterThan(enough)
+      await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(enough)
       await server.signal('SIGKILL')
       acknowledged.push(...(await Promise.all(writers)).flat())
       await server.start()
@@ -81,7 +78,7 @@ describe('kill -9 while calls are written', () => {
 describe('SIGTERM', () => {
   it('lets running requests finish, ends with status 0 within 10 s and leaves nothing aside', async () => {
     const writers = Array.from({ length: WRITERS }, writeUntilGone)
-    await expect.poll(async () => (await storedIds()).size, WRITTEN).toBeGreaterThan(50)
+    await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(50)
     const { code, ms } = await server.signal('SIGTERM')
     const acknowledged = (await Promise.all(writers)).flat()
     expect(code).toBe(0)
