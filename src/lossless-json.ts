@@ -38,10 +38,9 @@ export function parseKeeping(text: string, keep: KeepShape | undefined): unknown
 
 /** Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. */
 export function stringify(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (value instanceof JsonText) return value.text
   if (value instanceof JsonNumber) return value.source
-  if (hasOwnForm(value)) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null || hasOwnForm(value)) return JSON.stringify(value) ?? 'null'
   return Array.isArray(value) ? stringifyList(value) : stringifyMembers(value)
 }
 

@@ -63,8 +63,7 @@ describe('kill -9 while calls are written', () => {
     const acknowledged: string[] = []
     for (let round = 0; round < KILLS; round++) {
       const writers = Array.from({ length: WRITERS }, writeUntilGone)
-      const enough = acknowledged.length + 50
-      await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(enough)
+      await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(acknowledged.length + 50)
       await server.signal('SIGKILL')
       acknowledged.push(...(await Promise.all(writers)).flat())
       await server.start()

@@ -3,6 +3,7 @@ import { drainPending, Session } from 'chdb'
 import { dependencyFailed, unavailable } from '../../errors.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { jsonLines } from './json-lines.ts'
 import { createLostWrites } from './lost-writes.ts'
 import type { Query, TraceDb } from './port.ts'
 
@@ -74,8 +75,7 @@ export function openChdb(folder: string): TraceDb {
 
   return {
     async *query<Row>(query: Query, signal?: AbortSignal) {
-      for await (const chunk of stream(query, 'JSONEachRow', signal))
-        for (const line of chunk.text().split('\n')) if (line !== '') yield JSON.parse(line) as Row
+      for await (const chunk of stream(query, 'JSONEachRow', signal)) yield* jsonLines<Row>(chunk.text())
     },
 
     async *rowBinary(query, signal) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from 'chdb'
 import { dependencyFailed, messageOf } from '../../errors.ts'
+import { jsonLines } from './json-lines.ts'
 
 /** What a merge replaced stays on disk for 8 minutes, so that a merge that was not written can be taken back until then. */
 const LOOK_EVERY_MS = 10_000
@@ -25,7 +26,10 @@ export function createLostWrites(watcher: Session, idleSessions: () => readonly 
   /** Tables between closing and opening. */
   const closed = new Set<string>()
 
-  const rows = <Row>(sql: string, params: Record<string, unknown> = {}) => rowsOf<Row>(watcher, sql, params)
+  async function rows<Row>(sql: string, params: Record<string, unknown> = {}): Promise<Row[]> {
+    const result = await watcher.queryBindAsync(sql, params, { format: 'JSONEachRow' })
+    return jsonLines<Row>(result.text())
+  }
 
   async function failedWrites(): Promise<number> {
     const [row] = await rows<{ value: number }>(FAILED_WRITES)
@@ -117,23 +121,12 @@ export function createLostWrites(watcher: Session, idleSessions: () => readonly 
       const kept = lostSince(before).then((isLost) => {
         if (isLost) throw diskFails(new Error('writes of files have failed'))
       })
-      // Whoever asks hears of it, perhaps later than it fails.
-      kept.catch(() => {})
       return { kept }
     },
     /** Looks at once, for whoever could not read. */
     look,
     stop: () => clearInterval(timer),
   }
-}
-
-async function rowsOf<Row>(session: Session, sql: string, params: Record<string, unknown>): Promise<Row[]> {
-  const result = await session.queryBindAsync(sql, params, { format: 'JSONEachRow' })
-  return result
-    .text()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Row)
 }
 
 /** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
