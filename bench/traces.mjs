@@ -81,11 +81,11 @@ async function measureCell({ way, server: name, wire: wireName }, calls) {
   try {
     const taken = await importCalls(server, wire, { calls })
     const questions = way === 'call/upsert_batch' ? [] : wire.questions(taken.asked, calls, taken.prepared)
-    const ms = questions.length > 0 ? await askAll(server, questions) : {}
+    const asked = questions.length > 0 ? await askAll(server, questions) : { ms: {}, otherMs: {} }
     const isHeddle = name === 'Heddle'
     const cost = isHeddle && way === 'calls/complete' ? await costs(server, taken) : undefined
     const kept = isHeddle ? await countAfterKill(server, wire) : undefined
-    return { way, server: name, taken, ms, cost, kept }
+    return { way, server: name, taken, ...asked, cost, kept }
   } finally {
     await server.stop()
   }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { askAll, importCalls, medianMs } from './measure.mjs'
+import { askAll, importCalls, median, medianMs, msOf } from './measure.mjs'
 import { coreShare, diskBytes, forgetPeak, peakMib } from './process-cost.mjs'
 import { startServer } from './servers.mjs'
 import { openTarget } from './target.mjs'
@@ -14,6 +14,9 @@ export const SMALL = 100_000
 export const LARGE = 1_000_000
 
 const LONG_TRACE = 30_000
+
+/** One that is asked for again and again, and some that are asked for once. */
+const LONG_TRACES = 6
 
 /** What the last requests left to do is done by then. */
 const SETTLE_MS = 20_000
@@ -27,10 +30,10 @@ export async function measureSize(calls) {
     const taken = await importCalls(server, wire, { calls })
     const importPeakMib = peakMib(server.pid)
     forgetPeak(server.pid)
-    const ms = await askAll(server, wire.questions(taken.asked, calls))
+    const asked = await askAll(server, wire.questions(taken.asked, calls))
     return {
       calls,
-      ms,
+      ...asked,
       importPeakMib,
       readPeakMib: peakMib(server.pid),
       ...(await costs(server, taken)),
@@ -48,16 +51,27 @@ export async function costs(server, { sentBytes }) {
   return { idleShare, diskBytes: diskBytes(server.folder), sentBytes }
 }
 
-/** One long trace as Heddle streams it, and the same bytes from a server that has nothing else to do. */
+/**
+ * A long trace as Heddle streams it again and again, others each for the first time, and the same bytes from a server that has
+ * nothing else to do.
+ */
 export async function measureLongTrace() {
   const server = await startServer('Heddle')
   try {
     const wire = WIRES.complete
-    const { asked } = await importCalls(server, wire, { calls: LONG_TRACE, callsPerTrace: LONG_TRACE })
-    const { request } = wire.questions(asked, LONG_TRACE).find(({ name }) => name === 'one trace')
+    const { asked } = await importCalls(server, wire, {
+      calls: LONG_TRACE * LONG_TRACES,
+      callsPerTrace: LONG_TRACE,
+      ask: Array.from({ length: LONG_TRACES }, (_, trace) => trace * LONG_TRACE),
+    })
+    const [again, ...others] = asked.map(
+      (call) => wire.questions([call], LONG_TRACE).find(({ name }) => name === 'one trace').request,
+    )
     const target = openTarget(server.url, 1)
-    const reply = await target.ask(request)
-    const heddleMs = await medianMs(() => drainWhole(target, request, reply.length))
+    const reply = await target.ask(again)
+    const heddleMs = await medianMs(() => drainWhole(target, again, reply.length))
+    const otherMs = []
+    for (const request of others) otherMs.push(await msOf(() => target.drain(request)))
     await target.close()
     const file = join(server.folder, 'reply')
     writeFileSync(file, reply)
@@ -65,7 +79,8 @@ export async function measureLongTrace() {
       calls: LONG_TRACE,
       bytes: reply.length,
       heddleMs,
-      bareMs: await bareMs(file, request, reply.length),
+      otherMs: median(otherMs),
+      bareMs: await bareMs(file, again, reply.length),
     }
   } finally {
     await server.stop()

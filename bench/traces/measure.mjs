@@ -12,22 +12,29 @@ const BATCHES_AHEAD = 200
 const WARM_UPS = 3
 const TIMES = 9
 
+/** The calls that are asked for lie so far apart: in other traces, and of other ops. */
+const ASKED_APART = 41
+
+/** The numbers of some calls from the one in the middle on. */
+const fromTheMiddle = (calls) =>
+  Array.from({ length: 1 + TIMES }, (_, index) => Math.floor(calls / 2) + index * ASKED_APART)
+
 /** Calls that are not there by then are lost. */
 const VISIBLE_MS_MAX = 300_000
 const LOOK_MS = 50
 
 /**
  * Sends calls and waits until all can be found. The time in which bodies are made is not counted.
- * `asked` is the call in the middle, `sentBytes` what the bodies have together, and `readableAtOnce` whether the first
+ * `asked` is the calls with the numbers of `ask`, `sentBytes` what the bodies have together, and `readableAtOnce` whether the first
  * look after the last answer found everything.
  */
-export async function importCalls(server, wire, { calls, callsPerTrace }) {
+export async function importCalls(server, wire, { calls, callsPerTrace, ask = fromTheMiddle(calls) }) {
   const target = openTarget(server.url, CONNECTIONS)
   const prepared = (await wire.prepare?.(target)) ?? {}
   const headers = { ...wire.headers, ...prepared }
   const progress = showProgress(`${server.name}: ${calls} calls by ${wire.path}`)
   progress.step(1, 1, calls / BATCH)
-  const state = { asked: undefined, sentBytes: 0, sendingMs: 0 }
+  const state = { asked: [], sentBytes: 0, sendingMs: 0 }
 
   async function send(bodies) {
     const next = bodies[Symbol.iterator]()
@@ -46,7 +53,7 @@ export async function importCalls(server, wire, { calls, callsPerTrace }) {
     while (bodies.length < BATCHES_AHEAD) {
       const { value: batch, done } = batches.next()
       if (done) break
-      state.asked ??= batch.find(({ number }) => number >= Math.floor(calls / 2))
+      state.asked.push(...batch.filter(({ number }) => ask.includes(number)))
       bodies.push(Buffer.from(wire.body(wire.project, batch)))
     }
     return bodies
@@ -100,24 +107,31 @@ export async function countCalls(server, wire, prepared) {
   }
 }
 
-/** Median milliseconds of each question, one at a time. @throws Error for an answer with another number of rows. */
+/**
+ * Median milliseconds of each question, one at a time: `ms` of one that is asked again and again, `otherMs` of others like
+ * it, each asked once. @throws Error for an answer with another number of rows.
+ */
 export async function askAll(server, questions) {
   const target = openTarget(server.url, 1)
   const progress = showProgress(`${server.name}: ${questions.length} questions`)
   progress.step(1, 1, questions.length)
   const ms = {}
+  const otherMs = {}
   try {
-    for (const { name, request, expected, rows } of questions) {
+    for (const { name, others = [], ...question } of questions) {
       progress.show(name)
-      const check = (reply) => {
-        const found = rows(reply)
+      const ask = async ({ request, expected, rows }) => {
+        const found = rows(await target.ask(request))
         if (found !== expected) throw new Error(`${server.name}, ${name}: ${found} rows, not ${expected}`)
       }
-      ms[name] = await medianMs(async () => check(await target.ask(request)))
+      ms[name] = await medianMs(() => ask(question))
+      const taken = []
+      for (const other of others) taken.push(await msOf(() => ask(other)))
+      if (taken.length > 0) otherMs[name] = median(taken)
       progress.advance()
     }
     progress.done()
-    return ms
+    return { ms, otherMs }
   } catch (error) {
     progress.failed()
     throw error
@@ -130,10 +144,16 @@ export async function askAll(server, questions) {
 export async function medianMs(run) {
   for (let time = 0; time < WARM_UPS; time++) await run()
   const taken = []
-  for (let time = 0; time < TIMES; time++) {
-    const started = performance.now()
-    await run()
-    taken.push(performance.now() - started)
-  }
-  return taken.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)]
+  for (let time = 0; time < TIMES; time++) taken.push(await msOf(run))
+  return median(taken)
+}
+
+export async function msOf(run) {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
+}
+
+export function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 }

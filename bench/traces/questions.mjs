@@ -6,6 +6,9 @@ const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' }]
 /** So much of a prompt of random words is in no other call. */
 const UNIQUE_LETTERS = 48
 
+const PAGE = 50
+const EXPORT = 5000
+
 const literal = (value) => ({ $literal: value })
 const field = (path) => ({ $getField: path })
 
@@ -18,17 +21,21 @@ function lines(reply) {
 
 /**
  * The questions by name: what is sent, and how many calls have to come back or be counted, which `rows` says of a reply.
- * `asked` is one of the calls, and `calls` how many there are.
+ * `asked` is one of the calls, and `calls` how many there are. Each `number` from 0 on makes other questions, as long as there
+ * are calls that were not asked for yet.
  */
-export function questions(project, asked, calls) {
+export function questions(project, asked, calls, number) {
   const list = (expected, request) => ({
     path: '/calls/stream_query',
     body: { project_id: project, ...request },
     expected,
     rows: lines,
   })
-  const newest = (expected, request) => list(expected, { limit: 50, sort_by: NEWEST_FIRST, ...request })
-  const scoreAbove = { $gt: [{ $convert: { input: field('output.score'), to: 'double' } }, literal(0.99)] }
+  const page = { limit: PAGE, offset: PAGE * number }
+  const newest = (expected, request) => list(expected, { limit: PAGE, sort_by: NEWEST_FIRST, ...request })
+  const scoreAbove = {
+    $gt: [{ $convert: { input: field('output.score'), to: 'double' } }, literal(0.99 - number / 1000)],
+  }
   const containsPrompt = {
     $contains: {
       input: field('inputs.messages'),
@@ -36,34 +43,37 @@ export function questions(project, asked, calls) {
       case_insensitive: true,
     },
   }
+  const model = (3 + number) % MODELS
   return {
-    'newest 50': newest(50, {}),
-    'page of 50 at 5000': newest(50, { offset: 5000 }),
-    'newest 50 roots': newest(50, { filter: { trace_roots_only: true } }),
-    'newest 50 of one op': newest(50, { filter: { op_names: [opRef(project, asked.op)] } }),
-    'one trace': list(8, { filter: { trace_ids: [asked.trace] } }),
+    'newest 50': newest(PAGE, page),
+    'page of 50 at 5000': newest(PAGE, { offset: 5000 + PAGE * number }),
+    'newest 50 roots': newest(PAGE, { ...page, filter: { trace_roots_only: true } }),
+    'newest 50 of one op': newest(PAGE, { filter: { op_names: [opRef(project, asked.op)] } }),
     'read by id': {
       path: '/call/read',
       body: { project_id: project, id: asked.id },
       expected: 1,
       rows: (reply) => (JSON.parse(reply).call?.id === asked.id ? 1 : 0),
     },
-    'JSON filter': newest(50, { query: { $expr: scoreAbove } }),
+    'one trace': list(8, { filter: { trace_ids: [asked.trace] } }),
+    'JSON filter': newest(PAGE, { query: { $expr: scoreAbove } }),
     'text search': newest(1, { query: { $expr: containsPrompt } }),
-    'sort by a payload field': list(50, {
-      limit: 50,
+    'sort by a payload field': list(PAGE, {
+      ...page,
       sort_by: [{ field: 'output.score', direction: 'desc' }],
     }),
     'count with a filter': {
       path: '/calls/query_stats',
       body: {
         project_id: project,
-        query: { $expr: { $eq: [field('inputs.model'), literal('gpt-3')] } },
+        query: { $expr: { $eq: [field('inputs.model'), literal(`gpt-${model}`)] } },
       },
-      // Every fifth call, from number 3 on.
-      expected: Math.floor((calls - 3 + MODELS - 1) / MODELS),
+      // Every fifth call, from the first with this model on.
+      expected: Math.floor((calls - model + MODELS - 1) / MODELS),
       rows: (reply) => JSON.parse(reply).count,
     },
-    'export of 5000': list(5000, { limit: 5000 }),
+    ...((number + 1) * EXPORT <= calls && {
+      'export of 5000': list(EXPORT, { limit: EXPORT, offset: EXPORT * number }),
+    }),
   }
 }

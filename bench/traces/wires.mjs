@@ -26,13 +26,23 @@ const TRACE_API = {
     })
     return JSON.parse(reply).count
   },
-  questions: (asked, calls) =>
-    Object.entries(questions(PROJECT, asked, calls)).map(([name, { path, body, expected, rows }]) => ({
+  /** Each question, and as many others like it as there are other calls asked for. */
+  questions: (asked, calls) => {
+    const [first, ...others] = asked.map((call, number) => questions(PROJECT, call, calls, number))
+    return Object.entries(first).map(([name, question]) => ({
       name,
-      request: { path, headers: { ...KEY, ...JSON_TYPE }, body: JSON.stringify(body) },
-      expected,
-      rows,
-    })),
+      ...requestOf(question),
+      others: others.flatMap((other) => (other[name] === undefined ? [] : requestOf(other[name]))),
+    }))
+  },
+}
+
+function requestOf({ path, body, expected, rows }) {
+  return {
+    request: { path, headers: { ...KEY, ...JSON_TYPE }, body: JSON.stringify(body) },
+    expected,
+    rows,
+  }
 }
 
 /** Each way in: `path`, `headers` and `body` of a request with a batch of calls. */

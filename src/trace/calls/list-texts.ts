@@ -1,52 +1,32 @@
-import { tooLarge, unavailable } from '../../errors.ts'
+import { unavailable } from '../../errors.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
-import type { FoundCall } from './call-range.ts'
-import { hasExcerpt } from './fields.ts'
+import { createAskedLists } from './asked-lists.ts'
+import { createFinding } from './finding.ts'
+import type { LineCache } from './line-cache.ts'
 import type { List } from './list.ts'
+import { createPlaces } from './places.ts'
 import { createPortionTexts } from './portion-texts.ts'
-import * as queries from './queries.ts'
 import { createShortLists } from './short-lists.ts'
 
-/** The ids of a list are in memory until its end, some 54 bytes each: more than four million calls. */
-const IDS_BYTES_MAX = 256 * 1024 * 1024
-
-/** Long lists that are read at once: each holds some portions of its payloads while its client reads slowly. */
+/** Long lists that are read at once: each holds its ids and some portions of its payloads while its client reads slowly. */
 const LONG_LISTS_MAX = 32
 
+/** A list that is no longer is read without a place among those. */
+const SHORT_MAX = 100
+
 /** Reads lists of calls as the JSON texts of the wire. */
-export function createListTexts({ traces }: { traces: TraceDb }) {
-  const shortLists = createShortLists({ traces })
-  const portionTexts = createPortionTexts({ traces })
+export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
+  const places = createPlaces(deps)
+  const shortLists = createShortLists({ ...deps, places })
+  const finding = createFinding({ ...deps, places })
+  const portionTexts = createPortionTexts(deps)
+  const asked = createAskedLists()
   let longLists = 0
 
-  /**
-   * The calls of a list, in order, kept as the rows they come in, which take a third of the memory of objects. An order by
-   * payloads is looked for in their excerpts first.
-   * @throws 413 for more than may be in memory.
-   */
-  async function find(list: List, keys = keysOf(list)): Promise<Iterable<FoundCall>> {
-    const { selection, page, context } = list
-    const pieces: Uint8Array[] = []
-    let bytes = 0
-    const query = queries.selectIds(selection, page, { bound: undefined, keys })
-    for await (const piece of traces.rowBinary(query, context.signal)) {
-      bytes += piece.byteLength
-      if (bytes > IDS_BYTES_MAX)
-        throw tooLarge('The list has too many calls: read it in parts, with limit and filter')
-      pieces.push(piece)
-    }
-    const calls = { [Symbol.iterator]: () => foundCalls(pieces) }
-    return keys === 'excerpts' && calls[Symbol.iterator]().some(({ isUnsure }) => isUnsure)
-      ? find(list, 'whole')
-      : calls
-  }
-
-  /** The ids of a list alone, as the database finds them. */
-  async function* idsOf({ selection, page, context }: List): AsyncGenerator<string> {
-    const query = queries.selectIds(selection, page, { bound: undefined, keys: 'whole' })
-    for await (const piece of traces.rowBinary(query, context.signal))
-      for (const { id } of foundCalls([piece])) yield id
+  /** A short list is read by one query, or, when it was asked for before, by finding the calls whose texts are still here. */
+  async function* shortList(list: List, candidates: readonly string[] | undefined) {
+    const texts = asked.again(list) ? undefined : await shortLists.atOnce(list, candidates)
+    yield* texts ?? portionTexts.ofCalls(list, await finding.callsOf(list, candidates))
   }
 
   /**
@@ -54,12 +34,14 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
    * are in memory. No query stays open while the client reads: the database answers few at once.
    */
   async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
-    const few = await shortLists.atOnce(list)
-    if (few !== undefined) return yield* few
+    const candidates = await places.candidatesOf(list)
+    if (candidates?.length === 0) return
+    const isShort = list.page.limit !== undefined && list.page.limit <= SHORT_MAX
+    if (candidates !== undefined || isShort) return yield* shortList(list, candidates)
     if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
     longLists++
     try {
-      yield* portionTexts.ofCalls(list, await find(list))
+      yield* portionTexts.ofCalls(list, await finding.callsOf(list, undefined))
     } finally {
       longLists--
     }
@@ -68,18 +50,8 @@ export function createListTexts({ traces }: { traces: TraceDb }) {
   return {
     /** The calls of a list, in pieces of whole lines, one a call. */
     ofList: textsOfList,
-    idsOf,
+    idsOf: finding.idsOf,
     /** Calls by their ids. */
     ofIds: portionTexts.ofIds,
   }
-}
-
-function keysOf({ page }: List): 'excerpts' | 'whole' {
-  return page.sort_by.some(({ field }) => hasExcerpt(field)) ? 'excerpts' : 'whole'
-}
-
-function* foundCalls(pieces: readonly Uint8Array[]): Generator<FoundCall & { isUnsure: boolean }> {
-  for (const piece of pieces)
-    for (const row = readRowBinary(piece); !row.done(); )
-      yield { id: row.text(), bytes: row.count(), startedAt: row.micros(), isUnsure: row.flag() }
 }

@@ -51,7 +51,9 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     const selection = { project_id: project, ...request } as Selection
     const found = (bound: TimeBound | undefined): Promise<{ id: string }[]> => {
       const page = { sort_by: [{ field: 'started_at', direction }], limit: HOURS, offset: 0 }
-      return rowsOf(traces.query<{ id: string }>(selectIds(selection, page, { bound, keys: 'whole' })))
+      return rowsOf(
+        traces.query<{ id: string }>(selectIds(selection, page, { within: { bound }, keys: 'whole' })),
+      )
     }
     const edgeOf = async (calls: number): Promise<string | undefined> =>
       (await firstOf(traces.query<{ started_at: string }>(selectBound(selection, { direction, calls }))))
@@ -180,7 +182,7 @@ describe('POST /calls/stream_query and what clients wrote', () => {
       usernames: 'without' as const,
     }
     const page = { sort_by, limit: 50, offset: 0 }
-    const limits = { bound: undefined, bytesMax: 64 * 1024 * 1024 }
+    const limits = { within: {}, bytesMax: 64 * 1024 * 1024 }
     const query = selectPage({ project_id: project }, page, shown, limits)
     const error: unknown = await rowsOf(server.stores.traces.rowBinary(query)).catch((thrown) => thrown)
     expect(isOutOfMemory(error)).toBe(true)

@@ -7,6 +7,7 @@ import type { Refs } from '../refs/service.ts'
 import { callsIn } from './calls-in.ts'
 import { createExpanding } from './expanding.ts'
 import { createExtras } from './extras.ts'
+import type { LineCache } from './line-cache.ts'
 import type { List } from './list.ts'
 import { createListTexts } from './list-texts.ts'
 import * as wire from './wire.ts'
@@ -21,6 +22,7 @@ const OLDEST_FIRST = [
 
 export interface ReadingDeps {
   traces: TraceDb
+  lines: LineCache
   feedback: Feedback
   costs: Pick<Costs, 'priceLists'>
   refs: Pick<Refs, 'resolve'>

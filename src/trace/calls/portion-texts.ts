@@ -3,6 +3,7 @@ import { portions } from '../portions.ts'
 import { mergeSummaries } from './call-lines.ts'
 import { type CallRange, type FoundCall, isInRanges, rangeOf } from './call-range.ts'
 import { callTexts } from './call-text.ts'
+import { LIST_BYTES_MAX, type Line, type LineCache, linesIn, type View, viewOf } from './line-cache.ts'
 import { type List, shownCalls } from './list.ts'
 import * as queries from './queries.ts'
 
@@ -22,10 +23,13 @@ const LINES_MIN = 500
 /** Of a list that is read in ranges, the calls between those of the list may have this share of its own bytes. */
 const DENSE_BYTES_MAX = 1.5
 
+/** Lines that lie apart are copied together from here on: a piece costs more to send than some lines to copy. */
+const APART_MAX = 16
+
 /** Reads calls that have been found as the JSON texts of the wire, in the order of their list. */
-export function createPortionTexts({ traces }: { traces: TraceDb }) {
-  /** Some calls, in the order of their list. */
-  async function textsOf(list: List, calls: queries.CallSet, count: number): Promise<Buffer[]> {
+export function createPortionTexts({ traces, lines }: { traces: TraceDb; lines: LineCache }) {
+  /** Some calls as the database has them, in the order of their list. */
+  async function read(list: List, calls: queries.CallSet, count: number): Promise<Buffer[]> {
     const { selection, context } = list
     const shown = shownCalls(list)
     if (count < LINES_MIN) {
@@ -35,6 +39,23 @@ export function createPortionTexts({ traces }: { traces: TraceDb }) {
     }
     const query = queries.selectLines(selection, calls, shown)
     return (await rowsOf(traces.text(query, context.signal))).map(mergeSummaries)
+  }
+
+  /** Some calls, in the order of their list; `asRange` where they are neighbours in it, if that can be told. */
+  async function textsOf(
+    list: List,
+    ids: readonly string[],
+    { view, asRange }: { view: View; asRange?: () => Promise<CallRange | undefined> },
+  ): Promise<Buffer[]> {
+    const kept = lines.of(view, ids)
+    const missing = ids.filter((_, index) => kept[index] === undefined)
+    if (missing.length === 0) return joined(kept)
+    const isAll = missing.length === ids.length
+    const range = isAll ? await asRange?.() : undefined
+    const texts = await lines.keeping(view, () => read(list, range ?? missing, missing.length))
+    if (isAll) return texts
+    const others = new Map(texts.flatMap((text) => [...linesIn(text)]).map((line) => [line.id, line]))
+    return joined(ids.map((id, index) => kept[index] ?? others.get(id)))
   }
 
   /** Whether a list can be read in ranges, which have little else in them. */
@@ -51,28 +72,62 @@ export function createPortionTexts({ traces }: { traces: TraceDb }) {
 
   /** While one portion is sent, the database reads the next ones. */
   async function* textsOfCalls(list: List, found: Iterable<FoundCall>): AsyncGenerator<Uint8Array> {
-    const whole = isInRanges(list.selection, list.page) ? rangeOf(found) : undefined
-    const inRanges = whole !== undefined && whole.calls >= LINES_MIN && (await isDense(list, whole))
+    const inRanges = once(async () => {
+      const range = isInRanges(list.selection, list.page) ? rangeOf(found) : undefined
+      return range !== undefined && range.calls >= LINES_MIN && (await isDense(list, range))
+    })
+    const view = viewOf(list.selection.project_id, shownCalls(list))
     const rest = portions(found, PER_FETCH, ({ bytes }) => ({ bytes, count: 1 }))
-    const read = ({ value: calls }: IteratorResult<FoundCall[], void>) => {
-      const range = inRanges ? rangeOf(calls ?? []) : undefined
-      const reading = calls && textsOf(list, range ?? calls.map(({ id }) => id), calls.length)
+    let bytes = 0
+    const readNext = ({ value: calls }: IteratorResult<FoundCall[], void>) => {
+      if (calls === undefined) return undefined
+      bytes += calls.reduce((sum, call) => sum + call.bytes, 0)
+      const reading = textsOf(
+        list,
+        calls.map(({ id }) => id),
+        {
+          view: bytes <= LIST_BYTES_MAX ? view : undefined,
+          asRange: async () => ((await inRanges()) ? rangeOf(calls) : undefined),
+        },
+      )
       // Whoever awaits it hears of it; a client that goes away meanwhile never will.
-      reading?.catch(() => {})
+      reading.catch(() => {})
       return reading
     }
-    const ahead = Array.from({ length: PORTIONS_AHEAD }, () => read(rest.next()))
+    const ahead = Array.from({ length: PORTIONS_AHEAD }, () => readNext(rest.next()))
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
       const texts = await next
-      ahead.push(read(rest.next()))
+      ahead.push(readNext(rest.next()))
       yield* texts
     }
   }
 
   return {
     /** Few calls. */
-    ofIds: (list: List, ids: readonly string[]) => textsOf(list, ids, ids.length),
+    ofIds: (list: List, ids: readonly string[]) =>
+      textsOf(list, ids, { view: viewOf(list.selection.project_id, shownCalls(list)) }),
     /** Any number of calls, some megabytes at a time. */
     ofCalls: textsOfCalls,
   }
+}
+
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let done: Promise<Result> | undefined
+  return () => (done ??= work())
+}
+
+/** Lines after one another; a call that is gone has none. */
+function joined(lines: readonly (Line | undefined)[]): Buffer[] {
+  const runs: Line[] = []
+  let last: Line | undefined
+  for (const line of lines) {
+    if (line === undefined) continue
+    if (last?.texts === line.texts && last.end === line.start) last.end = line.end
+    else {
+      last = { ...line }
+      runs.push(last)
+    }
+  }
+  const pieces = runs.map(({ texts, start, end }) => texts.subarray(start, end))
+  return pieces.length > APART_MAX ? [Buffer.concat(pieces)] : pieces
 }

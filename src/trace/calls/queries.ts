@@ -31,6 +31,12 @@ export function selectBound(selection: Selection, window: TimeWindow): Sql {
   return { sql: boundSql(window, selection, params), params: params.values }
 }
 
+/** Where the calls of a list are known to be: among these, or on this side of a time. */
+export interface Within {
+  ids?: readonly string[]
+  bound?: TimeBound | undefined
+}
+
 /**
  * The selected calls in order: id, bytes of payloads and start time. No payload is read unless the condition or the order
  * asks. In an order by excerpts, a call whose place is not sure is marked.
@@ -38,26 +44,39 @@ export function selectBound(selection: Selection, window: TimeWindow): Sql {
 export function selectIds(
   selection: Selection,
   page: SortedPage,
-  { bound, keys }: { bound: TimeBound | undefined; keys: 'excerpts' | 'whole' },
+  { within, keys }: { within: Within; keys: 'excerpts' | 'whole' },
 ): Sql {
   const params = createParams()
-  const selected = selectionSql(selection, params)
+  const selected = selectedWithin(selection, within, params)
   const { order, isUnsure } =
     keys === 'excerpts'
       ? compileExcerptSort(page.sort_by, selected.field, params)
       : { order: compileSort(page.sort_by, selected.field, params), isUnsure: '0' }
   const columns = `calls.id AS id, ${STORAGE_SIZE} AS bytes, calls.started_at AS startedAt, ${isUnsure} AS isUnsure`
-  return { sql: listSql(columns, selected, { order, page, bound }, params), params: params.values }
+  return { sql: listSql(columns, selected, { order, page }, params), params: params.values }
+}
+
+/** `selectionSql` for calls that are looked for at some place. */
+function selectedWithin(
+  selection: Selection,
+  { ids, bound }: Within,
+  params: Params,
+): ReturnType<typeof selectionSql> {
+  const place = [
+    ...(ids ? [`id IN ${params.bindIds(ids)}`] : []),
+    ...(bound ? [withinSql(bound, params)] : []),
+  ]
+  const selected = selectionSql(selection, params, ids ? plainConditions : conditions)
+  return { ...selected, where: [...place, selected.where].join(' AND ') }
 }
 
 function listSql(
   columns: string,
   { where, from }: ReturnType<typeof selectionSql>,
-  { order, page, bound }: { order: string; page: SortedPage; bound: TimeBound | undefined },
+  { order, page }: { order: string; page: SortedPage },
   params: Params,
 ): string {
-  return `SELECT ${columns} FROM ${from()}
-    WHERE ${bound ? `${withinSql(bound, params)} AND` : ''} ${where} ORDER BY ${order} ${pageSql(page, params)}`
+  return `SELECT ${columns} FROM ${from()} WHERE ${where} ORDER BY ${order} ${pageSql(page, params)}`
 }
 
 /** Ids among which those of the selected calls are, some perhaps twice; undefined where they would be nearly all. */
@@ -114,36 +133,29 @@ export function selectLines(selection: Selection, calls: CallSet, shown: ShownCa
 /** Blocks of so many calls of some kilobytes stay in the processor's caches from step to step. */
 const LINES_AT_ONCE = 1024
 
-/** The rows of a short page at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
+/** The rows of a short list at once, which spares planning a second query; it may take no more than `bytesMax` of memory. */
 export function selectPage(
   selection: Selection,
   page: SortedPage,
   shown: ShownCalls,
-  { bound, bytesMax }: { bound: TimeBound | undefined; bytesMax: number },
+  { within, bytesMax }: { within: Within; bytesMax: number },
 ): Sql {
   const params = createParams()
-  const selected = selectionSql(selection, params)
+  const selected = selectedWithin(selection, within, params)
   const order = compileSort(page.sort_by, selected.field, params)
-  const ids = `(SELECT id FROM (${listSql('calls.id AS id', selected, { order, page, bound }, params)}))`
-  const where = withinIds(selection, ids, params)
-  const sql = `${rowsSql(callColumns(shown), selection, where, shown, params)} SETTINGS max_memory_usage = ${bytesMax}`
-  return { sql, params: params.values }
-}
-
-/** The rows of a list whose calls are among few; it may take no more than `bytesMax` of memory. */
-export function selectAmong(
-  selection: Selection,
-  page: SortedPage,
-  shown: Omit<ShownCalls, 'totalStorageSize'>,
-  { ids, bytesMax }: { ids: readonly string[]; bytesMax: number },
-): Sql {
-  const params = createParams()
-  const { where, field, from } = selectionSql(selection, params, plainConditions)
-  const order = compileSort(page.sort_by, field, params)
-  const sql = `SELECT ${callColumns({ ...shown, totalStorageSize: 'without' })} FROM ${from()}
-    WHERE id IN ${params.bindIds(ids)} AND ${where} ORDER BY ${order} ${pageSql(page, params)}
-    SETTINGS max_memory_usage = ${bytesMax}`
-  return { sql, params: params.values }
+  const listOf = (columns: string): string => listSql(columns, selected, { order, page }, params)
+  const columns = callColumns(shown)
+  // Among few, to read what is not asked for takes less than to find what is.
+  const rows = within.ids
+    ? listOf(columns)
+    : rowsSql(
+        columns,
+        selection,
+        withinIds(selection, `(SELECT id FROM (${listOf('calls.id AS id')}))`, params),
+        shown,
+        params,
+      )
+  return { sql: `${rows} SETTINGS max_memory_usage = ${bytesMax}`, params: params.values }
 }
 
 function withinSet(selection: Selection, calls: CallSet, params: Params): string {

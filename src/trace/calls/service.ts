@@ -3,6 +3,7 @@ import type { TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
 import type { Refs } from '../refs/service.ts'
+import { createLineCache } from './line-cache.ts'
 import { createCallReading } from './reading.ts'
 import { createCallWriting } from './writing.ts'
 
@@ -16,5 +17,6 @@ export function createCalls(deps: {
   refs: Pick<Refs, 'resolve'>
   costs: Pick<Costs, 'priceLists'>
 }) {
-  return { ...createCallWriting(deps), ...createCallReading(deps) }
+  const lines = createLineCache()
+  return { ...createCallWriting({ ...deps, lines }), ...createCallReading({ ...deps, lines }) }
 }

@@ -1,79 +1,59 @@
-import { firstOf, isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { callTexts } from './call-text.ts'
 import { hasExcerpt } from './fields.ts'
+import { type LineCache, viewOf } from './line-cache.ts'
 import { type List, shownCalls } from './list.ts'
+import type { Places } from './places.ts'
 import * as queries from './queries.ts'
 import { isOfFamily } from './selection.ts'
-import { createTableSize } from './table-size.ts'
-import { type TimeBound, timeWindows } from './time-window.ts'
 
-/** A list this short is read by one query, unless its calls take more memory than a query for a page should. */
-const PAGE_CALLS = 100
+/** A list whose calls take more memory than a query for a page should is not read by one. */
 const PAGE_BYTES_MAX = 256 * 1024 * 1024
 
-/** Calls among which a list looks by their ids. */
-const CANDIDATES_MAX = 200
+/** Reads lists that are short by one query, since most of their time is planning. */
+export function createShortLists(deps: { traces: TraceDb; lines: LineCache; places: Places }) {
+  const { traces, lines, places } = deps
 
-/** Reads lists that are short, or whose calls are easily found, by as few queries as can be: most of their time is planning. */
-export function createShortLists({ traces }: { traces: TraceDb }) {
-  const tableSize = createTableSize({ traces })
-
-  /** The bounds within which a list looks, one after another until it is full; at last it looks everywhere. */
-  async function* boundsOf({ selection, page, context }: List): AsyncGenerator<TimeBound | undefined> {
-    for (const window of (await tableSize.isLarge()) ? timeWindows(selection, page) : []) {
-      const query = queries.selectBound(selection, window)
-      const bound = await firstOf(traces.query<{ started_at: string }>(query, context.signal))
-      if (bound === undefined) break
-      yield { direction: window.direction, edge: bound.started_at }
-    }
-    yield undefined
-  }
-
-  /** A list whose calls are known to be among few; undefined where they are not. */
-  async function amongFew(list: List): Promise<Buffer[] | undefined> {
-    const { req, selection, page, context } = list
-    const candidates = await candidatesOf(list)
-    if (candidates === undefined || req.include_total_storage_size) return undefined
-    if (candidates.size === 0) return []
-    const shown = shownCalls(list)
-    const options = { ids: [...candidates], bytesMax: PAGE_BYTES_MAX }
-    const query = queries.selectAmong(selection, page, shown, options)
-    const pieces = await rowsOf(traces.rowBinary(query, context.signal))
-    return pieces.map((rows) => callTexts(rows, shown).texts)
-  }
-
-  async function candidatesOf({ req, selection, context }: List): Promise<ReadonlySet<string> | undefined> {
-    const named = req.filter?.call_ids
-    if (named?.length) return named.length <= CANDIDATES_MAX ? new Set(named) : undefined
-    const query = queries.selectCandidates(selection, CANDIDATES_MAX + 1)
-    if (query === undefined) return undefined
-    const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
-    return rows.length <= CANDIDATES_MAX ? new Set(rows.map(({ id }) => id)) : undefined
-  }
-
-  /** A short list read by one query, as long as that looks at few calls; undefined where it does not do. */
-  async function pageAtOnce(list: List): Promise<Buffer[] | undefined> {
+  async function read(list: List, within: queries.Within): Promise<{ texts: Buffer[]; calls: number }> {
     const { selection, page, context } = list
-    if (page.limit === undefined || page.limit > PAGE_CALLS) return undefined
-    // In their excerpts it is found sooner than both queries take.
-    if (page.sort_by.some(({ field }) => hasExcerpt(field))) return undefined
     const shown = shownCalls(list)
-    for await (const bound of boundsOf(list)) {
-      if (bound === undefined && (await tableSize.isLarge()) && !isOfFamily(selection)) return undefined
-      const query = queries.selectPage(selection, page, shown, { bound, bytesMax: PAGE_BYTES_MAX })
+    const query = queries.selectPage(selection, page, shown, { within, bytesMax: PAGE_BYTES_MAX })
+    let calls = 0
+    const texts = await lines.keeping(viewOf(selection.project_id, shown), async () => {
       const pieces = await rowsOf(traces.rowBinary(query, context.signal))
-      const read = pieces.map((rows) => callTexts(rows, shown))
-      const calls = read.reduce((sum, piece) => sum + piece.calls, 0)
-      if (bound === undefined || calls === page.limit) return read.map(({ texts }) => texts)
+      return pieces.map((rows) => {
+        const read = callTexts(rows, shown)
+        calls += read.calls
+        return read.texts
+      })
+    })
+    return { texts, calls }
+  }
+
+  async function page(list: List, candidates: readonly string[] | undefined): Promise<Buffer[] | undefined> {
+    if (candidates !== undefined) {
+      if (list.req.include_total_storage_size) return undefined
+      return (await read(list, { ids: candidates })).texts
+    }
+    // In their excerpts it is found sooner than both queries take.
+    if (list.page.sort_by.some(({ field }) => hasExcerpt(field))) return undefined
+    for await (const place of places.of(list)) {
+      const isEverywhere = place.bound === undefined
+      if (isEverywhere && (await places.isLarge()) && !isOfFamily(list.selection)) return undefined
+      const { texts, calls } = await read(list, place)
+      if (isEverywhere || calls === list.page.limit) return texts
     }
     return undefined
   }
 
   return {
-    /** The texts of a list of few calls; undefined where there are many, or they take more memory than one query should. */
-    async atOnce(list: List): Promise<Buffer[] | undefined> {
+    /**
+     * The texts of a short list, whose calls are among `candidates` if those are known; undefined where one query would look at
+     * too many calls, or they take more memory than it should.
+     */
+    async atOnce(list: List, candidates: readonly string[] | undefined): Promise<Buffer[] | undefined> {
       try {
-        return (await amongFew(list)) ?? (await pageAtOnce(list))
+        return await page(list, candidates)
       } catch (error) {
         if (!isOutOfMemory(error)) throw error
         return undefined

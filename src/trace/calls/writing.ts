@@ -4,6 +4,7 @@ import type { CallContext } from '../../http/caller.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { type ProjectPath, projectIdOf } from '../project-path-wire.ts'
+import type { LineCache } from './line-cache.ts'
 import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
@@ -18,8 +19,8 @@ const DESCENDANTS_MAX = 10_000
 export type OnEnded = (ended: readonly { project_id: string; id: string }[]) => Promise<() => void>
 
 /** Every way a call is written: whole, in parts, renamed, deleted. All of them may be repeated without harm. */
-export function createCallWriting(deps: { traces: TraceDb; projects: Projects }) {
-  const { traces, projects } = deps
+export function createCallWriting(deps: { traces: TraceDb; projects: Projects; lines: LineCache }) {
+  const { traces, projects, lines } = deps
   let onEnded: OnEnded = async () => () => undefined
 
   /** Writes what clients send. */
@@ -32,7 +33,7 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects })
   async function write(parts: readonly CallPart[]): Promise<void> {
     for (const projectId of new Set(parts.map((part) => part.project_id)))
       await projects.ensureById(projectId)
-    await traces.insert('calls', joinParts(parts))
+    await traces.insert('calls', joinParts(parts)).finally(() => lines.changed(parts))
   }
 
   async function start(
