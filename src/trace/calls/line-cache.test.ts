@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createLineCache, type View, viewOf } from './line-cache.ts'
+import { createLineCache, type LineCache, type View, viewOf } from './line-cache.ts'
 
 const VIEW: View = { projectId: 'me/project', shown: 'all' }
 
 const lineOf = (id: string, letters: number): string => `{"id":"${id}","a":"${'x'.repeat(letters)}"}\n`
 
 /** What the cache has of some calls, as text. */
-function textsIn(cache: ReturnType<typeof createLineCache>, ids: readonly string[], view = VIEW) {
-  return cache.of(view, ids).map((line) => line?.texts.toString('utf8', line.start, line.end))
+function textsIn(cache: LineCache, ids: readonly string[], view = VIEW) {
+  return cache.of(view, ids).map((line) => line?.block.texts.toString('utf8', line.start, line.end))
 }
 
 function reading(...blocks: string[]) {

@@ -12,74 +12,82 @@ const LINE_BYTES = 256
 /** Calls that change while others are read; after more, nothing of that reading is kept. */
 const CHANGED_MAX = 10_000
 
-/** Where the text of a call lies, its end of line included. */
-export interface Line {
-  texts: Buffer
-  start: number
-  end: number
-}
-
-/** Lines that were read together are dropped together. */
+/** Lines that were read together, and are dropped together. */
 interface Block {
   texts: Buffer
   ids: string[]
   /** Of these ids, how many have their line here. */
   held: number
-  view: Lines
+  of: ViewLines
 }
 
-type Lines = Map<string, Line & { block: Block }>
+/** Where the text of a call lies, its end of line included. */
+export interface Line {
+  block: Pick<Block, 'texts'>
+  start: number
+  end: number
+}
 
-/** What a project's calls look like in a list; undefined where that depends on other calls. */
-export type View = { projectId: string; shown: string } | undefined
+/** What a project's calls look like in a list. */
+export interface View {
+  projectId: string
+  /** Tells the members that are shown. */
+  shown: string
+}
+
+interface ViewLines extends View {
+  byId: Map<string, Line & { block: Block }>
+}
 
 export type LineCache = ReturnType<typeof createLineCache>
 
 /**
- * The lines of calls that were read lately, so that a list that is asked for again costs the database no more than to find
- * its ids. Every write of calls is told before it is acknowledged, and a line is never older than the last of its call. So
+ * The lines of calls of lists that are asked for again and again: those cost the database no more than to find their ids. Every write of calls is told before it is acknowledged, and a line is never older than the last of its call. So
  * one process alone may write the table.
  */
 export function createLineCache(bytesMax = BYTES_MAX) {
-  const projects = new Map<string, Map<string, Lines>>()
+  const projects = new Map<string, Map<string, ViewLines>>()
   /** Whichever was asked for last is the last. */
   const blocks = new Set<Block>()
   const readings = new Set<{ projectId: string; changed: Set<string> }>()
   let bytes = 0
 
-  function release(block: Block): void {
-    if (!blocks.delete(block)) return
-    bytes -= sizeOf(block)
-    for (const id of block.ids) if (block.view.get(id)?.block === block) block.view.delete(id)
-  }
-
-  function drop(view: Lines, id: string): void {
-    const block = view.get(id)?.block
-    if (block === undefined) return
-    view.delete(id)
-    if (--block.held === 0) release(block)
-  }
-
-  function linesOf({ projectId, shown }: NonNullable<View>): Lines {
-    const views = projects.get(projectId) ?? new Map<string, Lines>()
-    projects.set(projectId, views)
-    const lines: Lines = views.get(shown) ?? new Map()
-    views.set(shown, lines)
+  function linesOf({ projectId, shown }: View): ViewLines {
+    const views = projects.get(projectId) ?? new Map<string, ViewLines>()
+    const lines = views.get(shown) ?? { projectId, shown, byId: new Map() }
+    projects.set(projectId, views.set(shown, lines))
     return lines
   }
 
-  function keep(view: Lines, read: Buffer, changed: ReadonlySet<string>): void {
-    const block: Block = { texts: withoutSlack(read), ids: [], held: 0, view }
-    for (const { id, ...line } of linesIn(block.texts)) {
-      if (changed.has(id)) continue
-      drop(view, id)
-      view.set(id, { ...line, block })
+  function release(block: Block): void {
+    if (!blocks.delete(block)) return
+    bytes -= sizeOf(block)
+    const { projectId, shown, byId } = block.of
+    for (const id of block.ids) if (byId.get(id)?.block === block) byId.delete(id)
+    if (byId.size > 0) return
+    const views = projects.get(projectId)
+    views?.delete(shown)
+    if (views?.size === 0) projects.delete(projectId)
+  }
+
+  function leave(block: Block): void {
+    if (--block.held === 0) release(block)
+  }
+
+  function keep(view: View, read: Buffer, changed: ReadonlySet<string>): void {
+    const block: Block = { texts: withoutSlack(read), ids: [], held: 0, of: linesOf(view) }
+    const { byId } = block.of
+    eachLine(block.texts, (id, start, end) => {
+      if (changed.has(id)) return
+      const known = byId.get(id)
+      byId.set(id, { block, start, end })
+      if (known !== undefined) leave(known.block)
       block.ids.push(id)
-    }
+    })
     block.held = block.ids.length
-    if (block.held === 0) return
     blocks.add(block)
     bytes += sizeOf(block)
+    if (block.held === 0) release(block)
     for (const oldest of blocks) {
       if (bytes <= bytesMax) break
       release(oldest)
@@ -88,8 +96,8 @@ export function createLineCache(bytesMax = BYTES_MAX) {
 
   return {
     /** The lines of calls, in their order; undefined for those that are not here. */
-    of(view: View, ids: readonly string[]): (Line | undefined)[] {
-      const known = view && projects.get(view.projectId)?.get(view.shown)
+    of(view: View | undefined, ids: readonly string[]): (Line | undefined)[] {
+      const known = view && projects.get(view.projectId)?.get(view.shown)?.byId
       let latest: Block | undefined
       return ids.map((id) => {
         const line = known?.get(id)
@@ -103,14 +111,13 @@ export function createLineCache(bytesMax = BYTES_MAX) {
     },
 
     /** Keeps the lines that `read` answers, but for those of calls that change meanwhile. */
-    async keeping(view: View, read: () => Promise<Buffer[]>): Promise<Buffer[]> {
+    async keeping(view: View | undefined, read: () => Promise<Buffer[]>): Promise<Buffer[]> {
       if (view === undefined) return read()
       const reading = { projectId: view.projectId, changed: new Set<string>() }
       readings.add(reading)
       try {
         const texts = await read()
-        if (reading.changed.size <= CHANGED_MAX)
-          for (const lines of texts) keep(linesOf(view), lines, reading.changed)
+        if (reading.changed.size <= CHANGED_MAX) for (const lines of texts) keep(view, lines, reading.changed)
         return texts
       } finally {
         readings.delete(reading)
@@ -120,7 +127,12 @@ export function createLineCache(bytesMax = BYTES_MAX) {
     /** Tells that calls have changed, or may have. */
     changed(calls: readonly { project_id: string; id: string }[]): void {
       for (const { project_id, id } of calls) {
-        for (const view of projects.get(project_id)?.values() ?? []) drop(view, id)
+        for (const view of projects.get(project_id)?.values() ?? []) {
+          const line = view.byId.get(id)
+          if (line === undefined) continue
+          view.byId.delete(id)
+          leave(line.block)
+        }
         for (const { projectId, changed } of readings)
           if (projectId === project_id && changed.size <= CHANGED_MAX) changed.add(id)
       }
@@ -128,27 +140,36 @@ export function createLineCache(bytesMax = BYTES_MAX) {
   }
 }
 
-/** The lines of lists that show the same of their calls are the same. */
+/** Lists that show the same of their calls have the same lines; undefined where a line says something of other calls. */
 export function viewOf(
   projectId: string,
   { payloads, storageSize, totalStorageSize, usernames }: ShownColumns,
-): View {
+): View | undefined {
   if (totalStorageSize === 'with') return undefined
   return { projectId, shown: [storageSize, usernames, ...payloads].join(' ') }
 }
 
 /** The lines in texts as `callTexts` writes them. */
-export function* linesIn(texts: Buffer): Generator<Line & { id: string }> {
+export function linesIn(texts: Buffer): [id: string, line: Line][] {
+  const lines: [string, Line][] = []
+  const block = { texts }
+  eachLine(texts, (id, start, end) => lines.push([id, { block, start, end }]))
+  return lines
+}
+
+function eachLine(texts: Buffer, take: (id: string, start: number, end: number) => void): void {
   for (let start = 0; start < texts.length; ) {
     const idAt = start + LINE_START.length
     // Ids are of letters, digits and dashes.
-    const id = texts.toString('latin1', idAt, texts.indexOf('"', idAt))
-    const end = texts.indexOf('\n', idAt) + 1
-    yield { id, texts, start, end }
+    const id = texts.toString('latin1', idAt, texts.indexOf(QUOTE, idAt))
+    const end = texts.indexOf(END_OF_LINE, idAt) + 1
+    take(id, start, end)
     start = end
   }
 }
 
+const QUOTE = 0x22
+const END_OF_LINE = 0x0a
 const LINE_START = '{"id":"'
 
 function sizeOf({ texts, ids }: Block): number {

@@ -23,25 +23,24 @@ export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
   const asked = createAskedLists()
   let longLists = 0
 
-  /** A short list is read by one query, or, when it was asked for before, by finding the calls whose texts are still here. */
-  async function* shortList(list: List, candidates: readonly string[] | undefined) {
-    const texts = asked.again(list) ? undefined : await shortLists.atOnce(list, candidates)
-    yield* texts ?? portionTexts.ofCalls(list, await finding.callsOf(list, candidates))
-  }
-
   /**
-   * First ids in order, then their rows, some at a time: of a list of any length, only ids and three portions of its payloads
-   * are in memory. No query stays open while the client reads: the database answers few at once.
+   * A short list is read by one query; any other first as its ids in order, then as their rows, some at a time: of a list of any
+   * length, only ids and three portions of its payloads are in memory. No query stays open while the client reads: the
+   * database answers few at once. A list that is asked for again is read by its ids too, since its lines may still be here.
    */
   async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
+    const isAgain = asked.again(list)
     const candidates = await places.candidatesOf(list)
     if (candidates?.length === 0) return
-    const isShort = list.page.limit !== undefined && list.page.limit <= SHORT_MAX
-    if (candidates !== undefined || isShort) return yield* shortList(list, candidates)
+    const isShort = candidates !== undefined || Number(list.page.limit) <= SHORT_MAX
+    const atOnce = isShort && !isAgain ? await shortLists.atOnce(list, candidates) : undefined
+    if (atOnce !== undefined) return yield* atOnce
+    if (isShort)
+      return yield* portionTexts.ofCalls(list, await finding.callsOf(list, candidates), { isAgain })
     if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
     longLists++
     try {
-      yield* portionTexts.ofCalls(list, await finding.callsOf(list, undefined))
+      yield* portionTexts.ofCalls(list, await finding.callsOf(list, candidates), { isAgain })
     } finally {
       longLists--
     }
@@ -52,6 +51,7 @@ export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
     ofList: textsOfList,
     idsOf: finding.idsOf,
     /** Calls by their ids. */
-    ofIds: portionTexts.ofIds,
+    ofIds: (list: List, ids: readonly string[]) =>
+      portionTexts.ofIds(list, ids, { isAgain: asked.again(list) }),
   }
 }

@@ -45,7 +45,7 @@ export function createPortionTexts({ traces, lines }: { traces: TraceDb; lines: 
   async function textsOf(
     list: List,
     ids: readonly string[],
-    { view, asRange }: { view: View; asRange?: () => Promise<CallRange | undefined> },
+    { view, asRange }: { view: View | undefined; asRange?: () => Promise<CallRange | undefined> },
   ): Promise<Buffer[]> {
     const kept = lines.of(view, ids)
     const missing = ids.filter((_, index) => kept[index] === undefined)
@@ -54,7 +54,7 @@ export function createPortionTexts({ traces, lines }: { traces: TraceDb; lines: 
     const range = isAll ? await asRange?.() : undefined
     const texts = await lines.keeping(view, () => read(list, range ?? missing, missing.length))
     if (isAll) return texts
-    const others = new Map(texts.flatMap((text) => [...linesIn(text)]).map((line) => [line.id, line]))
+    const others = new Map(texts.flatMap(linesIn))
     return joined(ids.map((id, index) => kept[index] ?? others.get(id)))
   }
 
@@ -71,12 +71,16 @@ export function createPortionTexts({ traces, lines }: { traces: TraceDb; lines: 
   }
 
   /** While one portion is sent, the database reads the next ones. */
-  async function* textsOfCalls(list: List, found: Iterable<FoundCall>): AsyncGenerator<Uint8Array> {
+  async function* textsOfCalls(
+    list: List,
+    found: Iterable<FoundCall>,
+    { isAgain }: { isAgain: boolean },
+  ): AsyncGenerator<Uint8Array> {
     const inRanges = once(async () => {
       const range = isInRanges(list.selection, list.page) ? rangeOf(found) : undefined
       return range !== undefined && range.calls >= LINES_MIN && (await isDense(list, range))
     })
-    const view = viewOf(list.selection.project_id, shownCalls(list))
+    const view = viewFor(list, isAgain)
     const rest = portions(found, PER_FETCH, ({ bytes }) => ({ bytes, count: 1 }))
     let bytes = 0
     const readNext = ({ value: calls }: IteratorResult<FoundCall[], void>) => {
@@ -104,11 +108,16 @@ export function createPortionTexts({ traces, lines }: { traces: TraceDb; lines: 
 
   return {
     /** Few calls. */
-    ofIds: (list: List, ids: readonly string[]) =>
-      textsOf(list, ids, { view: viewOf(list.selection.project_id, shownCalls(list)) }),
+    ofIds: (list: List, ids: readonly string[], { isAgain }: { isAgain: boolean }) =>
+      textsOf(list, ids, { view: viewFor(list, isAgain) }),
     /** Any number of calls, some megabytes at a time. */
     ofCalls: textsOfCalls,
   }
+}
+
+/** Lines are kept of lists that are asked for again: of others that would take a fifth longer, for nothing. */
+function viewFor(list: List, isAgain: boolean): View | undefined {
+  return isAgain ? viewOf(list.selection.project_id, shownCalls(list)) : undefined
 }
 
 function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
@@ -122,12 +131,12 @@ function joined(lines: readonly (Line | undefined)[]): Buffer[] {
   let last: Line | undefined
   for (const line of lines) {
     if (line === undefined) continue
-    if (last?.texts === line.texts && last.end === line.start) last.end = line.end
+    if (last?.block === line.block && last.end === line.start) last.end = line.end
     else {
       last = { ...line }
       runs.push(last)
     }
   }
-  const pieces = runs.map(({ texts, start, end }) => texts.subarray(start, end))
+  const pieces = runs.map(({ block, start, end }) => block.texts.subarray(start, end))
   return pieces.length > APART_MAX ? [Buffer.concat(pieces)] : pieces
 }

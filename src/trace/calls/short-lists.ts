@@ -1,7 +1,6 @@
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { callTexts } from './call-text.ts'
 import { hasExcerpt } from './fields.ts'
-import { type LineCache, viewOf } from './line-cache.ts'
 import { type List, shownCalls } from './list.ts'
 import type { Places } from './places.ts'
 import * as queries from './queries.ts'
@@ -11,23 +10,17 @@ import { isOfFamily } from './selection.ts'
 const PAGE_BYTES_MAX = 256 * 1024 * 1024
 
 /** Reads lists that are short by one query, since most of their time is planning. */
-export function createShortLists(deps: { traces: TraceDb; lines: LineCache; places: Places }) {
-  const { traces, lines, places } = deps
-
+export function createShortLists({ traces, places }: { traces: TraceDb; places: Places }) {
   async function read(list: List, within: queries.Within): Promise<{ texts: Buffer[]; calls: number }> {
     const { selection, page, context } = list
     const shown = shownCalls(list)
     const query = queries.selectPage(selection, page, shown, { within, bytesMax: PAGE_BYTES_MAX })
-    let calls = 0
-    const texts = await lines.keeping(viewOf(selection.project_id, shown), async () => {
-      const pieces = await rowsOf(traces.rowBinary(query, context.signal))
-      return pieces.map((rows) => {
-        const read = callTexts(rows, shown)
-        calls += read.calls
-        return read.texts
-      })
-    })
-    return { texts, calls }
+    const pieces = await rowsOf(traces.rowBinary(query, context.signal))
+    const read = pieces.map((rows) => callTexts(rows, shown))
+    return {
+      texts: read.map(({ texts }) => texts),
+      calls: read.reduce((sum, piece) => sum + piece.calls, 0),
+    }
   }
 
   async function page(list: List, candidates: readonly string[] | undefined): Promise<Buffer[] | undefined> {
