@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { routesOf } from './app.ts'
 import { readConfig } from './config.ts'
 import { messageOf } from './errors.ts'
@@ -17,6 +18,9 @@ const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
 const STOP_MS = 10_000
+
+// Else V8 marks its whole heap for every 64 MiB of buffers that pass through, a fifth of what a long list costs.
+setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 async function main(): Promise<void> {
   const config = readConfig()
