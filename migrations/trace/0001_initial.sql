@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS calls
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, id)
-SETTINGS index_granularity_bytes = 1048576, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity_bytes = 1048576, merge_selector_base = 10, fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- A version is live while it was last published after it was last deleted; its index follows its first publication.
 CREATE TABLE IF NOT EXISTS objects

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ShownColumns } from './call-members.ts'
 
 /** Twice the text of a trace of 30,000 calls of 2 kB. */
@@ -47,10 +48,12 @@ export type LineCache = ReturnType<typeof createLineCache>
  */
 export function createLineCache(bytesMax = BYTES_MAX) {
   const projects = new Map<string, Map<string, ViewLines>>()
-  /** Whichever was asked for last is the last. */
-  const blocks = new Set<Block>()
+  const blocks = new LRUCache<Block, true>({
+    maxSize: bytesMax,
+    sizeCalculation: (_, block) => sizeOf(block),
+    dispose: (_, block) => forget(block),
+  })
   const readings = new Set<{ projectId: string; changed: Set<string> }>()
-  let bytes = 0
 
   function linesOf({ projectId, shown }: View): ViewLines {
     const views = projects.get(projectId) ?? new Map<string, ViewLines>()
@@ -59,9 +62,7 @@ export function createLineCache(bytesMax = BYTES_MAX) {
     return lines
   }
 
-  function release(block: Block): void {
-    if (!blocks.delete(block)) return
-    bytes -= sizeOf(block)
+  function forget(block: Block): void {
     const { projectId, shown, byId } = block.of
     for (const id of block.ids) if (byId.get(id)?.block === block) byId.delete(id)
     if (byId.size > 0) return
@@ -71,7 +72,7 @@ export function createLineCache(bytesMax = BYTES_MAX) {
   }
 
   function leave(block: Block): void {
-    if (--block.held === 0) release(block)
+    if (--block.held === 0) blocks.delete(block)
   }
 
   function keep(view: View, read: Buffer, changed: ReadonlySet<string>): void {
@@ -85,13 +86,9 @@ export function createLineCache(bytesMax = BYTES_MAX) {
       block.ids.push(id)
     })
     block.held = block.ids.length
-    blocks.add(block)
-    bytes += sizeOf(block)
-    if (block.held === 0) release(block)
-    for (const oldest of blocks) {
-      if (bytes <= bytesMax) break
-      release(oldest)
-    }
+    if (block.held > 0) blocks.set(block, true)
+    // It may be larger than all that may be kept.
+    if (!blocks.has(block)) forget(block)
   }
 
   return {
@@ -103,8 +100,7 @@ export function createLineCache(bytesMax = BYTES_MAX) {
         const line = known?.get(id)
         if (line !== undefined && line.block !== latest) {
           latest = line.block
-          blocks.delete(latest)
-          blocks.add(latest)
+          blocks.get(latest)
         }
         return line
       })

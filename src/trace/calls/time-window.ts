@@ -25,10 +25,10 @@ const SPARE_SHARE = 0.25
 const SPARE_ROWS = 50
 
 /** A list that goes deeper looks at everything at once. */
-const CALLS_MAX = 100_000
+const CALLS_MAX = 2 ** 17
 
 /** A query finds few of the calls it looks at, so looking at fewer does not pay. */
-const QUERIED_CALLS_MIN = 20_000
+const QUERIED_CALLS_MIN = 2 ** 14
 
 /** Each window that held too few matches is followed by a larger one; then everything is looked at. */
 const GROWTH = 16
@@ -41,8 +41,9 @@ export function timeWindows(
   const [first] = page.sort_by
   if (page.limit === undefined || first?.field !== 'started_at' || isOfFamily(selection)) return []
   const windows: TimeWindow[] = []
-  const needed = page.limit + page.offset
-  let calls = selection.query == null ? needed : Math.max(needed, QUERIED_CALLS_MIN)
+  const looked = Math.max(page.limit + page.offset, selection.query == null ? 1 : QUERIED_CALLS_MIN)
+  // Powers of two, so that a page and the next one have the same bound.
+  let calls = 2 ** Math.ceil(Math.log2(looked))
   for (; calls <= CALLS_MAX; calls *= GROWTH) windows.push({ direction: first.direction, calls })
   return windows
 }
