@@ -3,7 +3,7 @@
 -- filter by is not Nullable, since a Nullable column is read slower and gives no order. Payloads are large, so granules
 -- are bounded by bytes: reading one call decompresses one. An excerpt has the same JSON leaves with long strings cut
 -- (src/trace/calls/excerpt.ts), so that conditions need not read prompts. Every file of a part costs an insert an fsync, so
--- one index serves three columns: it has a filter of its own for each.
+-- one index serves three columns: it has a filter of its own for each. Parts are merged ten at a time (docs/decisions/0001).
 CREATE TABLE IF NOT EXISTS calls
 (
     project_id LowCardinality(String),

@@ -5,7 +5,7 @@ import * as queries from './queries.ts'
 const REMEMBERED_MS = 30_000
 
 /** Below this, looking at every call takes less time than asking where to look. */
-const LARGE_ROWS = 200_000
+const LARGE_ROWS = 50_000
 
 /** Whether there are so many calls that a list should not look at all of them. */
 export function createTableSize({ traces }: { traces: TraceDb }): { isLarge: () => Promise<boolean> } {
