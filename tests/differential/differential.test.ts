@@ -15,6 +15,9 @@ interface Found {
   difference: Difference
 }
 
+/** A list that is asked for again is read another way, and from then on is made of lines that were kept. */
+const READ_TIMES = 3
+
 const all: Found[] = []
 const servers = new AsyncDisposableStack()
 
@@ -31,14 +34,15 @@ beforeAll(async () => {
   for (const scenario of SCENARIOS) {
     const [theirs, ours] = await Promise.all([
       play(references[scenario.store].url, scenario),
-      play(heddle.url, scenario),
+      play(heddle.url, scenario, READ_TIMES),
     ])
     for (const [index, { title }] of scenario.requests.entries()) {
-      const [reference, answer] = [theirs[index], ours[index]]
-      if (reference === undefined || answer === undefined) throw new Error('A request was not answered')
+      const [[reference] = [], answers] = [theirs[index], ours[index]]
+      if (reference === undefined || answers === undefined) throw new Error('A request was not answered')
       const found = `${scenario.name}: ${title}`
-      for (const difference of differencesOf(reference, answer, since))
-        all.push({ scenario, found, difference })
+      for (const answer of answers)
+        for (const difference of differencesOf(reference, answer, since))
+          all.push({ scenario, found, difference })
     }
   }
 })
