@@ -15,11 +15,11 @@ export function createShortLists({ traces, places }: { traces: TraceDb; places: 
     const { selection, page, context } = list
     const shown = shownCalls(list)
     const query = queries.selectPage(selection, page, shown, { within, bytesMax: PAGE_BYTES_MAX })
-    const pieces = await rowsOf(traces.rowBinary(query, context.signal))
-    const read = pieces.map((rows) => callTexts(rows, shown))
+    const rows = await rowsOf(traces.rowBinary(query, context.signal))
+    const pieces = rows.map((piece) => callTexts(piece, shown))
     return {
-      texts: read.map(({ texts }) => texts),
-      calls: read.reduce((sum, piece) => sum + piece.calls, 0),
+      texts: pieces.map(({ texts }) => texts),
+      calls: pieces.reduce((sum, { calls }) => sum + calls, 0),
     }
   }
 

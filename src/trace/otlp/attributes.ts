@@ -48,7 +48,13 @@ export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 
 /** What a tree holds under a dotted name; undefined where nothing is, or nothing that says anything. */
 export function valueAt(tree: Tree, key: string): Plain | undefined {
   let found: Plain | undefined = tree
-  for (const part of key.split('.')) found = memberOf(found, part)
+  // Most of the names that conventions know lead nowhere, and that shows at their first part.
+  for (let start = 0; found !== undefined && start <= key.length; ) {
+    const dot = key.indexOf('.', start)
+    const end = dot === -1 ? key.length : dot
+    found = memberOf(found, key.slice(start, end))
+    start = end + 1
+  }
   return isEmpty(found) ? undefined : found
 }
 

@@ -100,7 +100,7 @@ export const ExportTraceServiceResponse = z
 export type ExportTraceServiceResponse = z.output<typeof ExportTraceServiceResponse>
 
 function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Buffer.from(bytes).toString('hex')
 }
 
 function withoutNulls(value: unknown): unknown {
