@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { bytesDigest } from '../digest.ts'
 import type { List } from './list.ts'
 
 /** Lists that are remembered, some hundred bytes each. */
@@ -11,7 +11,7 @@ export function createAskedLists() {
   return {
     /** Whether the list was asked for before; from now on it was. */
     again({ req }: Pick<List, 'req'>): boolean {
-      const key = createHash('sha256').update(JSON.stringify(req)).digest('base64')
+      const key = bytesDigest(JSON.stringify(req))
       const isAgain = asked.has(key)
       asked.set(key, true)
       return isAgain

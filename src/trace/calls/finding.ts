@@ -4,20 +4,18 @@ import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
 import type { FoundCall } from './call-range.ts'
 import { hasExcerpt } from './fields.ts'
 import type { List } from './list.ts'
-import type { Places } from './places.ts'
 import * as queries from './queries.ts'
 
 /** The ids of a list are in memory until its end, some 54 bytes each: more than four million calls. */
 const IDS_BYTES_MAX = 256 * 1024 * 1024
 
 /** Calls of a list in its order, kept as the rows they come in, which take a third of the memory of objects. */
-interface FoundCalls {
+export interface FoundCalls {
   [Symbol.iterator](): IteratorObject<FoundCall>
 }
 
 /** Finds the calls of a list, in its order, before any payload is read. */
-export function createFinding({ traces, places }: { traces: TraceDb; places: Places }) {
-  /** An order by payloads is looked for in their excerpts first. */
+export function createFinding({ traces }: { traces: TraceDb }) {
   async function look(list: List, within: queries.Within, keys: 'excerpts' | 'whole'): Promise<FoundCalls> {
     const { selection, page, context } = list
     const pieces: Uint8Array[] = []
@@ -36,17 +34,12 @@ export function createFinding({ traces, places }: { traces: TraceDb; places: Pla
 
   return {
     /**
-     * The calls of a list, which are among `candidates` if those are known.
+     * The calls of a list at a place. An order by payloads is looked for in their excerpts first, unless it is of few calls.
      * @throws 413 for more than may be in memory.
      */
-    async callsOf(list: List, candidates: readonly string[] | undefined): Promise<FoundCalls> {
-      if (candidates !== undefined) return look(list, { ids: candidates }, 'whole')
-      const keys = list.page.sort_by.some(({ field }) => hasExcerpt(field)) ? 'excerpts' : 'whole'
-      for await (const place of places.of(list)) {
-        const calls = await look(list, place, keys)
-        if (place.bound === undefined || isFull(calls, list)) return calls
-      }
-      return []
+    callsAt(list: List, place: queries.Within): Promise<FoundCalls> {
+      const isByPayload = list.page.sort_by.some(({ field }) => hasExcerpt(field))
+      return look(list, place, isByPayload && place.ids === undefined ? 'excerpts' : 'whole')
     },
 
     /** The ids of a list alone, as the database finds them. */
@@ -56,17 +49,6 @@ export function createFinding({ traces, places }: { traces: TraceDb; places: Pla
         for (const { id } of foundCalls([piece])) yield id
     },
   }
-}
-
-/** Whether there are as many calls as the list may have. */
-function isFull(calls: FoundCalls, { page: { limit } }: List): boolean {
-  if (limit === undefined) return false
-  return (
-    limit === 0 ||
-    calls[Symbol.iterator]()
-      .drop(limit - 1)
-      .next().done === false
-  )
 }
 
 function* foundCalls(pieces: readonly Uint8Array[]): Generator<FoundCall & { isUnsure: boolean }> {

@@ -1,11 +1,12 @@
 import { unavailable } from '../../errors.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { createAskedLists } from './asked-lists.ts'
-import { createFinding } from './finding.ts'
+import { createFinding, type FoundCalls } from './finding.ts'
 import type { LineCache } from './line-cache.ts'
 import type { List } from './list.ts'
 import { createPlaces } from './places.ts'
 import { createPortionTexts } from './portion-texts.ts'
+import type * as queries from './queries.ts'
 import { createShortLists } from './short-lists.ts'
 
 /** Long lists that are read at once: each holds its ids and some portions of its payloads while its client reads slowly. */
@@ -18,10 +19,26 @@ const SHORT_MAX = 100
 export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
   const places = createPlaces(deps)
   const shortLists = createShortLists({ ...deps, places })
-  const finding = createFinding({ ...deps, places })
+  const finding = createFinding(deps)
   const portionTexts = createPortionTexts(deps)
   const asked = createAskedLists()
   let longLists = 0
+
+  /** A list at a place, and whether the list is no longer than that. */
+  async function textsAt(list: List, place: queries.Within, isAgain: boolean) {
+    const { limit } = list.page
+    const atOnce = isShort(list, place) && !isAgain ? await shortLists.at(list, place) : undefined
+    if (atOnce !== undefined) return { texts: atOnce.texts, isFull: atOnce.calls === limit }
+    const calls = await finding.callsAt(list, place)
+    return { texts: portionTexts.ofCalls(list, calls, { isAgain }), isFull: hasAsMany(calls, limit) }
+  }
+
+  /** Keeps a place among the long lists while one is read. @throws 503 where there is none. */
+  function takePlace(): Disposable {
+    if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
+    longLists++
+    return { [Symbol.dispose]: () => void longLists-- }
+  }
 
   /**
    * A short list is read by one query; any other first as its ids in order, then as their rows, some at a time: of a list of any
@@ -30,19 +47,11 @@ export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
    */
   async function* textsOfList(list: List): AsyncGenerator<Uint8Array> {
     const isAgain = asked.again(list)
-    const candidates = await places.candidatesOf(list)
-    if (candidates?.length === 0) return
-    const isShort = candidates !== undefined || Number(list.page.limit) <= SHORT_MAX
-    const atOnce = isShort && !isAgain ? await shortLists.atOnce(list, candidates) : undefined
-    if (atOnce !== undefined) return yield* atOnce
-    if (isShort)
-      return yield* portionTexts.ofCalls(list, await finding.callsOf(list, candidates), { isAgain })
-    if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
-    longLists++
-    try {
-      yield* portionTexts.ofCalls(list, await finding.callsOf(list, candidates), { isAgain })
-    } finally {
-      longLists--
+    for await (const place of places.of(list)) {
+      if (place.ids?.length === 0) return
+      using _held = isShort(list, place) ? undefined : takePlace()
+      const { texts, isFull } = await textsAt(list, place, isAgain)
+      if (isFull || place.bound === undefined) return yield* texts
     }
   }
 
@@ -54,4 +63,18 @@ export function createListTexts(deps: { traces: TraceDb; lines: LineCache }) {
     ofIds: (list: List, ids: readonly string[]) =>
       portionTexts.ofIds(list, ids, { isAgain: asked.again(list) }),
   }
+}
+
+function isShort({ page }: List, { ids }: queries.Within): boolean {
+  return ids !== undefined || Number(page.limit) <= SHORT_MAX
+}
+
+function hasAsMany(calls: FoundCalls, limit: number | undefined): boolean {
+  if (limit === undefined) return false
+  return (
+    limit === 0 ||
+    !calls[Symbol.iterator]()
+      .drop(limit - 1)
+      .next().done
+  )
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { bytesDigest } from '../digest.ts'
 import type { List } from './list.ts'
 import * as queries from './queries.ts'
 import { createTableSize } from './table-size.ts'
@@ -21,7 +22,7 @@ export function createPlaces({ traces }: { traces: TraceDb }) {
 
   /** Undefined where the window holds everything. */
   async function boundOf({ selection, context }: List, window: TimeWindow): Promise<TimeBound | undefined> {
-    const key = JSON.stringify([selection.project_id, selection.filter, window])
+    const key = bytesDigest(JSON.stringify([selection.project_id, selection.filter, window]))
     const known = bounds.get(key)
     if (known !== undefined) return known.bound
     const query = queries.selectBound(selection, window)
@@ -31,21 +32,23 @@ export function createPlaces({ traces }: { traces: TraceDb }) {
     return bound
   }
 
+  /** Ids among which those of the list are; undefined for many. */
+  async function candidatesOf({ req, selection, context }: List): Promise<readonly string[] | undefined> {
+    const named = req.filter?.call_ids
+    if (named?.length) return named.length <= CANDIDATES_MAX ? [...new Set(named)] : undefined
+    const query = queries.selectCandidates(selection, CANDIDATES_MAX + 1)
+    if (query === undefined) return undefined
+    const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
+    return rows.length <= CANDIDATES_MAX ? [...new Set(rows.map(({ id }) => id))] : undefined
+  }
+
   return {
     isLarge: tableSize.isLarge,
 
-    /** Ids among which those of the list are; undefined for many. */
-    async candidatesOf({ req, selection, context }: List): Promise<readonly string[] | undefined> {
-      const named = req.filter?.call_ids
-      if (named?.length) return named.length <= CANDIDATES_MAX ? [...new Set(named)] : undefined
-      const query = queries.selectCandidates(selection, CANDIDATES_MAX + 1)
-      if (query === undefined) return undefined
-      const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
-      return rows.length <= CANDIDATES_MAX ? [...new Set(rows.map(({ id }) => id))] : undefined
-    },
-
-    /** Places to look at one after another until the list is full; the last is everywhere. */
+    /** Places to look at one after another until the list is full; the last holds all of it. */
     async *of(list: List): AsyncGenerator<queries.Within> {
+      const ids = await candidatesOf(list)
+      if (ids !== undefined) return yield { ids }
       const windows = (await tableSize.isLarge()) ? timeWindows(list.selection, list.page) : []
       for (const window of windows) {
         const bound = await boundOf(list, window)

@@ -23,30 +23,20 @@ export function createShortLists({ traces, places }: { traces: TraceDb; places: 
     }
   }
 
-  async function page(list: List, candidates: readonly string[] | undefined): Promise<Buffer[] | undefined> {
-    if (candidates !== undefined) {
-      if (list.req.include_total_storage_size) return undefined
-      return (await read(list, { ids: candidates })).texts
-    }
+  /** Whether one query does not look at too many calls for it. */
+  async function isForOne({ req, page, selection }: List, { ids, bound }: queries.Within): Promise<boolean> {
+    if (ids !== undefined) return !req.include_total_storage_size
     // In their excerpts it is found sooner than both queries take.
-    if (list.page.sort_by.some(({ field }) => hasExcerpt(field))) return undefined
-    for await (const place of places.of(list)) {
-      const isEverywhere = place.bound === undefined
-      if (isEverywhere && (await places.isLarge()) && !isOfFamily(list.selection)) return undefined
-      const { texts, calls } = await read(list, place)
-      if (isEverywhere || calls === list.page.limit) return texts
-    }
-    return undefined
+    if (page.sort_by.some(({ field }) => hasExcerpt(field))) return false
+    return bound !== undefined || isOfFamily(selection) || !(await places.isLarge())
   }
 
   return {
-    /**
-     * The texts of a short list, whose calls are among `candidates` if those are known; undefined where one query would look at
-     * too many calls, or they take more memory than it should.
-     */
-    async atOnce(list: List, candidates: readonly string[] | undefined): Promise<Buffer[] | undefined> {
+    /** What is at a place; undefined where one query would look at too many calls, or they take more memory than it should. */
+    async at(list: List, place: queries.Within): Promise<{ texts: Buffer[]; calls: number } | undefined> {
+      if (!(await isForOne(list, place))) return undefined
       try {
-        return await page(list, candidates)
+        return await read(list, place)
       } catch (error) {
         if (!isOutOfMemory(error)) throw error
         return undefined
