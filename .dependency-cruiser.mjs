@@ -39,7 +39,7 @@ export default {
       name: 'wire-is-safe-for-the-browser',
       severity: 'error',
       from: { path: '(/|-)wire\\.ts$', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: '((/|-)wire\\.ts$|node_modules/zod/|^src/lossless-json\\.ts$)' },
+      to: { pathNot: '((/|-)wire\\.ts$|node_modules/zod/|^src/(lossless-json|time)\\.ts$)' },
     },
     {
       name: 'web-parts-know-no-feature',

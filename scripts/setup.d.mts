@@ -1,3 +1,14 @@
 export function environmentFolder(
-  name: 'engine' | 'clients' | 'reference' | 'tools' | 'bench' | 'peers',
+  name:
+    | 'engine'
+    | 'clients'
+    | 'reference'
+    | 'tools'
+    | 'bench'
+    | 'peers'
+    | 'generators'
+    | 'clients-oldest'
+    | 'clients-newest'
+    | 'openai-oldest'
+    | 'openai-newest',
 ): string

@@ -2,18 +2,19 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [bench] [peers] [web] [browser]
+ *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [generators] [matrix] [bench] [peers] [web] [browser]
  *
  * All of them when none is named.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chromiumPath, findChromium, startsUp, waysToChromium } from './chromium.mjs'
+import { lockFolder } from './folder-lock.mjs'
 import { showProgress } from './progress.mjs'
 import {
   acceleratorOf,
@@ -31,6 +32,9 @@ const TORCH = 'torch==2.13.0'
 
 const PYTHON_MIN = [3, 11]
 const PYTHON_NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
+
+/** What the newest openpipe-art needs. */
+const NEWEST_CLIENTS_PYTHON = [3, 12]
 
 /** Where Python environments live; all clones of one user share them. */
 export function cacheFolder() {
@@ -68,6 +72,7 @@ function environments() {
       files: toolFiles,
       installs: [['--no-deps', '-r', toolFiles[0]]],
     },
+    ...testEnvironments(),
     bench: {
       what: 'what the benchmarks compare with (TRL)',
       files: benchFiles,
@@ -78,6 +83,21 @@ function environments() {
       files: peerFiles,
       installs: [['--no-deps', '-r', peerFiles[0]]],
     },
+  }
+}
+
+/** Those of the wire tests: other versions of the clients, and a generator of clients. */
+function testEnvironments() {
+  const environment = (name, what, more = {}) => {
+    const files = [join(ROOT, `tests/wire/requirements/${name}.txt`)]
+    return { what, files, installs: [['--no-deps', '-r', files[0]]], ...more }
+  }
+  return {
+    generators: environment('generators', 'a generator of Python clients (openapi-python-client)'),
+    'clients-oldest': environment('clients-oldest', 'the oldest supported clients'),
+    'clients-newest': environment('clients-newest', 'the newest clients', { python: NEWEST_CLIENTS_PYTHON }),
+    'openai-oldest': environment('openai-oldest', 'the oldest supported openai'),
+    'openai-newest': environment('openai-newest', 'the newest openai'),
   }
 }
 
@@ -107,10 +127,10 @@ export async function ensurePackages() {
 
 /** Makes one Python environment unless it is there. Interrupted, it goes on from pip's own cache. */
 export async function ensurePython(name) {
-  const { what, files, installs } = environments()[name]
+  const { what, files, installs, python: pythonMin = PYTHON_MIN } = environments()[name]
   const folder = pythonEnvFolder(cacheFolder(), name, files)
   if (pythonOf(folder) !== undefined) return
-  const python = findPython()
+  const python = findPython(pythonMin)
   const release = await lockFolder(folder)
   try {
     if (pythonOf(folder) !== undefined) return
@@ -139,6 +159,12 @@ export async function ensurePython(name) {
   } finally {
     release()
   }
+}
+
+/** Makes the environments of the client matrix. */
+async function ensureMatrix() {
+  for (const name of ['clients-oldest', 'openai-oldest', 'openai-newest']) await ensurePython(name)
+  await ensureIfPossible('clients-newest')
 }
 
 /** Builds the web UI when its sources have changed since it was built. */
@@ -176,19 +202,40 @@ export function isReady(name) {
   return pythonOf(environmentFolder(name)) !== undefined
 }
 
+/** As {@link ensurePython}, for what tests do without where Python is too old. */
+async function ensureIfPossible(name) {
+  const { what, python } = environments()[name]
+  if (lookForPython(python) !== undefined) return ensurePython(name)
+  process.stderr.write(`${what}: left out, Python ${python.join('.')} was not found\n`)
+}
+
 /** An interpreter new enough. @throws Error that says what to install. */
-export function findPython() {
-  for (const name of PYTHON_NAMES) {
+export function findPython(pythonMin = PYTHON_MIN) {
+  const found = lookForPython(pythonMin)
+  if (found !== undefined) return found
+  throw new Error(
+    `Python ${pythonMin.join('.')} or newer with the venv module was not found. Install it (Debian: apt install python3 python3-venv) and run the same command again.`,
+  )
+}
+
+function lookForPython([majorMin, minorMin]) {
+  for (const name of [...PYTHON_NAMES, ...pyenvPythons()]) {
     const probe = spawnSync(name, ['-c', 'import sys, venv; print(*sys.version_info[:2])'], {
       encoding: 'utf8',
     })
     const [major, minor] = (probe.stdout ?? '').trim().split(' ').map(Number)
-    if (probe.status === 0 && (major > PYTHON_MIN[0] || (major === PYTHON_MIN[0] && minor >= PYTHON_MIN[1])))
-      return name
+    if (probe.status === 0 && (major > majorMin || (major === majorMin && minor >= minorMin))) return name
   }
-  throw new Error(
-    `Python ${PYTHON_MIN.join('.')} or newer with the venv module was not found. Install it (Debian: apt install python3 python3-venv) and run the same command again.`,
-  )
+  return undefined
+}
+
+/** Interpreters that pyenv has installed and may not have on the path, newest first. */
+function pyenvPythons() {
+  const versions = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
+  if (!existsSync(versions)) return []
+  return readdirSync(versions)
+    .sort((one, other) => other.localeCompare(one, 'en', { numeric: true }))
+    .map((version) => join(versions, version, 'bin', 'python3'))
 }
 
 function requirementCount(requirements) {
@@ -197,33 +244,6 @@ function requirementCount(requirements) {
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => /^[A-Za-z0-9]/.test(line)).length
-}
-
-/** Only one process at a time fills a folder; a lock whose process is gone does not count. */
-async function lockFolder(folder) {
-  const lock = `${folder}.lock`
-  mkdirSync(join(folder, '..'), { recursive: true })
-  for (let told = false; ; told = true) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' })
-      return () => rmSync(lock, { force: true })
-    } catch {
-      const holder = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0)
-      if (!isAlive(holder)) rmSync(lock, { force: true })
-      else if (!told) process.stderr.write(`Waiting for process ${holder}, which is making ${folder}\n`)
-      await new Promise((wake) => setTimeout(wake, 500))
-    }
-  }
-}
-
-function isAlive(pid) {
-  if (!pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 async function runSteps(what, steps) {
@@ -276,6 +296,8 @@ const PARTS = {
   clients: () => ensurePython('clients'),
   reference: () => ensurePython('reference'),
   tools: () => ensurePython('tools'),
+  generators: () => ensurePython('generators'),
+  matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),
   web: ensureWeb,
@@ -295,6 +317,8 @@ Installs what a fresh clone lacks; without a PART, all of them:
   clients    Python environment with the clients that the demo and the tests run
   reference  Python environment with the implementation that the trace API is compared with
   tools      Python environment with the checkers
+  generators Python environment with a generator of clients, for the tests
+  matrix     Python environments with the oldest supported and the newest clients, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
   web        the pages that the server shows to people

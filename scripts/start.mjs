@@ -6,7 +6,10 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { ensurePackages, ensurePython, ensureWeb, isReady, ROOT } from './setup.mjs'
 
-await ensurePackages()
+await ensurePackages().catch((error) => {
+  process.stderr.write(`\n${error.message}\n`)
+  process.exit(1)
+})
 await ensureWeb().catch((error) => {
   process.stderr.write(`The API runs; the web UI could not be built. ${error.message}\n`)
 })

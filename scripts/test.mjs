@@ -34,7 +34,7 @@ const LAYERS = {
   },
   unit: { needs: ['packages'], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
   wire: {
-    needs: ['packages', 'engine', 'clients'],
+    needs: ['packages', 'engine', 'clients', 'generators', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
   },
   engine: { needs: ['packages', 'engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu'], show) },

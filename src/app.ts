@@ -29,6 +29,8 @@ import { systemRoutes } from './system/routes.ts'
 import type { System } from './system/service.ts'
 import { annotationQueuesRoutes } from './trace/annotation-queues/routes.ts'
 import type { AnnotationQueues } from './trace/annotation-queues/service.ts'
+import { callFieldsRoutes } from './trace/call-fields/routes.ts'
+import type { CallFields } from './trace/call-fields/service.ts'
 import { callStatsRoutes } from './trace/call-stats/routes.ts'
 import type { CallStats } from './trace/call-stats/service.ts'
 import { callsRoutes } from './trace/calls/routes.ts'
@@ -53,6 +55,8 @@ import { projectRoutes } from './trace/project/routes.ts'
 import type { Project } from './trace/project/service.ts'
 import { refsRoutes } from './trace/refs/routes.ts'
 import type { Refs } from './trace/refs/service.ts'
+import { registryRoutes } from './trace/registry/routes.ts'
+import type { Registry } from './trace/registry/service.ts'
 import { serviceInfoRoutes } from './trace/service-info/routes.ts'
 import type { ServiceInfo } from './trace/service-info/service.ts'
 import { tablesRoutes } from './trace/tables/routes.ts'
@@ -90,11 +94,13 @@ export interface Services {
   calls: Calls
   otlp: Otlp
   traceUsage: TraceUsage
+  callFields: CallFields
   callStats: CallStats
   threads: Threads
   files: Files
   tables: Tables
   refs: Refs
+  registry: Registry
   objects: Objects
   typedObjects: TypedObjects
   evaluationRuns: EvaluationRuns
@@ -138,11 +144,13 @@ export function routesOf(services: Services): Route[] {
     ...callsRoutes(services.calls),
     ...otlpRoutes(services.otlp),
     ...traceUsageRoutes(services.traceUsage),
+    ...callFieldsRoutes(services.callFields),
     ...callStatsRoutes(services.callStats),
     ...threadsRoutes(services.threads),
     ...filesRoutes(services.files),
     ...tablesRoutes(services.tables),
     ...refsRoutes(services.refs),
+    ...registryRoutes(services.registry),
     ...objectsRoutes(services.objects),
     ...typedObjectsRoutes(services.typedObjects),
     ...evaluationRunsRoutes(services.evaluationRuns),

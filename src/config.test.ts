@@ -4,7 +4,12 @@ import { readConfig } from './config.ts'
 describe('readConfig', () => {
   it('knows the engine: defaults, and a vLLM elsewhere only where one is named', () => {
     const { engine } = readConfig({ HEDDLE_DATA: '/data' })
-    expect(engine).toMatchObject({ folder: '/data/engine', kvCacheGb: 1, priorityScheduling: false })
+    expect(engine).toMatchObject({
+      folder: '/data/engine',
+      kvCacheGb: 1,
+      priorityScheduling: false,
+      mmProcessorKwargs: false,
+    })
     expect(engine.vllm).toBeUndefined()
   })
 

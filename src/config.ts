@@ -2,6 +2,7 @@ import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { type Providers, readProviders } from './providers.ts'
+import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
@@ -27,6 +28,21 @@ const HeaderNames = z
   .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
   .pipe(z.array(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'header names, separated by commas' })))
 
+const Names = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.string().min(1)))
+
+/** Lower case, with `:port` where only that port is meant. */
+const Hosts = z
+  .string()
+  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
+  .pipe(
+    z.array(
+      z.string().regex(/^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/, { error: 'hosts, separated by commas' }),
+    ),
+  )
+
 const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
 /** What says more about a vLLM elsewhere, and would be ignored without one. */
@@ -34,6 +50,7 @@ const OF_VLLM_URL = ['HEDDLE_VLLM_WORKERS', 'HEDDLE_VLLM_KEY'] as const
 
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
+  HEDDLE_HOSTS: Hosts.default([]),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
   HEDDLE_AUTH: z.enum(['local']).default('local'),
@@ -41,6 +58,7 @@ const Variables = z.object({
   HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
   HEDDLE_BASE_MODEL: z.string().default('heddle/loom-tiny'),
+  HEDDLE_BASE_MODELS: Names.default([]),
   HEDDLE_ENGINE_PYTHON: z.string().optional(),
   HEDDLE_ENGINE_FOLDER: z.string().optional(),
   HEDDLE_ENGINE_MEMORY_GB: z.coerce.number().positive().optional(),
@@ -58,6 +76,7 @@ const Variables = z.object({
     .refine((rank) => LORA_RANKS.includes(rank), { error: `one of ${LORA_RANKS.join(', ')}` })
     .default(16),
   HEDDLE_PRIORITY_SCHEDULING: z.stringbool().default(false),
+  HEDDLE_MM_PROCESSOR_KWARGS: z.enum(['refuse', 'allow']).default('refuse'),
   HEDDLE_TOOL_PARSER: z.string().default('hermes'),
   HEDDLE_REASONING_PARSER: z.string().optional(),
   HEDDLE_VLLM_URL: Url.optional(),
@@ -65,6 +84,7 @@ const Variables = z.object({
   HEDDLE_VLLM_KEY: z.string().optional(),
   HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
   HEDDLE_SCORER_CODE: z.enum(['refuse', 'run']).default('refuse'),
+  HEDDLE_SCORER_HOSTS: Hosts.default([]),
   HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
   HEDDLE_KEY_REQUESTS_MAX: Limit,
   HEDDLE_KEY_TOKENS_PER_MINUTE: Limit,
@@ -93,6 +113,8 @@ export interface Limits {
 export interface EngineConfig {
   /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
   baseModel: string
+  /** Further base models that models may be registered of although the hub does not have them, such as local folders. */
+  baseModels: string[]
   /** A Python with the engine's packages, instead of the one that set-up made. */
   python: string | undefined
   /** What the engine reads and writes; a vLLM elsewhere must see it under the same path. */
@@ -121,6 +143,8 @@ export interface EngineConfig {
   loraRankMax: number
   /** Whether waiting requests are ordered by their priority. */
   priorityScheduling: boolean
+  /** Whether requests may say how images, audio and video are processed, at whatever cost. */
+  mmProcessorKwargs: boolean
   /** How the base model writes tool calls, as vLLM names it. */
   toolParser: string
   /** How it writes what it thinks before it answers; undefined where it does not. */
@@ -132,6 +156,8 @@ export interface EngineConfig {
 /** Everything the server may be told from outside; the only reader of the environment. */
 export interface Config {
   host: string
+  /** Names besides those of this machine under which the server is reached. */
+  hosts: string[]
   /** 0 lets the system choose a free port. */
   port: number
   /** Absolute path of the one folder that holds everything embedded. */
@@ -148,6 +174,7 @@ export interface Config {
   traceCompletions: boolean
   /** Whether scorers that are Python code of clients are run, in processes with limits. */
   scorerCode: 'refuse' | 'run'
+  remoteScorers: RemoteScorerOptions
   keyLimits: Limits
   projectLimits: Limits
   /** Services outside that may be asked for completions. */
@@ -174,6 +201,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   return {
     host: values.HEDDLE_HOST,
+    hosts: values.HEDDLE_HOSTS,
     port: values.HEDDLE_PORT,
     dataFolder: resolve(values.HEDDLE_DATA),
     auth: values.HEDDLE_AUTH,
@@ -186,6 +214,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     scorerCode: values.HEDDLE_SCORER_CODE,
+    remoteScorers: { hosts: values.HEDDLE_SCORER_HOSTS, secrets: readScorerSecrets(env) },
     keyLimits: {
       requestsMax: values.HEDDLE_KEY_REQUESTS_MAX,
       tokensPerMinute: values.HEDDLE_KEY_TOKENS_PER_MINUTE,
@@ -203,6 +232,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
   const url = values.HEDDLE_VLLM_URL
   return {
     baseModel: values.HEDDLE_BASE_MODEL,
+    baseModels: values.HEDDLE_BASE_MODELS,
     python: values.HEDDLE_ENGINE_PYTHON,
     folder: resolve(values.HEDDLE_ENGINE_FOLDER ?? join(values.HEDDLE_DATA, 'engine')),
     memoryGb: values.HEDDLE_ENGINE_MEMORY_GB,
@@ -217,6 +247,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     maxLoras: values.HEDDLE_MAX_LORAS,
     loraRankMax: values.HEDDLE_LORA_RANK_MAX,
     priorityScheduling: values.HEDDLE_PRIORITY_SCHEDULING,
+    mmProcessorKwargs: values.HEDDLE_MM_PROCESSOR_KWARGS === 'allow',
     toolParser: values.HEDDLE_TOOL_PARSER,
     reasoningParser: values.HEDDLE_REASONING_PARSER,
     vllm:

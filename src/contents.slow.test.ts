@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Contents, createContents } from './contents.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
+import { SILENT } from './test-log.ts'
 
 let folder: string
 let stores: Stores
@@ -12,7 +13,7 @@ let contents: Contents
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heddle-contents-'))
-  stores = await openStores(folder)
+  stores = await openStores(folder, SILENT)
   contents = createContents(stores)
 })
 afterAll(async () => {

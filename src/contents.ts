@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import type { BlobOwner } from './blob-sweep.ts'
 import { conflict, tooLarge } from './errors.ts'
 import { newId } from './ids.ts'
 import type { Blobs } from './stores/blobs/port.ts'
@@ -68,8 +69,19 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     return content
   }
 
+  /** Those of the keys under which contents lie. */
+  async function ownedOf(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await control
+      .selectFrom('contents')
+      .select('blob_key')
+      .where('blob_key', 'in', keys)
+      .execute()
+    return new Set(rows.map(({ blob_key }) => blob_key))
+  }
+
   return {
     add,
+    blobOwner: { prefix: 'contents/', ownedOf } satisfies BlobOwner,
 
     /** Keeps a file of this machine, which stays as it is. */
     addFile: (owner: string, path: string): Promise<Content> =>

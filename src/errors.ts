@@ -53,6 +53,11 @@ export function notFound(what: string, id: string, options: { param?: string } =
   return new ClientError(404, 'NotFoundError', `${what} ${id} not found`, options)
 }
 
+/** 404: of several things that were named, not all are there. */
+export function notAllFound(message: string): ClientError {
+  return new ClientError(404, 'NotFoundError', message)
+}
+
 /** 404 with `deleted_at`. Wire: clients retry a 404 once unless it carries `deleted_at`. */
 export function deleted(message: string, deletedAt: string): ClientError {
   return new ClientError(404, 'NotFoundError', message, { extra: { deleted_at: deletedAt } })

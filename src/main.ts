@@ -8,8 +8,9 @@ import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { createServices } from './services.ts'
-import { enginePython, openLocalCompute } from './stores/compute/local.ts'
+import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
 import { openStores } from './stores/open-stores.ts'
+import { watchUnexpectedErrors } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 import { createWebPages } from './web/pages.ts'
 
@@ -26,8 +27,9 @@ async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config)
   const stopped = stopSignal()
+  using unexpected = watchUnexpectedErrors(log)
 
-  await using stores = await openStores(config.dataFolder)
+  await using stores = await openStores(config.dataFolder, log)
   await using compute = openLocalCompute(config, log)
   const engine = { compute, baseModel: config.engine.baseModel, folder: config.engine.folder }
   const services = createServices(stores, {
@@ -36,10 +38,13 @@ async function main(): Promise<void> {
     engine,
     inference: config,
     providers: config.providers,
-    scorerPython: config.scorerCode === 'run' ? enginePython(config) : undefined,
+    scorerPython: config.scorerCode === 'run' ? createPythonFinder(config) : undefined,
+    remoteScorers: config.remoteScorers,
     dataFolder: config.dataFolder,
+    unexpected,
   })
   await services.artifacts.cleanUp()
+  await using _sweep = services.blobSweep.start()
   await using _training = await services.startTraining()
   await using _inference = services.startInference()
   await using _evaluation = await services.startEvaluation()
@@ -49,12 +54,14 @@ async function main(): Promise<void> {
     version: VERSION,
     observe: services.metrics.observe,
     web: createWebPages(WEB_FOLDER),
+    hosts: config.hosts,
   })
   await using server = await listen(app, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
 
-  const signal = await stopped
-  log.info({ signal }, 'stopping')
+  const reason = await Promise.race([stopped, unexpected.storm])
+  if (reason === 'storm') process.exitCode = 1
+  log.info({ signal: reason }, 'stopping')
   setTimeout(() => process.exit(1), STOP_MS).unref()
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** Query of a cursor-paged list. Wire: `after` is the id of the last item seen, and is sent again and again. */
 export const PageQuery = z.object({
   after: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: z.int().min(1).max(100).default(20),
 })
 export type PageQuery = z.output<typeof PageQuery>
 

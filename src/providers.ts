@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { messageOf } from './errors.ts'
+import { jsonSetting, settingProblem } from './json-setting.ts'
 
 /** A service outside that speaks OpenAI's API and may be asked for completions. */
 export interface Provider {
@@ -14,6 +13,8 @@ export type Providers = ReadonlyMap<string, Provider>
 
 /** Models whose name says no provider are this one's. */
 export const DEFAULT_PROVIDER = 'openai'
+
+const SETTING = 'HEDDLE_PROVIDERS'
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
@@ -42,33 +43,19 @@ export function readProviders(env: NodeJS.ProcessEnv): Providers {
   if (env['OPENAI_API_KEY']) {
     providers.set(DEFAULT_PROVIDER, { baseUrl: OPENAI_URL, apiKey: env['OPENAI_API_KEY'] })
   }
-  const setting = env['HEDDLE_PROVIDERS']?.trim()
+  const setting = env[SETTING]?.trim()
   if (!setting) return providers
-  const parsed = AllSettings.safeParse(jsonOf(setting))
-  if (!parsed.success) throw problem(...parsed.error.issues.map(described))
+  const parsed = AllSettings.safeParse(jsonSetting(SETTING, setting))
+  if (!parsed.success) throw settingProblem(SETTING, ...parsed.error.issues.map(described))
   for (const [name, { base_url, api_key, api_key_env }] of Object.entries(parsed.data)) {
     const apiKey = api_key_env === undefined ? api_key : env[api_key_env]
-    if (api_key_env !== undefined && !apiKey) throw problem(`${name}: ${api_key_env} is not set`)
+    if (api_key_env !== undefined && !apiKey)
+      throw settingProblem(SETTING, `${name}: ${api_key_env} is not set`)
     providers.set(name, { baseUrl: base_url, apiKey })
   }
   return providers
 }
 
-function jsonOf(setting: string): unknown {
-  const isInline = setting.startsWith('{')
-  const where = isInline ? 'the text' : setting
-  try {
-    return JSON.parse(isInline ? setting : readFileSync(setting, 'utf8'))
-  } catch (error) {
-    // A syntax error quotes the text, which may hold a key.
-    throw problem(error instanceof SyntaxError ? `${where} is not JSON` : messageOf(error))
-  }
-}
-
 function described({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`
-}
-
-function problem(...lines: string[]): Error {
-  return new Error(`Bad configuration:\n${lines.map((line) => `  HEDDLE_PROVIDERS: ${line}`).join('\n')}`)
 }

@@ -1,19 +1,23 @@
 import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects, type Projects } from './accounts/projects.ts'
+import { createBlobSweep } from './blob-sweep.ts'
 import { createContents } from './contents.ts'
 import { createCuration } from './curation/service.ts'
 import { createEvaluation } from './evaluation/create.ts'
+import type { FindPython } from './evaluation/scorers/scorer-processes.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics/service.ts'
 import type { Providers } from './providers.ts'
+import type { RemoteScorerOptions } from './scorer-secrets.ts'
 import { engineLogsFolder } from './stores/compute/log-folder.ts'
 import type { Stores } from './stores/open-stores.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import { createSystem } from './system/service.ts'
 import { createAnnotationQueues } from './trace/annotation-queues/service.ts'
+import { createCallFields } from './trace/call-fields/service.ts'
 import { createCallStats } from './trace/call-stats/service.ts'
 import { createCalls } from './trace/calls/service.ts'
 import { createCosts } from './trace/costs/service.ts'
@@ -21,11 +25,13 @@ import { createEvalResults } from './trace/eval-results/service.ts'
 import { createEvaluationRuns } from './trace/evaluation-runs/service.ts'
 import { createFeedback } from './trace/feedback/service.ts'
 import { createFeedbackStats } from './trace/feedback-stats/service.ts'
+import { filesOwner } from './trace/files/blob-owner.ts'
 import { createFiles } from './trace/files/service.ts'
 import { createObjects } from './trace/objects/service.ts'
 import { createOtlp } from './trace/otlp/service.ts'
 import { createProject } from './trace/project/service.ts'
 import { createRefs } from './trace/refs/service.ts'
+import { createRegistry } from './trace/registry/service.ts'
 import { createServiceInfo } from './trace/service-info/service.ts'
 import { createTables } from './trace/tables/service.ts'
 import { createThreads } from './trace/threads/service.ts'
@@ -39,6 +45,9 @@ import { createRuns } from './tracking/runs/service.ts'
 import { createSdk } from './tracking/sdk/service.ts'
 import { createSignedUrls } from './tracking/signed-urls.ts'
 import { createTraining, type EngineOptions } from './training/create.ts'
+import { jobsOwner } from './training/jobs/blob-owner.ts'
+import { LOGGED_TRAJECTORIES_OWNER } from './training/trajectories/service.ts'
+import type { UnexpectedErrors } from './unexpected-errors.ts'
 
 interface ServicesOptions {
   version: string
@@ -47,8 +56,11 @@ interface ServicesOptions {
   inference: InferenceOptions
   providers: Providers
   /** The Python that runs scorers which are code; they are refused without one. */
-  scorerPython?: string | undefined
+  scorerPython: FindPython | undefined
+  remoteScorers: RemoteScorerOptions
   dataFolder: string
+  /** Errors that nothing in the process has caught. */
+  unexpected: UnexpectedErrors
 }
 
 /** Wires every service to the stores; `main.ts` and tests share it. */
@@ -56,7 +68,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
   const traces = countWrites(opened.traces)
   const stores = { ...opened, traces }
   const { blobs, control } = stores
-  const { log, engine, dataFolder, version } = options
+  const { log, engine, dataFolder, version, scorerPython, remoteScorers, unexpected } = options
   const projects = createProjects({ control })
   const contents = createContents({ control, blobs })
   const trace = createTrace(stores, projects)
@@ -96,16 +108,22 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     objects,
     files,
   })
+  const blobSweep = createBlobSweep({
+    blobs,
+    owners: [contents.blobOwner, jobsOwner(control), filesOwner(traces), LOGGED_TRAJECTORIES_OWNER],
+    log,
+  })
   return {
     ...trace,
+    blobSweep,
     graphql: createGraphql([
       accountsPart(projects),
       filesPart,
       runsPart(runs),
       artifactsPart(artifacts, runs),
     ]),
-    serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute }),
-    metrics: createMetrics({ traces, jobs: training.jobs }),
+    serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute, unexpected }),
+    metrics: createMetrics({ traces, jobs: training.jobs, unexpected, blobSweep }),
     system: createSystem({
       traces,
       control,
@@ -121,7 +139,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     ...inference,
     playground,
     curation: createCuration({ ...trace, ...training, control, traces }),
-    ...createEvaluation({ ...trace, control, playground, log, scorerPython: options.scorerPython }),
+    ...createEvaluation({ ...trace, control, playground, log, scorerPython, remoteScorers }),
   }
 }
 
@@ -133,12 +151,14 @@ function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
   const feedback = createFeedback({ traces, projects, objects, annotationQueues })
   const costs = createCosts({ traces, projects })
   const refs = createRefs({ objects, tables })
+  const registry = createRegistry({ objects })
   const calls = createCalls({ traces, projects, feedback, costs, refs })
   const files = createFiles({ traces, blobs, projects })
   return {
     calls,
     otlp: createOtlp({ calls, objects, files }),
     traceUsage: createTraceUsage({ calls }),
+    callFields: createCallFields({ traces }),
     callStats: createCallStats({ traces, costs }),
     threads: createThreads({ traces }),
     files,
@@ -151,6 +171,7 @@ function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
     evalResults: createEvalResults({ traces, calls, refs, costs }),
     typedObjects: createTypedObjects({ objects, tables, files }),
     refs,
+    registry,
     tables,
   }
 }

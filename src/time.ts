@@ -31,7 +31,16 @@ function isInCalendar(date: string): boolean {
   return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(date)
 }
 
-/** The text of a time given in microseconds since 1970. */
+/**
+ * The text of a time given in seconds since 1970. A double cannot hold most microseconds, so the nearest one is meant: until
+ * the year 2242 that is the one from which the double was made.
+ */
+export function isoOfSeconds(seconds: number): string {
+  const whole = Math.floor(seconds)
+  return isoOfMicros(whole * 1_000_000 + Math.round((seconds - whole) * 1_000_000))
+}
+
+/** The text of a time given in whole microseconds since 1970. */
 export function isoOfMicros(micros: number): string {
   const second = Math.floor(micros / 1_000_000)
   // Lists show many times of one second, and a Date takes longer to write than all the rest.

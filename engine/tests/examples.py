@@ -32,6 +32,8 @@ def rl_config(**changes: Any) -> RlConfig:
         "normalize_advantages": True,
         "truncated_importance_sampling": None,
         "kl_penalty_coef": None,
+        "kl_penalty_source": "current_learner",
+        "num_trajectories_learning_rate_multiplier_power": 0.0,
         "allow_training_without_logprobs": False,
         "packed_sequence_length": 2048,
         "seed": 0,

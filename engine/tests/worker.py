@@ -66,7 +66,7 @@ class Worker:
         request = {
             **self._any_job("sft_job", job_id, source, output),
             "data_path": str(data),
-            "config": {"batch_size": 2, "learning_rate": 1e-3} | config,
+            "config": {"batch_size": 2, "learning_rate": 1e-3, "assistant_turns": "all"} | config,
         }
         self.write(json.dumps(request))
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { invalidRequest } from '../errors.ts'
 import type { ControlDb } from '../stores/control-db/tables.ts'
 import { nowIso } from '../time.ts'
@@ -13,10 +14,13 @@ export type Projects = ReturnType<typeof createProjects>
 /** Wire: entity and project names of the hosted services stay below this. */
 const NAME_CHARS_MAX = 128
 
+/** Projects that are remembered to exist; one that is forgotten costs a statement. */
+const SEEN_MAX = 10_000
+
 /** Which projects exist. Any project comes into being when it is first used. */
 export function createProjects({ control }: { control: ControlDb }) {
-  // Every write asks; projects are few and never renamed, so what was seen once need not be asked again.
-  const seen = new Set<string>()
+  // Every write asks; projects are never renamed, so what was seen need not be asked again.
+  const seen = new LRUCache<string, true>({ max: SEEN_MAX })
 
   async function exists({ entity, name }: ProjectName): Promise<boolean> {
     const row = await control
@@ -36,7 +40,7 @@ export function createProjects({ control }: { control: ControlDb }) {
       .values({ entity, name, created_at: nowIso() })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    seen.add(id)
+    seen.set(id, true)
   }
 
   return {

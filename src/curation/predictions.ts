@@ -39,6 +39,7 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
       context,
       children: true,
       examples: true,
+      errors: false,
     })
     const byCall = new Map(ids.flatMap((id) => trials.get(id) ?? []).map((trial) => [callIdOf(trial), trial]))
     const filter = { call_ids: [...byCall.keys()] }

@@ -9,11 +9,13 @@ export function curationRoutes(curation: Curation): Route[] {
       method: 'POST',
       path: '/v2/{entity}/{project}/collect',
       operationId: 'collect',
+      summary: 'Make training data of calls, queue items or predictions',
       family: 'trace',
       pathParams: ProjectPath,
       body: CollectReq,
       reply: 'json',
       response: CollectRes,
+      refusals: [409],
       handle: curation.collect,
     }),
   ]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type Fields, replyOf, TEST_BASE_MODEL } from '../testing.ts'
+import { TEST_BASE_MODEL } from '../test-app.ts'
+import { type Fields, replyOf } from '../testing.ts'
 import { json, useTrainingServer } from '../training/use-training-server.ts'
 import { chatCall, refOf, useCollecting } from './test-collecting.ts'
 import type { CollectRes } from './wire.ts'

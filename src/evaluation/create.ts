@@ -1,5 +1,7 @@
 import type { Playground } from '../inference/playground/service.ts'
 import type { Log } from '../log.ts'
+import { createOutbound } from '../outbound-http.ts'
+import type { RemoteScorerOptions } from '../scorer-secrets.ts'
 import type { ControlDb } from '../stores/control-db/tables.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
@@ -8,10 +10,13 @@ import { createPlaceholderOps } from '../trace/objects/placeholder-ops.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import type { Refs } from '../trace/refs/service.ts'
 import type { Tables } from '../trace/tables/service.ts'
+import { MONITOR_CLASS } from './call-scoring/active-monitors.ts'
 import { createMonitors } from './call-scoring/monitors.ts'
 import { createCallScoring } from './call-scoring/service.ts'
 import { createEvaluateModel } from './evaluate-model/service.ts'
+import { createRemoteScorers } from './scorers/remote-scorer.ts'
 import { createScorerCode, NO_SCORER_CODE } from './scorers/scorer-code.ts'
+import type { FindPython } from './scorers/scorer-processes.ts'
 
 export interface EvaluationDeps {
   control: ControlDb
@@ -24,7 +29,8 @@ export interface EvaluationDeps {
   playground: Playground
   log: Log
   /** Runs scorers that are code; without one they are refused. */
-  scorerPython: string | undefined
+  scorerPython: FindPython | undefined
+  remoteScorers: RemoteScorerOptions
 }
 
 /** Names of ops that are remembered as published: enough for the scorers of many projects. */
@@ -35,9 +41,14 @@ export function createEvaluation(deps: EvaluationDeps) {
   const ops = createPlaceholderOps(deps, { why: 'run by the server, without source code', seenMax: SEEN_MAX })
   const { scorerPython: python } = deps
   const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...deps, python })
-  const shared = { ...deps, ops, scorerCode }
+  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts })
+  const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
+  const shared = { ...deps, ops, scorerCode, remoteScorers }
   const evaluateModel = createEvaluateModel(shared)
   const callScoring = createCallScoring(shared)
+  deps.objects.reviewWith(async (published, context) =>
+    published.base_object_class === MONITOR_CLASS ? callScoring.monitorWarnings(published, context) : [],
+  )
   const monitors = createMonitors({ ...deps, onTasks: callScoring.kick })
   return {
     evaluateModel,
@@ -47,6 +58,7 @@ export function createEvaluation(deps: EvaluationDeps) {
     async startEvaluation(): Promise<AsyncDisposable> {
       await using starting = new AsyncDisposableStack()
       starting.use(scorerCode)
+      starting.use(outbound)
       starting.use(await evaluateModel.start())
       starting.use(callScoring.start())
       starting.use(monitors.start())

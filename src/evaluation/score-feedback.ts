@@ -1,7 +1,8 @@
 import { JsonText, stringify } from '../lossless-json.ts'
 import type { FeedbackCreateReq } from '../trace/feedback/wire.ts'
 import { callRef, parseRef } from '../trace/refs/ref-uri.ts'
-import type { Scorer } from './scorers/scorer.ts'
+import type { AgentTurn } from './call-scoring/agent-turn.ts'
+import type { Said } from './scorers/scorer.ts'
 
 /** What a scorer said of a call, as the feedback that clients write themselves. Wire: its type is named after the ref. */
 export function scoreFeedback(score: {
@@ -11,20 +12,34 @@ export function scoreFeedback(score: {
   scoredId: string
   /** The call that scoring was, where it was one. */
   callId: string | undefined
-  scorer: Scorer
-  output: unknown
+  said: Said
+  /** The turn of an agent that the call was scored as. */
+  turn?: AgentTurn | undefined
   /** The monitor that wanted it. */
   triggerRef?: string | null
 }): FeedbackCreateReq {
-  const { id, project_id, scorer, output } = score
+  const { id, project_id, said } = score
   return {
     id,
     project_id,
     weave_ref: callRef(project_id, score.scoredId),
-    feedback_type: `wandb.runnable.${parseRef(scorer.ref).name}`,
-    payload: new JsonText(stringify({ output })),
-    runnable_ref: scorer.ref,
+    feedback_type: `wandb.runnable.${parseRef(said.ref).name}`,
+    payload: new JsonText(stringify({ output: said.output })),
+    runnable_ref: said.ref,
     call_ref: score.callId === undefined ? undefined : callRef(project_id, score.callId),
     trigger_ref: score.triggerRef,
+    ...said.typed,
+    ...(score.turn && spanFields(score.turn)),
+  }
+}
+
+/** Wire: signals of agents are filtered by these. */
+function spanFields({ agent, status, conversation, trace_id }: AgentTurn): Partial<FeedbackCreateReq> {
+  return {
+    span_agent_name: agent.name,
+    span_agent_version: agent.version,
+    span_status_code: status.code,
+    span_conversation_id: conversation.id,
+    span_trace_id: trace_id,
   }
 }

@@ -28,12 +28,14 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinki
   persistAuthorization: true, tryItOutEnabled: true, validatorUrl: null })
 `
 
-/** Nothing of the page may come from, or go to, anywhere else; the library styles its parts inline. */
-const CONTENT_SECURITY_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+/** Nothing of the page may come from, or go to, or be framed by anywhere else; the library styles its parts inline. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 const headersOf = (type: string): Record<string, string> => ({
   'content-type': `${type}; charset=utf-8`,
   'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
 })
 
 /** `/docs`: a page to read `/openapi.json` and to try it, which needs nothing but this server. */

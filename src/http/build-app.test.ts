@@ -12,8 +12,53 @@ import { type Route, route } from './route.ts'
 function routeOf(method: Route['method'], path: string): Route {
   const operationId = `${method} ${path}`
   const response = z.object({})
-  return route({ method, path, operationId, family: 'trace', reply: 'json', response, handle: () => ({}) })
+  return route({
+    method,
+    path,
+    operationId,
+    summary: 'Probe',
+    family: 'trace',
+    reply: 'json',
+    response,
+    handle: () => ({}),
+  })
 }
+
+describe('ANY /path, by another name', () => {
+  it('421 for a foreign host, 403 for a page of another site, for the API and the pages alike', async () => {
+    const silent = createLog({ logLevel: 'silent', logFormat: 'json' })
+    const app = buildApp([routeOf('GET', '/things/{name}')], {
+      authenticate: authenticateLocally,
+      version: '1',
+      log: silent,
+      observe: () => {},
+      hosts: ['heddle.example'],
+    })
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await app.request(path, { headers: { authorization: 'Bearer x', ...headers } })).status
+    for (const path of ['/things/a', '/openapi.json', '/docs']) {
+      expect(await status(path, { host: 'evil.example' }), path).toBe(421)
+      expect(await status(path, { host: '127.0.0.1:6060', origin: 'http://evil.example' }), path).toBe(403)
+      expect(await status(path, { host: 'heddle.example', origin: 'https://heddle.example' }), path).toBe(200)
+    }
+  })
+})
+
+describe('every reply', () => {
+  it('is not to be taken for another type, nor framed', async () => {
+    const app = buildApp([routeOf('GET', '/things/{name}')], {
+      authenticate: authenticateLocally,
+      version: '1',
+      log: createLog({ logLevel: 'silent', logFormat: 'json' }),
+      observe: () => {},
+    })
+    const headersOf = async (path: string) =>
+      (await app.request(path, { headers: { authorization: 'Bearer x' } })).headers
+    for (const path of ['/things/a', '/docs', '/docs/start.js'])
+      expect((await headersOf(path)).get('x-content-type-options'), path).toBe('nosniff')
+    expect((await headersOf('/docs')).get('content-security-policy')).toContain("frame-ancestors 'none'")
+  })
+})
 
 describe('ANY /a/path/of/the/API', () => {
   let folder = ''

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { z } from 'zod'
 import { newId } from '../ids.ts'
 import { keepShapeOf } from '../json-text-wire.ts'
+import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
 import { type KeepShape, stringify } from '../lossless-json.ts'
 import type { WebPages } from '../web/pages.ts'
@@ -11,6 +12,7 @@ import type { CallContext } from './caller.ts'
 import { checkEnvelope } from './envelope-bounds.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
+import { createHostCheck } from './known-hosts.ts'
 import { openApiDocument } from './openapi.ts'
 import { BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
@@ -26,6 +28,8 @@ export interface AppOptions {
   observe: (operationId: string, status: number, seconds: number) => void
   /** The pages for people; absent, the API stands alone. */
   web?: WebPages
+  /** Names besides those of this machine under which the server is reached; none where absent. */
+  hosts?: readonly string[]
 }
 
 /** The whole HTTP surface as one fetch handler; `app.request('/path')` needs no server. */
@@ -33,6 +37,12 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const app = new Hono()
   const bodies = createHeldBodies()
   const { web } = options
+  const foreign = createHostCheck(options.hosts ?? [])
+  app.use(async (c, next) => {
+    const refused = foreign(c.req.header('host'), c.req.header('origin'))
+    if (refused === undefined) return next()
+    return c.json({ detail: refused.message, reason: refused.message }, refused.status)
+  })
   if (web !== undefined) addWeb(app, web)
   for (const declaration of routes) {
     const handler = handlerOf(declaration, bodies, options)
@@ -60,8 +70,11 @@ const ASKING = new Set(['HEAD', 'OPTIONS'])
 
 /** The methods that a path can be asked with; none for a path that nobody knows. */
 function methodsAt(app: Hono, path: string): string[] {
-  const known = [...new Set(app.routes.map(({ method }) => method))].sort()
-  const methods = known.filter((method) => app.router.match(method, path)[0].length > 0)
+  const known = [...new Set(app.routes.map(({ method }) => method))]
+    .filter((method) => method !== 'ALL')
+    .sort()
+  // The check of hosts is a match of every path.
+  const methods = known.filter((method) => app.router.match(method, path)[0].length > 1)
   // Whatever answers GET answers HEAD.
   return methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method]))
 }
@@ -76,6 +89,9 @@ function pathsOf(declaration: Route): string[] {
 function patternOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{(\w+)\+\}/g, ':$1{.+}')
 }
+
+/** Files and payloads of clients come back as what they are declared to be, and never run as a page of this server. */
+const ON_EVERY_REPLY = { 'x-content-type-options': 'nosniff' }
 
 type Handler = (request: Request, pathParams: Record<string, string>) => Promise<Response>
 
@@ -109,7 +125,7 @@ function handlerOf(
       'request',
     )
     // The server writes plain headers faster than those of a Headers object.
-    const headers = { ...reply.headers, 'x-request-id': requestId }
+    const headers = { ...reply.headers, ...ON_EVERY_REPLY, 'x-request-id': requestId }
     return new Response(reply.body as ConstructorParameters<typeof Response>[0], { status, headers })
   }
 }
@@ -181,7 +197,7 @@ async function bodyOf(declaration: Route, request: Request, { keep, held }: Work
 
 function parsePart(part: string, schema: z.ZodType | undefined, value: unknown): object {
   if (schema === undefined) return {}
-  const parsed = schema.safeParse(value)
+  const parsed = parseLax(schema, value)
   if (!parsed.success) throw validationFailure(part, parsed.error, value)
   return parsed.data as object
 }

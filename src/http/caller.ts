@@ -18,3 +18,13 @@ export interface CallContext {
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
 }
+
+/**
+ * The address of this server, as the client has just used it. Wire: clients want absolute URLs. A proxy in front says what it
+ * was called by.
+ */
+export function originOf(context: CallContext): string {
+  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  const host = context.header('x-forwarded-host') ?? context.header('host') ?? 'localhost'
+  return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+}

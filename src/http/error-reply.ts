@@ -15,9 +15,7 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
   if (error instanceof ValidationFailure) return validationReply(error, family)
   if (error instanceof ClientError) {
     if (error.status >= 500) log.warn({ err: error.cause ?? error }, error.message)
-    const headers: Record<string, string> =
-      error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }
-    return { status: error.status, headers, body: bodyOf(error, family) }
+    return { status: error.status, headers: headersOf(error), body: bodyOf(error, family) }
   }
   if (isTooDeep(error)) {
     const refusal = new ClientError(400, 'BadRequestError', 'The request is nested too deeply', {
@@ -29,6 +27,14 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
   log.error({ err: error, error_id: errorId }, 'unexpected error')
   const internal = new ClientError(500, 'InternalServerError', `Internal server error (${errorId})`)
   return { status: 500, headers: {}, body: bodyOf(internal, family) }
+}
+
+/** Wire: clients try again after any 5xx, unless the reply says that this leads nowhere. */
+function headersOf({ status, retryAfterSeconds }: ClientError): Record<string, string> {
+  return {
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(status === 501 && { 'x-should-retry': 'false' }),
+  }
 }
 
 /** Nothing but a caller's document decides how deep the server's recursions go. */

@@ -1,27 +1,37 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { ErrorBodies } from './error-bodies.ts'
+import { type Json, schemaOf } from './openapi-schemas.ts'
+import { refusalsOf } from './refusals.ts'
 import type { Route } from './route.ts'
+import { REFUSALS } from './statuses.ts'
 import { ValidationErrorBody } from './validation-error.ts'
-
-type Json = Record<string, unknown>
 
 /** Describes every route as OpenAPI 3.1, from the same schemas that validate requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Json {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
   for (const declaration of routes) {
-    const literals = typeof declaration.path === 'string' ? [declaration.path] : declaration.path
-    for (const path of literals) {
-      const operation = operationOf(declaration, schemas)
+    const operation = operationOf(declaration, schemas)
+    for (const [index, path] of literalsOf(declaration).entries()) {
       const plain = path.replace('+}', '}')
-      paths[plain] = { ...paths[plain], [declaration.method.toLowerCase()]: operation }
+      const described = index === 0 ? operation : aliasOf(operation, index, declaration)
+      paths[plain] = { ...paths[plain], [declaration.method.toLowerCase()]: described }
     }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Heddle', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Heddle',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [ROOT_SERVER],
+    tags: TAGS,
     paths,
     components: {
       schemas,
+      responses: refusalResponses(schemas),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         basic: { type: 'http', scheme: 'basic', description: 'user "api", the key as password' },
@@ -30,33 +40,105 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   }
 }
 
-const MEDIA_TYPES = { json: 'application/json', jsonl: 'application/jsonl', raw: '*/*' } as const
+const DESCRIPTION =
+  'Tracing and evaluation (the Weave trace API), training and inference. A refused request changes nothing; ' +
+  'one that carries Retry-After may be sent again.'
+
+const ROOT_SERVER = { url: '/' }
+
+/** Wire: the Python client finds the trace API below `/traces` of its base URL. */
+const TRACE_SERVERS = [
+  ROOT_SERVER,
+  { url: '/traces', description: 'The same, where W&B clients look for it' },
+]
+
+const TAGS = [
+  { name: 'trace', description: 'Calls, objects, datasets, feedback, evaluations' },
+  { name: 'training', description: 'Models, training jobs, checkpoints, runs, artifacts' },
+  { name: 'openai', description: 'Inference, as OpenAI clients ask for it' },
+]
+
+const MEDIA_TYPES = { json: ['application/json'], jsonl: ['application/jsonl'] } as const
+const BYTES = ['application/octet-stream']
+const BINARY_TYPES = new Set(['application/octet-stream', 'application/x-protobuf'])
+
+function literalsOf({ path }: Route): readonly string[] {
+  return typeof path === 'string' ? [path] : path
+}
+
+/** The same operation at another path. Ids of operations are unique: generators make a function of each. */
+function aliasOf(operation: Json, index: number, declaration: Route): Json {
+  return {
+    ...operation,
+    operationId: `${declaration.operationId}_alias${index === 1 ? '' : index}`,
+    'x-alias-of': declaration.operationId,
+    summary: `Same as ${declaration.method} ${literalsOf(declaration)[0]}`,
+  }
+}
 
 function operationOf(declaration: Route, schemas: Json): Json {
   const body = declaration.streamedBody ?? declaration.body
-  const reply = { schema: schemaOf(declaration.response, 'output', schemas) }
   return {
     operationId: declaration.operationId,
+    summary: declaration.summary,
     tags: [declaration.family],
+    ...(declaration.family === 'trace' && { servers: TRACE_SERVERS }),
     ...(declaration.auth === 'open' ? { security: [] } : { security: [{ bearer: [] }, { basic: [] }] }),
     parameters: [
       ...parametersOf(declaration.pathParams, 'path', schemas),
       ...parametersOf(declaration.query, 'query', schemas),
     ],
     ...(body && { requestBody: requestBodyOf(declaration, body, schemas) }),
-    responses: {
-      200: { description: 'Success', content: { [MEDIA_TYPES[declaration.reply]]: reply } },
-      422: {
-        description: 'The request does not have the declared shape',
-        content: { 'application/json': { schema: schemaOf(ValidationErrorBody, 'output', schemas) } },
-      },
-    },
+    responses: responsesOf(declaration, schemas),
   }
 }
 
+function responsesOf(declaration: Route, schemas: Json): Json {
+  const refusals = refusalsOf(declaration).map((status) => [
+    status,
+    { $ref: `#/components/responses/${refusalName(declaration.family, status)}` },
+  ])
+  if (declaration.unsupported) return Object.fromEntries(refusals)
+  const schema = schemaOf(declaration.response, 'output', schemas)
+  const types =
+    declaration.reply === 'raw' ? (declaration.replyTypes ?? BYTES) : MEDIA_TYPES[declaration.reply]
+  const content = Object.fromEntries(types.map((type) => [type, { schema: contentSchema(type, schema) }]))
+  return Object.fromEntries([[200, { description: 'Success', content }], ...refusals])
+}
+
+/** What a media type other than JSON holds is bytes or lines; the schema describes JSON, or an event of a stream. */
+function contentSchema(type: string, schema: Json): Json {
+  return BINARY_TYPES.has(type) ? { type: 'string', format: 'binary' } : schema
+}
+
+/** One response for each status and family: the families differ in how an error body is written. */
+function refusalResponses(schemas: Json): Json {
+  const families = Object.keys(ErrorBodies) as Route['family'][]
+  return Object.fromEntries(
+    families.flatMap((family) =>
+      Object.entries(REFUSALS).map(([status, description]) => {
+        const body = status === '422' ? ValidationErrorBody : ErrorBodies[family]
+        const content = { 'application/json': { schema: schemaOf(body, 'output', schemas) } }
+        return [refusalName(family, status), { description, content }]
+      }),
+    ),
+  )
+}
+
+function refusalName(family: Route['family'], status: string | number): string {
+  return `${family}_${status}`
+}
+
 function requestBodyOf(declaration: Route, body: z.ZodType, schemas: Json): Json {
-  const mediaType = declaration.bodyKind === 'multipart' ? 'multipart/form-data' : 'application/json'
-  return { required: true, content: { [mediaType]: { schema: schemaOf(body, 'input', schemas) } } }
+  const types =
+    declaration.bodyKind === 'multipart'
+      ? ['multipart/form-data']
+      : (declaration.bodyTypes ?? ['application/json'])
+  const schema = schemaOf(body, 'input', schemas)
+  return {
+    required: true,
+    content: Object.fromEntries(types.map((type) => [type, { schema: contentSchema(type, schema) }])),
+  }
 }
 
 function parametersOf(schema: z.ZodType | undefined, where: 'path' | 'query', schemas: Json): Json[] {
@@ -68,23 +150,4 @@ function parametersOf(schema: z.ZodType | undefined, where: 'path' | 'query', sc
     required: where === 'path' || (object.required ?? []).includes(name),
     schema: property,
   }))
-}
-
-/** JSON Schema of one zod schema; named parts move to `schemas` and are referred to. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
-  const { $schema: _, $defs, ...document } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Json))
-    schemas[name] = relocated(definition)
-  return relocated(document) as Json
-}
-
-function relocated(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(relocated)
-  if (typeof node !== 'object' || node === null) return node
-  const entries = Object.entries(node).map(([key, value]) =>
-    key === '$ref' && typeof value === 'string'
-      ? [key, value.replace('#/$defs/', '#/components/schemas/')]
-      : [key, relocated(value)],
-  )
-  return Object.fromEntries(entries)
 }

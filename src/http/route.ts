@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from './caller.ts'
+import type { RefusalStatus } from './statuses.ts'
 
 type Part = z.ZodType
 type Output<P> = P extends z.ZodType ? z.output<P> : Record<never, never>
@@ -48,6 +49,10 @@ export interface RouteDeclaration<
   /** One literal, or several that mean the same operation. Parameters are written `{name}`, and `{name+}` at the end. */
   path: string | readonly string[]
   operationId: string
+  /** What the operation does, in one line for readers of the API description. */
+  summary: string
+  /** Set where every request is refused with 501: a part of the wire that this server does not have. */
+  unsupported?: true
   /** Decides the shape of error bodies; trace routes are served below `/traces` too. */
   family: 'trace' | 'training' | 'openai'
   /** Absent: a key is demanded. */
@@ -62,10 +67,16 @@ export interface RouteDeclaration<
   bodyKind?: 'json' | 'multipart' | 'stream' | 'bytes'
   /** What a body of bytes or a stream holds, for the API description; it is checked by whoever reads it. */
   streamedBody?: z.ZodType
+  /** Media types of a body that is not a JSON document or a form; `application/json` where absent. */
+  bodyTypes?: readonly string[]
   /** Bytes; the server's default limit where absent. */
   bodyBytesMax?: number
   reply: Kind
   response: Response
+  /** Media types of a `raw` reply; `application/octet-stream` where absent. */
+  replyTypes?: readonly string[]
+  /** Statuses that this route refuses requests with, beyond those of all routes of its kind (`refusals.ts`). */
+  refusals?: readonly RefusalStatus[]
   handle: (
     input: Output<Path> & Output<Query> & Output<Body>,
     context: CallContext,

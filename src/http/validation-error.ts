@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { NO_INTEGER } from '../lax-parse.ts'
 
 /** One entry of a 422 body, in the words that FastAPI clients know. */
 export interface ValidationDetail {
   type: string
-  loc: (string | number)[]
+  /** Where it stands; indexes are texts too. */
+  loc: string[]
   msg: string
   input: unknown
   ctx?: Record<string, unknown>
@@ -15,7 +17,7 @@ export const ValidationErrorBody = z
     detail: z.array(
       z.object({
         type: z.string(),
-        loc: z.array(z.union([z.string(), z.number()])),
+        loc: z.array(z.string()),
         msg: z.string(),
         input: z.unknown(),
         ctx: z.record(z.string(), z.unknown()).optional(),
@@ -26,9 +28,9 @@ export const ValidationErrorBody = z
 
 /** A request that does not have the shape its route declares. */
 export class ValidationFailure extends Error {
-  readonly detail: ValidationDetail[]
+  readonly detail: readonly ValidationDetail[]
 
-  constructor(detail: ValidationDetail[]) {
+  constructor(detail: readonly ValidationDetail[]) {
     super(detail.map((item) => `${item.loc.join('.')}: ${item.msg}`).join('; '))
     this.detail = detail
   }
@@ -53,7 +55,7 @@ export function jsonInvalid(error: SyntaxError, line?: number): ValidationFailur
   return new ValidationFailure([
     {
       type: 'json_invalid',
-      loc: ['body', position],
+      loc: ['body', String(position)],
       msg: 'JSON decode error',
       input: {},
       ctx: { error: error.message.slice(0, INPUT_CHARS_MAX) },
@@ -61,8 +63,8 @@ export function jsonInvalid(error: SyntaxError, line?: number): ValidationFailur
   ])
 }
 
-function detailsOf(issue: z.core.$ZodIssue, prefix: (string | number)[], root: unknown): ValidationDetail[] {
-  const loc = [...prefix, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
+function detailsOf(issue: z.core.$ZodIssue, prefix: readonly string[], root: unknown): ValidationDetail[] {
+  const loc = [...prefix, ...issue.path.map(String)]
   const input = valueAt(root, issue.path)
   if (issue.code === 'invalid_union') {
     const best = [...issue.errors].sort((a, b) => deepest(b) - deepest(a))[0]
@@ -95,6 +97,7 @@ function wording(issue: z.core.$ZodIssue, input: unknown): Omit<ValidationDetail
     return { type: 'missing', msg: 'Field required' }
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.message === NO_INTEGER) return { type: 'int_type', msg: NO_INTEGER }
       return TYPE_WORDS[issue.expected] ?? { type: `${issue.expected}_type`, msg: issue.message }
     case 'too_small':
       return bound('greater', 'too_short', Number(issue.minimum), issue)

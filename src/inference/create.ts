@@ -60,7 +60,8 @@ export function createInference(deps: InferenceDeps) {
     usage: usageRecording,
     projectOf,
   })
-  const abilities = { priorityScheduling: baseModels.priorityScheduling }
+  const { priorityScheduling, mmProcessorKwargs } = baseModels
+  const abilities = { priorityScheduling, mmProcessorKwargs }
   const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
   return {
     servedModels,
@@ -82,9 +83,16 @@ export function createInference(deps: InferenceDeps) {
 
     /** Starts what goes on beside requests. */
     startInference(): AsyncDisposable {
+      const warming = new AbortController()
       // Nobody waits for this; what goes wrong shows with the first request.
-      gateway.warmUp(engine.baseModel).catch(() => {})
-      return usageRecording.start()
+      gateway.warmUp(engine.baseModel, warming.signal).catch(() => {})
+      const recording = usageRecording.start()
+      return {
+        async [Symbol.asyncDispose]() {
+          warming.abort(new Error('The server is stopping'))
+          await recording[Symbol.asyncDispose]()
+        },
+      }
     },
   }
 }

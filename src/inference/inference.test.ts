@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
-import { documentsOf, TEST_BASE_MODEL, useTestServer } from '../testing.ts'
+import { TEST_BASE_MODEL } from '../test-app.ts'
+import { documentsOf, useTestServer } from '../testing.ts'
 
 const server = useTestServer({
   compute: openFakeCompute,
@@ -31,6 +32,9 @@ async function newModel(): Promise<string> {
   const { name } = await json<{ name: string }>(await server.post('/v1/preview/models', body))
   return `local/proj/${name}`
 }
+
+/** A busy machine takes its time. */
+const within = <Result>(look: () => Promise<Result>): Promise<Result> => vi.waitFor(look, { timeout: 20_000 })
 
 describe('GET /v1/models', () => {
   it('200 with the base model and the models of the caller', async () => {
@@ -242,7 +246,7 @@ describe('limits', () => {
         })
         .catch(() => undefined)
     const waiting = [hold(), hold()]
-    await vi.waitFor(async () => expect((await chat(project)).status).toBe(429))
+    await within(async () => expect((await chat(project)).status).toBe(429))
     const response = await chat(project)
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await response.json()).toMatchObject({
@@ -254,7 +258,7 @@ describe('limits', () => {
     })
     held.abort()
     await Promise.all(waiting)
-    await vi.waitFor(async () => expect((await chat(project)).status).toBe(200))
+    await within(async () => expect((await chat(project)).status).toBe(200))
   })
 })
 
@@ -273,7 +277,7 @@ describe('completions as calls', () => {
   it.each([false, true])('a call of the project with its answer and usage; stream: %s', async (stream) => {
     const project = `local/p-${randomUUID()}`
     await (await chat(project, 'hi', { stream })).text()
-    await vi.waitFor(async () => {
+    await within(async () => {
       const [call] = await callsOf(project)
       expect(call).toMatchObject({ op_name: 'chat.completions.create', exception: null })
       expect(call?.inputs.messages).toEqual([{ role: 'user', content: 'hi' }])
@@ -288,7 +292,7 @@ describe('completions as calls', () => {
     const project = `local/p-${randomUUID()}`
     const reply = await post('/v1/completions', { prompt: 'hi', stream }, { 'openai-project': project })
     await reply.text()
-    await vi.waitFor(async () => {
+    await within(async () => {
       const [call] = await callsOf(project)
       expect(call).toMatchObject({ op_name: 'completions.create', inputs: { prompt: 'hi' }, exception: null })
       expect(call?.summary.usage).toMatchObject({ [TEST_BASE_MODEL]: { completion_tokens: 2 } })
@@ -298,7 +302,7 @@ describe('completions as calls', () => {
   it('a call with the reason of a refusal', async () => {
     const project = `local/p-${randomUUID()}`
     await chat(project, 'refuse')
-    await vi.waitFor(async () =>
+    await within(async () =>
       expect((await callsOf(project))[0]).toMatchObject({ exception: 'made to refuse' }),
     )
   })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AnyJson } from '../json-text-wire.ts'
 import { JsonText } from '../lossless-json.ts'
-import { LaxBoolean, LaxInt, laxNumber } from './lax-wire.ts'
 import { listOf } from './list-wire.ts'
 
 /** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */
@@ -73,7 +72,7 @@ export const ResponseFormat = z
       .looseObject({
         name: z.string(),
         description: z.string().nullish(),
-        strict: LaxBoolean.nullish(),
+        strict: z.boolean().nullish(),
         schema: ConstraintSchema.nullish(),
       })
       .nullish(),
@@ -81,18 +80,21 @@ export const ResponseFormat = z
   .refine(areItemsFew, { error: TOO_MANY_ITEMS })
   .meta({ id: 'ChatResponseFormat' })
 
-/** Wire: exactly one kind of constraint, which the engine checks; what only older engines knew is dropped. */
+/** Wire: exactly one kind of constraint, which the engine checks; older engines had options that this one has not. */
 const StructuredOutputs = z
   .object({
     json: z.union([ConstraintText, ConstraintSchema]).nullish(),
     regex: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
     choice: listOf(z.string(), CHOICES_MAX).nullish(),
     grammar: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
-    json_object: LaxBoolean.nullish(),
+    json_object: z.boolean().nullish(),
     structural_tag: ConstraintText.nullish(),
-    disable_any_whitespace: LaxBoolean.nullish(),
-    disable_additional_properties: LaxBoolean.nullish(),
+    disable_any_whitespace: z.boolean().nullish(),
+    disable_additional_properties: z.boolean().nullish(),
     whitespace_pattern: z.string().nullish(),
+    disable_fallback: z.boolean().nullish(),
+    _backend: z.string().nullish(),
+    _backend_was_auto: z.boolean().nullish(),
   })
   .meta({ id: 'ChatStructuredOutputs' })
 
@@ -119,8 +121,8 @@ const TOKEN_IDS_MAX = 1_000_000
 const REQUEST_ID_CHARS_MAX = 256
 
 const StreamOptions = z.object({
-  include_usage: LaxBoolean.nullish(),
-  continuous_usage_stats: LaxBoolean.nullish(),
+  include_usage: z.boolean().nullish(),
+  continuous_usage_stats: z.boolean().nullish(),
 })
 
 /**
@@ -129,41 +131,41 @@ const StreamOptions = z.object({
  */
 export const samplingFields = {
   model: z.string().nullish(),
-  frequency_penalty: laxNumber().nullish(),
-  presence_penalty: laxNumber().nullish(),
-  logit_bias: z.record(z.string(), laxNumber()).nullish(),
-  n: LaxInt.nullish(),
+  frequency_penalty: z.number().nullish(),
+  presence_penalty: z.number().nullish(),
+  logit_bias: z.record(z.string(), z.number()).nullish(),
+  n: z.int().nullish(),
   seed: Seed.nullish(),
   stop: z.union([z.string(), listOf(z.string(), STOPS_MAX)]).nullish(),
-  stream: LaxBoolean.nullish(),
+  stream: z.boolean().nullish(),
   stream_options: StreamOptions.nullish(),
-  temperature: laxNumber().nullish(),
-  top_p: laxNumber().nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
   user: z.string().nullish(),
-  top_k: LaxInt.nullish(),
-  min_p: laxNumber().nullish(),
-  repetition_penalty: laxNumber().nullish(),
-  length_penalty: laxNumber().nullish(),
-  use_beam_search: LaxBoolean.nullish(),
-  stop_token_ids: listOf(LaxInt, TOKEN_IDS_MAX).nullish(),
-  include_stop_str_in_output: LaxBoolean.nullish(),
-  ignore_eos: LaxBoolean.nullish(),
-  min_tokens: LaxInt.nullish(),
-  skip_special_tokens: LaxBoolean.nullish(),
-  spaces_between_special_tokens: LaxBoolean.nullish(),
-  truncate_prompt_tokens: laxNumber(z.number().min(-1).max(Number(SEED_MAX))).nullish(),
-  prompt_logprobs: LaxInt.nullish(),
-  allowed_token_ids: listOf(LaxInt, TOKEN_IDS_MAX).nullish(),
+  top_k: z.int().nullish(),
+  min_p: z.number().nullish(),
+  repetition_penalty: z.number().nullish(),
+  length_penalty: z.number().nullish(),
+  use_beam_search: z.boolean().nullish(),
+  stop_token_ids: listOf(z.int(), TOKEN_IDS_MAX).nullish(),
+  include_stop_str_in_output: z.boolean().nullish(),
+  ignore_eos: z.boolean().nullish(),
+  min_tokens: z.int().nullish(),
+  skip_special_tokens: z.boolean().nullish(),
+  spaces_between_special_tokens: z.boolean().nullish(),
+  truncate_prompt_tokens: z.number().min(-1).max(Number(SEED_MAX)).nullish(),
+  prompt_logprobs: z.int().nullish(),
+  allowed_token_ids: listOf(z.int(), TOKEN_IDS_MAX).nullish(),
   bad_words: listOf(z.string(), STOPS_MAX).nullish(),
-  echo: LaxBoolean.nullish(),
-  add_special_tokens: LaxBoolean.nullish(),
+  echo: z.boolean().nullish(),
+  add_special_tokens: z.boolean().nullish(),
   response_format: ResponseFormat.nullish(),
   structured_outputs: StructuredOutputs.nullish(),
-  priority: LaxInt.nullish(),
+  priority: z.int().nullish(),
   request_id: z.string().max(REQUEST_ID_CHARS_MAX).nullish(),
   logits_processors: listOf(LogitsProcessor, STOPS_MAX).nullish(),
-  return_tokens_as_token_ids: LaxBoolean.nullish(),
-  return_token_ids: LaxBoolean.nullish(),
+  return_tokens_as_token_ids: z.boolean().nullish(),
+  return_token_ids: z.boolean().nullish(),
   cache_salt: z.string().nullish(),
   kv_transfer_params: z.looseObject({}).nullish(),
   vllm_xargs: EngineArgs.nullish(),

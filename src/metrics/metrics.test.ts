@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../ids.ts'
 import { countWrites } from '../stores/trace-db/counted.ts'
 import { useTestServer } from '../testing.ts'
+import { NO_UNEXPECTED_ERRORS } from '../unexpected-errors.ts'
 import { createMetrics } from './service.ts'
 
 const server = useTestServer()
@@ -54,6 +55,8 @@ describe('GET /metrics', () => {
     const { text } = createMetrics({
       traces,
       jobs: { countStates: async () => [{ state: 'queued', count: 3 }] },
+      unexpected: NO_UNEXPECTED_ERRORS,
+      blobSweep: { counts: () => ({ deleted: 0, failed: 0 }) },
     })
     const inserts = [1, 2, 4].map((count) => traces.insert('calls', new Array(count).fill({})))
     const settled = Promise.allSettled(inserts)

@@ -1,7 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { BlobSweep, SweepCounts } from '../blob-sweep.ts'
 import type { RawReply } from '../http/route.ts'
 import type { CountedTraceDb, WriteCounts } from '../stores/trace-db/counted.ts'
+import type { TableRepairs } from '../stores/trace-db/port.ts'
 import type { Jobs } from '../training/jobs/service.ts'
+import type { UnexpectedErrors } from '../unexpected-errors.ts'
 
 /** How often the event loop is looked at: the library's own 10 ms would cost an idle server one percent of a core. */
 const EVENT_LOOP_LOOKS_MS = 1000
@@ -17,7 +20,12 @@ const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof Wr
  * What Prometheus reads. Labels are operations, statuses, tables and states, of which there are few, and never anything
  * that a caller chose.
  */
-export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, 'countStates'> }) {
+export function createMetrics(deps: {
+  traces: CountedTraceDb
+  jobs: Pick<Jobs, 'countStates'>
+  unexpected: UnexpectedErrors
+  blobSweep: Pick<BlobSweep, 'counts'>
+}) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({
@@ -39,6 +47,13 @@ export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, '
     labelNames: ['state'],
     registers,
   })
+  const repairs = repairMetrics(registers)
+  const unexpected = new Counter({
+    name: 'heddle_unexpected_errors_total',
+    help: 'Errors that no code has caught, each of which is a bug and in the log',
+    registers,
+  })
+  const orphans = orphanMetrics(registers)
   let running: Promise<string> | undefined
 
   async function read(): Promise<string> {
@@ -46,6 +61,10 @@ export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, '
     jobs.reset()
     for (const { state, count } of states) jobs.set({ state }, count)
     writes.show(deps.traces.writes())
+    repairs.show(deps.traces.repairs())
+    orphans.show(deps.blobSweep.counts())
+    unexpected.reset()
+    unexpected.inc(deps.unexpected.count())
     return registry.metrics()
   }
 
@@ -61,6 +80,53 @@ export function createMetrics(deps: { traces: CountedTraceDb; jobs: Pick<Jobs, '
         running = undefined
       })
       return { headers: { 'content-type': registry.contentType }, body: await running }
+    },
+  }
+}
+
+/** Tables of the trace database that a failing disk broke. */
+function repairMetrics(registers: Registry[]) {
+  const repairs = new Counter({
+    name: 'heddle_table_repairs_total',
+    help: 'Attempts to repair a table of the trace database after a lost write, by result',
+    labelNames: ['result'],
+    registers,
+  })
+  const detached = new Gauge({
+    name: 'heddle_tables_detached',
+    help: 'Tables of the trace database that are closed until they can be repaired',
+    registers,
+  })
+
+  return {
+    show({ done, failed, detached: tables }: TableRepairs): void {
+      repairs.reset()
+      repairs.inc({ result: 'done' }, done)
+      repairs.inc({ result: 'failed' }, failed)
+      detached.set(tables.length)
+    },
+  }
+}
+
+/** Blobs that a crash left without an owner. */
+function orphanMetrics(registers: Registry[]) {
+  const deleted = new Counter({
+    name: 'heddle_orphan_blobs_deleted_total',
+    help: 'Blobs that no row owned, such as a crash leaves them, and that were deleted',
+    registers,
+  })
+  const failed = new Counter({
+    name: 'heddle_orphan_blob_looks_failed_total',
+    help: 'Looks for blobs without an owner that failed, as the log says',
+    registers,
+  })
+
+  return {
+    show(counts: Readonly<SweepCounts>): void {
+      deleted.reset()
+      deleted.inc(counts.deleted)
+      failed.reset()
+      failed.inc(counts.failed)
     },
   }
 }

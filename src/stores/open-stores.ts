@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts'
 import { openFileBlobs } from './blobs/files.ts'
 import type { Blobs } from './blobs/port.ts'
 import { migrateControlDb } from './control-db/migrate.ts'
@@ -16,13 +17,14 @@ export interface Stores extends AsyncDisposable {
 }
 
 /** Opens and migrates the embedded stores below one data folder. @throws Error when another process holds it. */
-export async function openStores(dataFolder: string): Promise<Stores> {
+export async function openStores(dataFolder: string, log: Log): Promise<Stores> {
   await using opening = new AsyncDisposableStack()
   opening.use(openDataFolder(dataFolder))
-  const traces = opening.use(openChdb(dataFolder))
+  const traces = opening.use(openChdb(dataFolder, log))
   const control = opening.use(openSqlite(dataFolder))
   const blobs = opening.use(await openFileBlobs(dataFolder))
-  await Promise.all([migrateTraceDb(traces), migrateControlDb(control)])
+  await migrateControlDb(control)
+  await migrateTraceDb(traces)
   const opened = opening.move()
   return { traces, control, blobs, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

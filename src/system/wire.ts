@@ -51,16 +51,14 @@ const PIECE_BYTES_MIN = 4 * 1024
 /** A piece is read at once. */
 const PIECE_BYTES_MAX = 1024 * 1024
 
-const FromByte = z.coerce
-  .number()
+const FromByte = z
   .int()
   .min(0)
   .meta({ description: 'Such as the `until` of the piece before; without it the last piece is answered' })
 
 export const EngineLogQuery = z.object({
   from: FromByte.optional(),
-  bytes_max: z.coerce
-    .number()
+  bytes_max: z
     .int()
     .min(PIECE_BYTES_MIN)
     .max(PIECE_BYTES_MAX)

@@ -1,23 +1,23 @@
 import { ValidationFailure } from '../http/validation-error.ts'
-import { isoMicros } from '../time.ts'
+import { isoMicros, isoOfSeconds } from '../time.ts'
+import { FIRST, INVALID, INVALID_TYPE, LAST, storedTime } from './date-time-wire.ts'
 
 /** Characters of a text that is no date-time, which are echoed. */
 const INPUT_CHARS_MAX = 64
 
-/** The database knows the times between these; the first means none. */
-const FIRST = '1900-01-02'
-const LAST = '2299-12-31'
+const [FIRST_SECONDS, LAST_SECONDS] = [Date.parse(FIRST) / 1000, Date.parse(LAST) / 1000]
 
 /**
  * A date-time in a body, as UTC with microseconds; `path` is where it stands there.
  * @throws 422: wire: clients send the halves of a batch again on 422, and drop the whole of it on 400.
  */
 export function dateTimeAt(path: readonly (string | number)[], text: string): string {
-  const iso = isoMicros(text)
-  if (iso !== undefined && iso > FIRST && iso < LAST) return iso
+  const iso = storedTime(text)
+  if (iso !== undefined) return iso
   const input = text.slice(0, INPUT_CHARS_MAX)
-  const msg = 'Input should be a valid datetime'
-  throw new ValidationFailure([{ type: 'datetime_parsing', loc: ['body', ...path], msg, input }])
+  throw new ValidationFailure([
+    { type: INVALID_TYPE, loc: ['body', ...path.map(String)], msg: INVALID, input },
+  ])
 }
 
 /**
@@ -25,10 +25,16 @@ export function dateTimeAt(path: readonly (string | number)[], text: string): st
  * an ISO date or date-time in UTC. Beyond what is stored, the nearest that is says the same.
  */
 export function comparedDateTime(literal: number | string): string | undefined {
-  if (typeof literal === 'number') {
-    return new Date(Math.min(Math.max(literal * 1000, Date.parse(FIRST)), Date.parse(LAST))).toISOString()
-  }
+  if (typeof literal === 'number')
+    return isoOfSeconds(Math.min(Math.max(literal, FIRST_SECONDS), LAST_SECONDS))
   const iso = isoMicros(literal)
   if (iso === undefined || (iso > FIRST && iso < LAST)) return iso
   return iso > FIRST ? LAST : FIRST
+}
+
+/** SQL for the time that a number of Unix seconds means, as {@link comparedDateTime} reads it. */
+export function secondsAsDateTimeSql(seconds: string): string {
+  // Whole literals would be integers, which have no type in common with a double.
+  const bounded = `least(greatest(${seconds}, ${FIRST_SECONDS}.0), ${LAST_SECONDS}.0)`
+  return `fromUnixTimestamp64Micro(accurateCastOrNull(round(${bounded} * 1000000), 'Int64'), 'UTC')`
 }

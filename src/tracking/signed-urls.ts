@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { notAllowed } from '../errors.ts'
-import type { CallContext } from '../http/caller.ts'
+import { type CallContext, originOf } from '../http/caller.ts'
 import type { ControlDb } from '../stores/control-db/tables.ts'
 
 /** Clients ask for thousands of URLs at once, and the last of those files may be hours away. */
@@ -59,13 +59,6 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
       if (shown.expires * 1000 < Date.now()) throw notAllowed('This URL has expired; ask for a new one')
     },
   }
-}
-
-/** Wire: clients want absolute URLs. A proxy in front says what it was called by. */
-function originOf(context: CallContext): string {
-  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
-  const host = context.header('x-forwarded-host') ?? context.header('host') ?? 'localhost'
-  return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }
 
 async function loadSecret(control: ControlDb): Promise<string> {

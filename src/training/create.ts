@@ -46,7 +46,7 @@ export interface TrainingDeps {
   tables: Tables
   log: Log
   engine: EngineOptions
-  /** `file://` training data lies below it. */
+  /** `file://` training data lies below its folder `imports`. */
   dataFolder: string
 }
 
@@ -67,7 +67,17 @@ export function createTraining(deps: TrainingDeps) {
     // Jobs know their models, so they are made below.
     removeJobs: (modelId) => jobs.removeOfModel(modelId),
   })
-  const runner = createJobRunner({ control, blobs, contents, models, baseModels, checkpoints, files, log })
+  const runner = createJobRunner({
+    control,
+    blobs,
+    contents,
+    models,
+    baseModels,
+    checkpoints,
+    files,
+    runs,
+    log,
+  })
   const trajectoryCalls = createTrajectoryCalls({
     calls: deps.calls,
     feedback: deps.feedback,
@@ -113,8 +123,10 @@ export function createTraining(deps: TrainingDeps) {
       await checkpoints.sweep()
       starting.use(await runner.start())
       starting.use(trajectoryCalls.start())
-      baseModels.warmUp(engine.baseModel).catch((error: unknown) => {
-        log.warn({ reason: messageOf(error) }, 'the engine is not ready')
+      const warming = new AbortController()
+      starting.defer(() => warming.abort(new Error('The server is stopping')))
+      baseModels.warmUp(engine.baseModel, warming.signal).catch((error: unknown) => {
+        if (!warming.signal.aborted) log.warn({ reason: messageOf(error) }, 'the engine is not ready')
       })
       return starting.move()
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { TEST_BASE_MODEL } from '../testing.ts'
+import { TEST_BASE_MODEL } from '../test-app.ts'
 import { group, json, useTrainingServer } from './use-training-server.ts'
 
 const training = useTrainingServer()
@@ -24,6 +24,15 @@ describe('POST /v1/preview/models', () => {
       base_model: TEST_BASE_MODEL,
     })
     expect(taken.status).toBe(409)
+  })
+
+  it('400 with the nearest names for a base model that is not there, and nothing is started', async () => {
+    const body = { project: 'proj', name: randomUUID(), base_model: 'missing/tset' }
+    const response = await server.post('/v1/preview/models', body)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(
+      'There is no base model missing/tset: made to be missing. Near that name: test/base',
+    )
   })
 
   it('422 for a name that could not be called', async () => {
@@ -118,10 +127,13 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 
   it('422 that names the group and the field', async () => {
-    const response = await postJob(randomUUID(), [group(), { trajectories: [{ messages_and_choices: [] }] }])
+    const trajectories = [{ messages_and_choices: [], reward: 'high' }]
+    const response = await postJob(randomUUID(), [group(), { trajectories }])
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({
-      detail: [{ type: 'missing', loc: ['body', 'trajectory_groups', 1, 'trajectories', 0, 'reward'] }],
+      detail: [
+        { type: 'float_type', loc: ['body', 'trajectory_groups', '1', 'trajectories', '0', 'reward'] },
+      ],
     })
   })
 

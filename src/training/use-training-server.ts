@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect, vi } from 'vitest'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, type TestServer, useTestServer } from '../testing.ts'
+import { TEST_BASE_MODEL } from '../test-app.ts'
+import { type TestServer, useTestServer } from '../testing.ts'
 
 export interface Event {
   id: string

@@ -14,6 +14,8 @@ export interface WantedDifference {
   /** Only where the values are these: the reference's, then Heddle's. */
   values?: readonly [reference: unknown, heddle: unknown]
   why: string
+  /** Set where the reference differs only sometimes, as its merges and threads go: the difference may be absent. */
+  byChance?: true
 }
 
 /** Whether a difference found at `scenario: title` is this one; `at` is one of the patterns. */

@@ -190,6 +190,12 @@ const FILTERS: readonly WantedDifference[] = [
     })),
 ]
 
+const EMPTY_TEXT: readonly WantedDifference[] = ['parent_id', 'exception'].map((name) => ({
+  at: [`call queries in parts: where ${name} $contains nothing *`],
+  place: 'body',
+  why: 'The empty text is in all, however a call came in; the reference finds it there only in calls that came at once.',
+}))
+
 const DETAILS: readonly WantedDifference[] = [
   ...['ended_at', 'wb_user_id', 'summary.weave.*'].map((name) => ({
     at: ['expanded calls: expanded and chosen'],
@@ -241,6 +247,7 @@ const DETAILS: readonly WantedDifference[] = [
     at: ['calls by feedback: with feedback'],
     place: 'body[0].summary.weave.feedback',
     why: 'Feedback comes in the order in which it was given; that of the reference is by chance.',
+    byChance: true,
   },
   {
     at: ['calls by feedback: one with feedback'],
@@ -250,4 +257,10 @@ const DETAILS: readonly WantedDifference[] = [
   },
 ]
 
-export const WANTED_IN_CALLS: readonly WantedDifference[] = [...WRITING, ...QUERIES, ...FILTERS, ...DETAILS]
+export const WANTED_IN_CALLS: readonly WantedDifference[] = [
+  ...WRITING,
+  ...QUERIES,
+  ...FILTERS,
+  ...EMPTY_TEXT,
+  ...DETAILS,
+]

@@ -36,7 +36,7 @@ test('calls are chosen one by one, as a range and all at once, exported and dele
   await expect(title(page)).toContainText('316 calls')
   await expect(bar(page)).toBeHidden()
 
-  await page.getByRole('textbox', { name: 'Search calls' }).fill('status:success')
+  await page.getByRole('combobox', { name: 'Search calls' }).fill('status:success')
   await page.keyboard.press('Enter')
   await expect(title(page)).toContainText(/29\d calls/)
   await expect(page.getByRole('checkbox', { name: 'Choose row 2', exact: true })).toBeVisible()

@@ -34,7 +34,12 @@ test('two evaluations are compared: the better one, the rows that differ, a row 
   await expect(right).toContainText('better')
   await expect(summary).toContainText('60 rows')
 
-  await right.getByRole('button').click()
+  const metric = right.getByRole('button', { name: 'names_it right', exact: true })
+  await metric.click()
+  await metric.click()
+  await expect(page.getByRole('combobox', { name: 'Order of the rows' })).toContainText(
+    'Better in names_it.right first',
+  )
   const rows = page.getByRole('grid', { name: 'Rows' })
   const first = rows.getByRole('row').nth(1)
   await expect(first).toContainText('▲')

@@ -20,7 +20,7 @@ test('find a failed call, judge it, and find all of it again after a reload', as
 
   await page
     .getByRole('searchbox')
-    .or(page.getByRole('textbox', { name: 'Search calls' }))
+    .or(page.getByRole('combobox', { name: 'Search calls' }))
     .press('Escape')
   await page.keyboard.press('j')
   await page.keyboard.press('j')

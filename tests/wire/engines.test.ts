@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from './environments.ts'
@@ -20,13 +21,17 @@ let server: WireServer
 let elsewhere: ChildProcess
 let door: Door
 let second = ''
+/** Where other base models lie. */
+let models = ''
 
 beforeAll(async () => {
   const port = await freePort()
   elsewhere = startElsewhere(port)
   door = createDoor(port)
   await door.open()
+  models = await mkdtemp(join(tmpdir(), 'heddle-models-'))
   server = await startServer({
+    HEDDLE_BASE_MODELS: models,
     HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
     HEDDLE_ENGINE_MEMORY_GB: String(MEMORY_GB),
     HEDDLE_VLLM_URL: `http://127.0.0.1:${door.port}/`,
@@ -36,6 +41,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
+  await rm(models, { recursive: true, force: true })
   await door.shut()
   const ended = once(elsewhere, 'exit')
   process.kill(-(elsewhere.pid ?? Number.NaN), 'SIGKILL')
@@ -107,7 +113,7 @@ async function freePort(): Promise<number> {
 
 /** Another base model with the same weights, so that it answers the same. */
 async function copyOfTiny(name: string): Promise<string> {
-  const folder = join(server.folder, name)
+  const folder = join(models, name)
   await cp(TINY, folder, { recursive: true })
   await newModel({ base_model: folder })
   return folder

@@ -129,6 +129,7 @@ describe('a monitor that PyPI weave publishes', () => {
       other: {},
       before: {},
       scored_by: ['JSON please', 'please'],
+      turns: [true],
       by_the_monitor: true,
     })
   })

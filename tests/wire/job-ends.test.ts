@@ -92,8 +92,8 @@ describe('a job that goes wrong', () => {
   it('an unknown base model: registering says what is wrong', async () => {
     const body = { project: 'wire', name: 'x', base_model: '/nowhere/at-all', return_existing: true }
     const response = await request('POST', '/v1/preview/models', body)
-    expect(response.status).toBe(503)
-    expect(await response.text()).toMatch(/nowhere/)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toMatch(/nowhere.*heddle\/loom-tiny/)
   })
 
   it('a KL penalty with reference to a step that is not there', async () => {

@@ -30,6 +30,8 @@ export interface WireServer extends AsyncDisposable {
   /** The log lines so far, for messages of failing tests. */
   log(): string
   signal(name: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
+  /** The status with which the process that runs ends, by itself. */
+  ended(): Promise<number | null>
   start(): Promise<void>
 }
 
@@ -110,6 +112,10 @@ export async function startServer(
       const [code] = (await once(state.child ?? process, 'close')) as [number | null]
       return { code, ms: performance.now() - started }
     },
+    async ended() {
+      const [code] = (await once(state.child ?? process, 'close')) as [number | null]
+      return code
+    },
     async [Symbol.asyncDispose]() {
       if (state.child?.exitCode === null && state.child.signalCode === null) {
         state.child.kill('SIGTERM')
@@ -139,7 +145,7 @@ function requestOf(line: string): LoggedRequest[] {
   return [{ method, path, status }]
 }
 
-/** Runs a client program; its standard output is one JSON document. @throws Error with its output when it fails. */
+/** Runs a client program, whose last line that is a JSON object says what it saw. @throws Error with its output when it fails. */
 export async function runClient(
   command: readonly string[],
   env: Record<string, string>,
@@ -159,7 +165,8 @@ export async function runClient(
     errors += String(chunk)
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  const last = output.trim().split('\n').at(-1) ?? ''
+  // Clients write lines of their own when they end.
+  const last = output.split('\n').findLast((line) => line.startsWith('{')) ?? ''
   if (code !== 0) throw new Error(`${command.join(' ')} ended with status ${code}\n${output}\n${errors}`)
   return JSON.parse(last) as Record<string, unknown>
 }

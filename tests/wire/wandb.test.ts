@@ -13,19 +13,27 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
+/** What tells a client of the server, and keeps what it stores away from what it has stored before. */
+async function settings(): Promise<Record<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-wandb-'))
+  return {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+    // What the client keeps on this machine would hide what the server answers.
+    WANDB_CACHE_DIR: join(folder, 'cache'),
+    WANDB_DATA_DIR: join(folder, 'data'),
+    WANDB_CONFIG_DIR: join(folder, 'config'),
+    WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
+    WANDB_ERROR_REPORTING: 'false',
+  }
+}
+
 describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
   it('logs, resumes and reads runs, and keeps artifacts, without one failed request', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'heddle-wandb-'))
-    const seen = await runClient([pythonIn('clients'), clientProgram('wandb_basic.py'), 'wire'], {
-      WANDB_BASE_URL: server.url,
-      WANDB_API_KEY: KEY,
-      // What the client keeps on this machine would hide what the server answers.
-      WANDB_CACHE_DIR: join(folder, 'cache'),
-      WANDB_DATA_DIR: join(folder, 'data'),
-      WANDB_CONFIG_DIR: join(folder, 'config'),
-      WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
-      WANDB_ERROR_REPORTING: 'false',
-    })
+    const seen = await runClient(
+      [pythonIn('clients'), clientProgram('wandb_basic.py'), 'wire'],
+      await settings(),
+    )
     expect((await server.takeRequests()).filter(({ status }) => status >= 400)).toEqual([])
     expect(seen).toMatchObject({
       run: {
@@ -91,6 +99,43 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         types: ['dataset'],
         collections: ['data', 'refers'],
       },
+    })
+  })
+
+  it('links versions, and renames, tags and deletes collections, without one failed request', async () => {
+    const program = [pythonIn('clients'), clientProgram('wandb_links.py'), 'links']
+    const seen = await runClient(program, await settings())
+    expect((await server.takeRequests()).filter(({ status }) => status >= 400)).toEqual([])
+    const project = 'local/links'
+    const shelf = `${project}-shelf/shelf`
+    expect(seen).toMatchObject({
+      linked: {
+        linked: ['shelf:v1', true, 'data:v0', ['latest', 'best']],
+        again: ['shelf:v1', ['again', 'best', 'latest']],
+        draft: [`${project}/local-shelf:v0`, 'draft:v0'],
+        used: ['shelf:best', 'first'],
+        read: ['v1', 'v0', 'dataset', 'first'],
+        source: `${project}/data:v0`,
+        latest: 'v0',
+        numbered: 'second',
+        links: [[`${shelf}:v1`, ['again', 'best', 'latest', 'v1']]],
+        listed: [
+          ['v1', 'shelf:v1'],
+          ['v0', 'shelf:v0'],
+        ],
+      },
+      changed: {
+        aliases: ['best', 'latest', 'more'],
+        unlinked: [true, false, false],
+        source_kept: 'first',
+        refused: expect.stringContaining('not a linked artifact'),
+      },
+      collections: {
+        sequence: [true, 'data-new', 'a sequence', ['b', 'c'], ['latest'], ['v1', 'v0']],
+        portfolio: [false, 'shelf-new', 'a portfolio', ['b', 'c'], ['latest'], ['v0']],
+        moved: 'notes',
+      },
+      deleted: { kept: true, shelf: false, sequence: false, left: ['draft'] },
     })
   })
 })

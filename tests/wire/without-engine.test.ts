@@ -1,12 +1,23 @@
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
+import { until } from './until.ts'
 
 let server: WireServer
+/** Where the server looks for the engine; nothing is there at first. */
+let cache = ''
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+  cache = await mkdtemp(join(tmpdir(), 'heddle-cache-'))
+  server = await startServer({ HEDDLE_CACHE: cache })
 })
-afterAll(() => server[Symbol.asyncDispose]())
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(cache, { recursive: true, force: true })
+})
 
 function post(path: string, body: unknown): Promise<Response> {
   return fetch(`${server.url}${path}`, {
@@ -48,4 +59,14 @@ describe('without the Python environment of the engine', () => {
     expect((await fetch(`${server.url}/v1/system-check`)).status).toBe(503)
     expect((await fetch(`${server.url}/v1/health`)).status).toBe(200)
   })
+
+  it('200 once the environment is there, without a start of the server', async () => {
+    const environment = resolve(pythonIn('engine'), '../..')
+    await mkdir(join(cache, 'python'))
+    await symlink(environment, join(cache, 'python', basename(environment)))
+    const chat = { model: 'heddle/loom-tiny', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
+    await until(async () => ((await post('/v1/chat/completions', chat)).status === 200 ? true : undefined))
+    expect((await fetch(`${server.url}/v1/system-check`)).status).toBe(200)
+    expect(server.processes('engine.main')).not.toEqual([])
+  }, 300_000)
 })

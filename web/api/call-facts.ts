@@ -19,6 +19,11 @@ export interface CallFacts {
   models: string[]
 }
 
+/** Whether a call is a whole evaluation, whose results have a page of their own. */
+export function isEvaluation({ op_name }: Pick<Call, 'op_name'>): boolean {
+  return /(?:^|\/op\/)Evaluation\.evaluate(?::|$)/.test(op_name)
+}
+
 type Told = Pick<Call, 'op_name' | 'display_name' | 'started_at' | 'ended_at' | 'summary'>
 
 export function factsOf(call: Told): CallFacts {

@@ -1,10 +1,11 @@
+import type { CallField, CallFieldsReq, CallFieldsRes } from '../../src/trace/call-fields/wire.ts'
 import type { CallsFilter, CallsStreamQueryReq, Call as StoredCall } from '../../src/trace/calls/wire.ts'
 import type { Operand, Operation } from '../../src/trace/query-language/wire.ts'
 import { ask, askJson, askLines } from './client.ts'
 import type { OnWire } from './wire.ts'
 
 export type Call = OnWire<StoredCall>
-export type { CallsFilter, Operand, Operation }
+export type { CallField, CallFieldsRes, CallsFilter, Operand, Operation }
 
 /** Which calls, in which order, with which of their payloads. */
 export type CallsRequest = Omit<CallsStreamQueryReq, 'project_id'>
@@ -30,6 +31,15 @@ export async function countCalls(
 ): Promise<number> {
   const body = { project_id, filter, query }
   return (await askJson<{ count: number }>('/calls/query_stats', { body, signal })).count
+}
+
+/** Which fields calls have, and the frequent values of each. */
+export async function callFields(
+  project_id: string,
+  request: Partial<Omit<CallFieldsReq, 'project_id'>>,
+  { signal }: Options = {},
+): Promise<CallFieldsRes> {
+  return await askJson('/calls/fields', { body: { project_id, ...request }, signal })
 }
 
 /** One call with everything that is known of it; null when there is none. Numbers that the browser cannot hold stay text. */

@@ -1,3 +1,4 @@
+import { noteAnswer, noteNoAnswer } from './connection.ts'
 import { currentKey, refuseKey } from './key.ts'
 
 /** A request that the server refused or that did not reach it; `status` is 0 for the latter. */
@@ -11,6 +12,11 @@ export class ApiError extends Error {
     this.status = status
     this.requestId = requestId
   }
+}
+
+/** Whether the server says that there is no such thing. */
+export function isMissing(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === 404
 }
 
 export interface Ask {
@@ -29,8 +35,10 @@ export async function ask(path: string, { method, body, signal }: Ask = {}): Pro
   if (signal !== undefined) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    noteNoAnswer()
     throw new ApiError(0, 'The server cannot be reached')
   })
+  noteAnswer()
   if (response.ok) return response
   if (response.status === 401) refuseKey()
   const requestId = response.headers.get('x-request-id') ?? undefined
@@ -74,7 +82,7 @@ async function reasonOf(response: Response): Promise<string> {
   try {
     const { reason, detail, error } = JSON.parse(text) as {
       reason?: string
-      detail?: string | { msg?: string; loc?: (string | number)[] }[]
+      detail?: string | { msg?: string; loc?: string[] }[]
       error?: { message?: string }
     }
     if (typeof reason === 'string') return reason

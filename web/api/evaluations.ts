@@ -5,15 +5,27 @@ import type { OnWire } from './wire.ts'
 
 export type ResultsRow = OnWire<Row>
 export type ResultsSummary = OnWire<Summary>
+export type EvaluationResults = ResultsSummary['evaluations'][number]
 export type { ScorerStats }
 
 /** Evaluations of one list; the newest are shown. */
 const RUNS_MAX = 1000
 
-/** The calls that evaluations are, newest first: their summary is the output. */
-export async function listEvaluations(project: string, signal: AbortSignal): Promise<Call[]> {
+/**
+ * The calls that evaluations are, newest first: their summary is the output.
+ *
+ * @param evaluations refs of those that are wanted; without it, all
+ */
+export async function listEvaluations(
+  project: string,
+  signal: AbortSignal,
+  evaluations?: readonly string[],
+): Promise<Call[]> {
   const request = {
-    filter: { op_names: [`weave:///${project}/op/Evaluation.evaluate:*`, 'Evaluation.evaluate'] },
+    filter: {
+      op_names: [`weave:///${project}/op/Evaluation.evaluate:*`, 'Evaluation.evaluate'],
+      ...(evaluations !== undefined && { input_refs: [...evaluations] }),
+    },
     sort_by: [{ field: 'started_at', direction: 'desc' as const }],
     limit: RUNS_MAX,
     columns: ['inputs', 'output', 'summary', 'display_name', 'ended_at', 'exception'],
@@ -23,22 +35,34 @@ export async function listEvaluations(project: string, signal: AbortSignal): Pro
   return calls
 }
 
-/** Whether any of these evaluations has not ended, so that its results may still change. */
-export async function isAnyRunning(
+/** Some evaluations by their ids; one that has not ended may still change. Their output is the client's own summary. */
+export async function readEvaluations(
   project: string,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<boolean> {
-  const request = { filter: { call_ids: [...ids] }, columns: ['ended_at'] }
-  for await (const call of streamCalls(project, request, { signal })) if (call.ended_at === null) return true
-  return false
+): Promise<Call[]> {
+  const request = { filter: { call_ids: [...ids] }, columns: ['output', 'ended_at'] }
+  const calls: Call[] = []
+  for await (const call of streamCalls(project, request, { signal })) calls.push(call)
+  return calls
 }
 
-interface Sort {
+/** What the trials of evaluations come to, with errors as failures; nothing of what is below the trials. */
+export async function readScores(
+  project: string,
+  evaluation_call_ids: readonly string[],
+  signal: AbortSignal,
+): Promise<EvaluationResults[]> {
+  const only = { include_rows: false, include_summary: true, include_predict_and_score_children: false }
+  const request = { evaluation_call_ids, include_errors: true, ...only }
+  return (await askResults(project, request, signal)).summary?.evaluations ?? []
+}
+
+export interface ResultsSort {
   field: string
   direction: 'asc' | 'desc'
   evaluation_call_id?: string
-  mode?: 'value' | 'difference'
+  mode?: 'value' | 'difference' | 'change'
 }
 
 /** Rows of evaluations side by side, or what all of them come to. */
@@ -49,7 +73,9 @@ export interface ResultsRequest {
   include_summary?: boolean
   include_raw_data_rows?: boolean
   resolve_row_refs?: boolean
-  sort_by?: readonly Sort[]
+  include_errors?: boolean
+  include_predict_and_score_children?: boolean
+  sort_by?: readonly ResultsSort[]
   filters?: readonly { query: unknown; evaluation_call_id?: string }[]
   filter_logic_operator?: 'and' | 'or'
   limit?: number

@@ -1,9 +1,10 @@
 import type { Json } from './wire.ts'
 
-/** The value at a dotted path, whose steps may be names with dots of their own. */
+/** The value at a dotted path; wire: a dot that is part of a name is written `\.`. */
 export function valueAt(call: object, path: string): Json | undefined {
   let value = call as Json | undefined
-  for (const step of path.split('.')) {
+  for (const escaped of path.split(/(?<!\\)\./)) {
+    const step = escaped.replaceAll('\\.', '.')
     if (typeof value !== 'object' || value === null) return undefined
     value = Array.isArray(value) ? value[Number(step)] : value[step]
   }

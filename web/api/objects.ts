@@ -15,8 +15,8 @@ interface ObjectsFilter {
   latest_only?: boolean
 }
 
-/** Objects of one list. */
-const OBJECTS_MAX = 1000
+/** Objects of one list; the newest are shown. */
+export const OBJECTS_MAX = 1000
 
 /** Versions of objects, without their values where those are not needed. */
 export async function listObjects(
@@ -89,6 +89,17 @@ export async function readRows(
 ): Promise<StoredRow[]> {
   const body = { project_id, ...table }
   return (await askJson<{ rows: StoredRow[] }>('/table/query', { body, signal })).rows
+}
+
+/** The place of a row in its table, from 0; null where the table has no such row. */
+export async function findRow(
+  project_id: string,
+  { digest, row }: { digest: string; row: string },
+  signal: AbortSignal,
+): Promise<number | null> {
+  const body = { project_id, digest, filter: { row_digests: [row] }, limit: 1 }
+  const { rows } = await askJson<{ rows: StoredRow[] }>('/table/query', { body, signal })
+  return rows[0]?.original_index ?? null
 }
 
 /** The source of an op or a model that keeps one; null for what has none. */

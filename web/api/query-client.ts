@@ -5,6 +5,9 @@ import { ApiError } from './client.ts'
 export const LIVE_MS = 5_000
 
 const RETRIES = 2
+/** What a person did is tried a little longer: until it is noticed that the server is away, and everything waits. */
+const CHANGE_RETRIES = 5
+const RETRY_MS = 500
 
 /** What the caller did wrong stays wrong; what the network or the server did may pass. */
 function mayPass(error: Error): boolean {
@@ -22,7 +25,13 @@ export function createQueryClient(): QueryClient {
         staleTime: LIVE_MS,
         refetchOnWindowFocus: true,
         retry: (failures, error) => failures < RETRIES && mayPass(error),
-        retryDelay: 500,
+        retryDelay: RETRY_MS,
+      },
+      mutations: {
+        // What did not reach the server is sent again; nothing else, since it may have been done.
+        retry: (failures, error) =>
+          failures < CHANGE_RETRIES && error instanceof ApiError && error.status === 0,
+        retryDelay: RETRY_MS,
       },
     },
   })

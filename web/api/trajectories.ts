@@ -7,7 +7,8 @@ export interface TurnPlace {
   job_id?: string
   split: string
   group: number
-  trajectory: number
+  /** Undefined for an exception, and for a group without attempts. */
+  trajectory?: number
   history: number
   turn: number
   reward: number

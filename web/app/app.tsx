@@ -1,12 +1,13 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { Suspense, useSyncExternalStore } from 'react'
 import { keyRefusal } from '../api/key.ts'
 import { createQueryClient } from '../api/query-client.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { router } from './router.tsx'
 import { SignIn } from './sign-in.tsx'
 
-const Toaster = lazy(async () => ({ default: (await import('../components/toaster.tsx')).Toaster }))
+const Toaster = lazyPart(async () => (await import('../components/toaster.tsx')).Toaster)
 const queryClient = createQueryClient()
 
 /** Everything that the whole app shares. */

@@ -1,16 +1,20 @@
-/** Addresses below a project that clients print or remember, and the page that each means. */
+/** Addresses below a project that clients print or remember, as patterns, and the page that each means. */
 const LINKS: Record<string, string> = {
   '': 'traces',
   weave: 'traces',
   'weave/traces': 'traces',
   'weave/calls': 'traces',
   'weave/evaluations': 'evaluations',
+  'weave/compare-evaluations': 'compare?runs=$evaluationCallIds',
   'weave/datasets': 'datasets',
-  'r/call/$id': 'calls/$id',
+  'weave/threads': 'threads',
+  'weave/threads/$thread': 'threads?thread=$thread',
+  'weave/playground': 'playground',
+  'weave/(?<kind>objects|ops|models|prompts|scorers|monitors|leaderboards)': 'library?kind=$kind',
   'weave/calls/$id': 'calls/$id',
-  'weave/ops/$name/versions/$version': 'objects/$name/versions/$version',
-  'weave/objects/$name/versions/$version': 'objects/$name/versions/$version',
-  'weave/leaderboards/$name': 'evaluations?leaderboard=$name',
+  '(?:weave/)?(?:objects|ops)/$name(?:/versions)?': 'objects/$name/versions/latest',
+  'weave/(?:objects|ops)/$name/versions/$version': 'objects/$name/versions/$version',
+  'weave/leaderboards/$name': 'leaderboards/$name',
   'weave/agents/conversations/$thread': 'threads?thread=$thread',
   'runs/$run': 'training?run=$run',
 }
@@ -20,15 +24,20 @@ const PATTERNS = Object.entries(LINKS).map(([path, page]) => ({
   path: new RegExp(`^${path.replaceAll(/\$(\w+)/g, '(?<$1>[^/]+)')}$`),
 }))
 
-/** The address of the page that a printed link means; undefined for an address that means nothing. */
-export function pageOfLink(pathname: string): string | undefined {
+/**
+ * The address of the page that a printed link means; undefined for an address that means nothing. A name of the page
+ * that the path does not have is that of a search parameter.
+ */
+export function pageOfLink(pathname: string, search = ''): string | undefined {
   const [, entity, project, rest = ''] = /^\/([^/]+)\/([^/]+)(?:\/(.*?))?\/?$/.exec(pathname) ?? []
   if (entity === undefined || project === undefined) return undefined
+  const parameters = new URLSearchParams(search)
   for (const { path, page } of PATTERNS) {
     const match = path.exec(rest)
-    // The parts go on as they were written, already encoded.
-    if (match !== null)
-      return `/${entity}/${project}/${page.replaceAll(/\$(\w+)/g, (_, name: string) => match.groups?.[name] ?? '')}`
+    if (match === null) continue
+    // The parts of the path go on as they were written, already encoded.
+    const partOf = (name: string) => match.groups?.[name] ?? encodeURIComponent(parameters.get(name) ?? '')
+    return `/${entity}/${project}/${page.replaceAll(/\$(\w+)/g, (_, name: string) => partOf(name))}`
   }
   return undefined
 }

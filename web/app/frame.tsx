@@ -1,19 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { projectId, projectsQuery } from '../api/project.ts'
 import type { Command } from '../components/command-palette.tsx'
 import { useKeys } from '../components/keys.ts'
+import { lazyPart } from '../components/lazy-part.ts'
+import { ConnectionBanner } from './connection-banner.tsx'
 import { useCurrentProject } from './current-project.ts'
 import { PLACES, type Place } from './navigation.ts'
 import { Rail } from './rail.tsx'
 import { chooseTheme } from './theme.ts'
 
 // Both open by a key and not at first sight, so they are no part of what every page waits for.
-const CommandPalette = lazy(async () => ({
-  default: (await import('../components/command-palette.tsx')).CommandPalette,
-}))
-const KeysSheet = lazy(async () => ({ default: (await import('../components/keys-sheet.tsx')).KeysSheet }))
+const CommandPalette = lazyPart(
+  async () => (await import('../components/command-palette.tsx')).CommandPalette,
+)
+const KeysSheet = lazyPart(async () => (await import('../components/keys-sheet.tsx')).KeysSheet)
 
 /** What surrounds every page: the rail, and the keys and commands that work everywhere. */
 export function Frame() {
@@ -46,8 +48,11 @@ export function Frame() {
   return (
     <div className="flex h-full max-md:flex-col-reverse">
       <Rail project={project} onPalette={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
-      <main className="min-h-0 min-w-0 flex-1 bg-bg">
-        <Outlet />
+      <main className="flex min-h-0 min-w-0 flex-1 flex-col bg-bg">
+        <ConnectionBanner />
+        <div className="min-h-0 flex-1">
+          <Outlet />
+        </div>
       </main>
       <Suspense>
         {open === 'palette' && <CommandPalette commands={commands} isOpen onClose={close} />}

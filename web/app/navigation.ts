@@ -4,6 +4,7 @@ import {
   FlaskConical,
   GraduationCap,
   House,
+  Library,
   ListTree,
   type LucideIcon,
   MessagesSquare,
@@ -16,7 +17,9 @@ export interface Place {
   to:
     | '/'
     | '/system'
-    | `/$entity/$project/${'traces' | 'threads' | 'evaluations' | 'datasets' | 'training' | 'playground'}`
+    | `/$entity/$project/${'traces' | 'threads' | 'evaluations' | 'datasets' | 'library' | 'training' | 'playground'}`
+  /** First parts of other addresses below a project that belong to it. */
+  also?: readonly string[]
   keys: string
   icon: LucideIcon
 }
@@ -24,10 +27,23 @@ export interface Place {
 /** Where one can go, in the order of the rail; the palette and the keys are made from it too. */
 export const PLACES: readonly Place[] = [
   { name: 'Home', to: '/', keys: 'g h', icon: House },
-  { name: 'Traces', to: '/$entity/$project/traces', keys: 'g t', icon: ListTree },
+  { name: 'Traces', to: '/$entity/$project/traces', also: ['calls'], keys: 'g t', icon: ListTree },
   { name: 'Threads', to: '/$entity/$project/threads', keys: 'g c', icon: MessagesSquare },
-  { name: 'Evaluations', to: '/$entity/$project/evaluations', keys: 'g e', icon: FlaskConical },
+  {
+    name: 'Evaluations',
+    to: '/$entity/$project/evaluations',
+    also: ['compare'],
+    keys: 'g e',
+    icon: FlaskConical,
+  },
   { name: 'Datasets', to: '/$entity/$project/datasets', keys: 'g d', icon: Database },
+  {
+    name: 'Library',
+    to: '/$entity/$project/library',
+    also: ['objects', 'leaderboards'],
+    keys: 'g l',
+    icon: Library,
+  },
   { name: 'Training', to: '/$entity/$project/training', keys: 'g m', icon: GraduationCap },
   { name: 'Playground', to: '/$entity/$project/playground', keys: 'g p', icon: Play },
   { name: 'System', to: '/system', keys: 'g s', icon: Activity },

@@ -15,14 +15,17 @@ export function PagePending() {
   )
 }
 
-/** A mistake in a page itself. */
+/** What browsers say of a part of the program that the server does not have: it has another build. */
+const NOT_LOADED = /dynamically imported module|importing a module script/i
+
+/** A mistake in a page itself, or a part of it that could not be loaded, which only a reload can bring. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   return (
     <Page title="Something went wrong">
       <ErrorState
         title="This page could not be shown"
         error={error instanceof Error ? error : new Error(String(error))}
-        onRetry={reset}
+        onRetry={NOT_LOADED.test(String(error)) ? () => window.location.reload() : reset}
       />
     </Page>
   )

@@ -76,6 +76,9 @@ export function Rail({ project, onPalette, onKeys }: RailProps) {
   )
 }
 
+/** The place where one is. */
+const HERE = { className: '!bg-selected !text-strong', 'aria-current': 'page' } as const
+
 function PlaceLink({
   place,
   project,
@@ -85,7 +88,10 @@ function PlaceLink({
   project: ProjectName | undefined
   isCollapsed: boolean
 }) {
-  const { icon: Icon, name, to, keys } = place
+  const { icon: Icon, name, to, keys, also = [] } = place
+  const isBelow = useLocation({
+    select: ({ pathname }) => project !== undefined && also.includes(pathname.split('/')[3] ?? ''),
+  })
   const isReachable = project !== undefined || !to.includes('$')
   const look = classNames(
     'flex h-7 items-center gap-2.5 rounded-md px-2 text-muted coarse:h-11 max-md:h-14 max-md:min-w-19 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:px-1',
@@ -112,8 +118,8 @@ function PlaceLink({
       to={to}
       params={project ?? {}}
       activeOptions={{ exact: to === '/', includeSearch: false }}
-      activeProps={{ className: '!bg-selected !text-strong', 'aria-current': 'page' }}
-      className={look}
+      activeProps={HERE}
+      {...(isBelow ? { ...HERE, className: classNames(look, HERE.className) } : { className: look })}
     >
       {content}
     </Link>

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { Suspense, useEffect } from 'react'
+import { lazyPart, loadPart } from '../components/lazy-part.ts'
 import { callSearch } from '../features/call/search.ts'
 import { TracesPage } from '../features/traces/traces-page.tsx'
 
-const loadDetail = () => import('../features/call/detail/call-detail.tsx')
-const CallDetail = lazy(async () => ({ default: (await loadDetail()).CallDetail }))
+const loadDetail = () => loadPart(() => import('../features/call/detail/call-detail.tsx'))
+const CallDetail = lazyPart(async () => (await loadDetail()).CallDetail)
 
 /** The list of calls, in whose panel is what the page of a call shows beside the tree. */
 export function TracesRoute() {

@@ -1,5 +1,5 @@
 import { Autocomplete as Base } from '@base-ui/react/autocomplete'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { classNames } from './class-names.ts'
 import { POPUP, POPUP_ITEM } from './popup-style.ts'
 
@@ -18,6 +18,10 @@ interface ComboboxProps {
   /** Enter, or a suggestion was taken. */
   onCommit: (value: string) => void
   placeholder?: string
+  /** What is offered is about to be seen. */
+  onOpen?: () => void
+  /** Offers are shown as soon as the field has the focus; else by a click, or while the person types. */
+  opensOnFocus?: boolean
   /** Shown where nothing matches. */
   empty?: ReactNode
   autoFocus?: boolean
@@ -32,12 +36,21 @@ export function Combobox({
   onChange,
   onCommit,
   placeholder,
+  onOpen,
+  opensOnFocus = false,
   empty,
   autoFocus,
   className,
 }: ComboboxProps) {
+  const [isOpen, setOpen] = useState(false)
+  const show = (next: boolean) => {
+    setOpen(next)
+    if (next) onOpen?.()
+  }
   return (
     <Base.Root
+      open={isOpen}
+      onOpenChange={show}
       items={suggestions}
       value={value}
       itemToStringValue={(item) => item.value}
@@ -51,6 +64,7 @@ export function Combobox({
         aria-label={label}
         placeholder={placeholder}
         autoFocus={autoFocus}
+        onFocus={() => opensOnFocus && show(true)}
         spellCheck={false}
         className={classNames(
           'h-7 min-w-0 rounded-md border border-line/60 bg-panel px-2 text-sm text-strong placeholder:text-muted coarse:h-11',

@@ -45,7 +45,7 @@ export function formatCount(count: Maybe): string {
   return `${sign}${threeDigits(size / 1e9)}B`
 }
 
-/** `$0.00042` below a cent, `$1.24` above; what has no price is missing and not free. */
+/** `$1.24`, `$0.00042` below a cent, `$4.2e−6` below a hundredth of that; what has no price is missing and not free. */
 export function formatCost(usd: Maybe): string {
   if (usd == null || !Number.isFinite(usd)) return MISSING
   const size = Math.abs(usd)
@@ -53,7 +53,8 @@ export function formatCost(usd: Maybe): string {
   if (size === 0) return '$0'
   if (size >= 0.00995)
     return `${sign}$${size.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
-  return `${sign}$${size.toFixed(Math.min(12, 1 - Math.floor(Math.log10(size))))}`
+  if (size < 0.000_095) return `${sign}$${size.toExponential(1).replace('-', MINUS)}`
+  return `${sign}$${size.toFixed(1 - Math.floor(Math.log10(size)))}`
 }
 
 /** `12.3 %` of a share from 0 to 1. */

@@ -93,8 +93,11 @@ const TYPED_INTO = 'input:not([type="checkbox"], [type="radio"]), textarea, sele
 /** Typing, an open dialog or menu, and the browser's own keys come first. */
 function isOwnedByFocus(event: KeyboardEvent, pressed: string): boolean {
   if (event.altKey) return true
-  if (document.querySelector('[data-modal], [role="menu"], [role="listbox"]') !== null) return true
+  if (document.querySelector('[data-modal], [role="menu"], [role="listbox"]:not([hidden])') !== null)
+    return true
   const target = event.target instanceof HTMLElement ? event.target : null
+  // What opened over the page has its own keys; Escape closes it.
+  if (target?.closest('[role="dialog"]') != null) return true
   const isTyping = target?.matches(TYPED_INTO) ?? false
   return isTyping && !pressed.startsWith('mod+') && pressed !== 'Escape'
 }

@@ -1,8 +1,9 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useEarlyClick } from './early-click.ts'
+import { lazyPart } from './lazy-part.ts'
 import type { MenuProps } from './menu-popup.tsx'
 
-const MenuPopup = lazy(async () => ({ default: (await import('./menu-popup.tsx')).MenuPopup }))
+const MenuPopup = lazyPart(async () => (await import('./menu-popup.tsx')).MenuPopup)
 
 /**
  * What can be done, behind one button; groups are separated and may have a name. What opens is loaded once the page

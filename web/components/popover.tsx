@@ -1,8 +1,9 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useEarlyClick } from './early-click.ts'
+import { lazyPart } from './lazy-part.ts'
 import type { PopoverProps } from './popover-popup.tsx'
 
-const PopoverPopup = lazy(async () => ({ default: (await import('./popover-popup.tsx')).PopoverPopup }))
+const PopoverPopup = lazyPart(async () => (await import('./popover-popup.tsx')).PopoverPopup)
 
 /** A small form or list that belongs to one button; like a menu, it is loaded once the page stands. */
 export function Popover(props: PopoverProps) {

@@ -54,7 +54,7 @@ export function ScatterPlot(props: ScatterPlotProps) {
     return found?.id
   }
   return (
-    <figure className="flex min-w-0 flex-col gap-1">
+    <figure className="flex min-w-0 flex-col gap-1 select-none">
       <p className="flex justify-between gap-2 text-xs text-muted">
         <span className="min-w-0 truncate">↑ {props.yTitle}</span>
         <span className="tabular shrink-0">

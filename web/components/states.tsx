@@ -33,10 +33,12 @@ interface ErrorStateProps {
   title: string
   error: Error
   onRetry?: () => void
+  /** Buttons beside that of another try. */
+  actions?: ReactNode
 }
 
 /** What failed, under which id the server's log has it, and another try. */
-export function ErrorState({ title, error, onRetry }: ErrorStateProps) {
+export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) {
   const requestId = 'requestId' in error && typeof error.requestId === 'string' ? error.requestId : undefined
   return (
     <div role="alert" className="mx-auto flex w-full max-w-lg flex-col items-start gap-2 p-6">
@@ -48,19 +50,25 @@ export function ErrorState({ title, error, onRetry }: ErrorStateProps) {
           <CopyButton text={requestId} label="Copy request id" />
         </p>
       )}
-      {onRetry !== undefined && (
-        <Button icon={<RotateCcw size={14} />} onClick={onRetry}>
-          Try again
-        </Button>
-      )}
+      <div className="flex flex-wrap gap-2">
+        {onRetry !== undefined && (
+          <Button icon={<RotateCcw size={14} />} onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        {actions}
+      </div>
     </div>
   )
 }
 
-/** A line over data that is still shown although the last refresh failed. */
+/** A line over data that is still shown although the last refresh failed; the frame itself says it when the server is away. */
 export function StaleBanner({ error, onRetry }: { error: Error; onRetry: () => void }) {
   return (
-    <div role="status" className="flex h-8 shrink-0 items-center gap-2 bg-warn-soft px-4 text-xs text-warn">
+    <div
+      role="status"
+      className="flex h-8 shrink-0 items-center gap-2 bg-warn-soft px-4 text-xs text-warn in-data-offline:hidden"
+    >
       <span className="min-w-0 flex-1 truncate">Showing what was loaded before: {error.message}</span>
       <Button size="small" onClick={onRetry}>
         Try again

@@ -25,6 +25,7 @@ class Turn:
     num_tokens: int
     step: int | None = None  # the step of the policy that sampled it, where known
     biased_by: tuple[str, ...] = ()  # what made the sampling differ from the policy: top_p, ...
+    rebuilt_context: bool = True  # rendered anew from messages, so not surely what the policy was prompted with
 
 
 @dataclass
@@ -63,6 +64,8 @@ def tokenize(
     turns = [index for index, element in enumerate(elements) if is_trained(element, index, without_logprobs)]
     if not turns:
         return None
+    if any(element.get("text_completion") for element in elements):
+        raise ValueError("a text completion is trained on by its token ids alone: sample it with return_token_ids=true")
     conversation = Conversation(elements[: turns[-1] + 1], tools, tokenizer)
     markers = {index: f"\ue000turn {index}\ue001" for index in turns}
     text = conversation.render(markers)

@@ -38,6 +38,8 @@ class RlConfig(BaseModel):
     normalize_advantages: bool
     truncated_importance_sampling: float | None
     kl_penalty_coef: float | None
+    kl_penalty_source: Literal["current_learner", "sample"]
+    num_trajectories_learning_rate_multiplier_power: float
     allow_training_without_logprobs: bool
     packed_sequence_length: int
     seed: int
@@ -60,6 +62,7 @@ class SftConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
     batch_size: int
     learning_rate: float | list[float]
+    assistant_turns: Literal["all", "last"]
 
 
 class SftJob(BaseModel):

@@ -15,6 +15,7 @@ from transformers import PreTrainedTokenizerBase
 from engine.chat import Sequence, tokenize
 from engine.contract import RlConfig
 from engine.errors import InputProblem, at
+from engine.sampled import SampledTurn, sampled_turns, sequences_of
 
 Json = dict[str, Any]
 
@@ -109,19 +110,24 @@ def reward_of(trajectory: Json, index: int) -> float:
 
 
 def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, without_logprobs: bool) -> list[Sequence]:
-    """One sequence for each of its histories that has something to train on."""
+    """The sequences of all its histories: by the ids that were sampled where the choices carry them (`sampled.py`),
+    else one for each history that has something to train on, rendered anew (`chat.py`)."""
     version = trajectory.get("initial_policy_version")
     step = version if type(version) is int else None
-    sequences = [tokenize_history(trajectory, tokenizer, step, without_logprobs)]
-    for index, history in enumerate(trajectory.get("additional_histories") or []):
-        with at(f"additional_histories[{index}]"):
-            sequences.append(tokenize_history(history, tokenizer, step, without_logprobs))
-    return [sequence for sequence in sequences if sequence is not None]
+    exact: list[list[SampledTurn]] = []
+    rendered: list[Sequence] = []
+    for place, history in histories_of(trajectory):
+        elements: list[Json] = history["messages_and_choices"]
+        with at(f"{place}messages_and_choices"):
+            turns = sampled_turns(elements, tokenizer, step, without_logprobs)
+            if turns is not None:
+                exact.append(turns)
+            elif sequence := tokenize(elements, history.get("tools"), tokenizer, step, without_logprobs):
+                rendered.append(sequence)
+    return sequences_of(exact) + rendered
 
 
-def tokenize_history(
-    history: Json, tokenizer: PreTrainedTokenizerBase, step: int | None, without_logprobs: bool
-) -> Sequence | None:
-    elements, tools = history["messages_and_choices"], history.get("tools")
-    with at("messages_and_choices"):
-        return tokenize(elements, tools, tokenizer, step, without_logprobs)
+def histories_of(trajectory: Json) -> list[tuple[str, Json]]:
+    """With where each lies inside the trajectory."""
+    more: list[Json] = trajectory.get("additional_histories") or []
+    return [("", trajectory), *((f"additional_histories[{index}].", history) for index, history in enumerate(more))]

@@ -62,7 +62,8 @@ def policy_loss(
         advantages_N = advantages_N - config.kimi_k2_tau * log_ratio_N.detach()
     kl_policy_ref = None
     if config.kl_penalty_coef and reference_logprobs_N is not None:
-        kl_N = frozen_N - reference_logprobs_N
+        penalised_N = old_N if config.kl_penalty_source == "sample" else frozen_N
+        kl_N = penalised_N - reference_logprobs_N
         kl_policy_ref = kl_N.mean()
         advantages_N = advantages_N + config.kl_penalty_coef * (kl_policy_ref - kl_N)
 

@@ -39,7 +39,17 @@ def health(row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, polic
         gap_N = (rollout_N - source_known_N).abs()
         metrics["on_policy/logprob_gap_mean"] = gap_N.mean().item()
         metrics["on_policy/logprob_gap_max"] = gap_N.max().item()
-    return metrics | age(row, policy_step) | bias(row)
+    return metrics | context(row) | age(row, policy_step) | bias(row)
+
+
+def context(row: Row) -> Metrics:
+    """Tokens whose context is not surely the one that they were sampled in: their choices carry no prompt ids."""
+    num_tokens = sum(turn.num_tokens for turn in row.turns)
+    rebuilt = sum(turn.num_tokens for turn in row.turns if turn.rebuilt_context)
+    return {
+        "on_policy/tokens_with_rebuilt_context": float(rebuilt),
+        "on_policy/share_with_rebuilt_context": rebuilt / num_tokens if num_tokens else 0.0,
+    }
 
 
 def age(row: Row, policy_step: int) -> Metrics:

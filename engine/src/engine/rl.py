@@ -109,13 +109,15 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
     )
     require_finite(result.loss)
     prediction.backward(result.loss)
-    gradient_norm = run.update(config.learning_rate, GRADIENT_NORM_MAX)
+    power = config.num_trajectories_learning_rate_multiplier_power
+    learning_rate = config.learning_rate * row.num_trajectories**power
+    gradient_norm = run.update(learning_rate, GRADIENT_NORM_MAX)
     num_tokens = len(logprobs_N)
     metrics = {
         "loss": result.loss.item(),
         "entropy": (prediction.entropy_N * row.weights_N).sum().item() / (num_tokens + 1e-6),
         "grad_norm": gradient_norm,
-        "learning_rate": config.learning_rate,
+        "learning_rate": learning_rate,
         "num_trainable_tokens": float(num_tokens),
         "num_trajectories": float(row.num_trajectories),
         "on_policy/share_clipped": result.share_clipped.item(),

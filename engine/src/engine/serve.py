@@ -65,6 +65,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--tool-parser", default="hermes", help="how the model writes tool calls")
     parser.add_argument("--reasoning-parser", help="how the model writes what it thinks first, if it does")
     parser.add_argument("--priority-scheduling", action="store_true", help="order waiting requests by priority")
+    parser.add_argument("--trust-mm-kwargs", action="store_true", help="requests say how media are processed")
     parser.add_argument("--tensor-parallel", type=int, default=1, help="GPU only: how many compute together")
     parser.add_argument("--gpu-memory", type=float, default=0.7, help="GPU only: share of its memory to take")
     # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
@@ -104,6 +105,8 @@ def command(arguments: argparse.Namespace) -> list[str]:
         flags += ["--reasoning-parser", arguments.reasoning_parser]
     if arguments.priority_scheduling:
         flags += ["--scheduling-policy", "priority"]
+    if arguments.trust_mm_kwargs:
+        flags += ["--trust-request-mm-kwargs"]
     if on_cpu():
         # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
         flags += ["--dtype", "float32", "--enforce-eager"]

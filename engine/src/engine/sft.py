@@ -10,10 +10,11 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 
@@ -28,6 +29,7 @@ from engine.policy import Beat, hidden_states
 from engine.training import Training, require_finite, training
 
 Json = dict[str, Any]
+AssistantTurns = Literal["all", "last"]
 
 WEIGHT_DECAY = 0.0
 GRADIENT_NORM_MAX = 1.0
@@ -41,11 +43,12 @@ def train(base: BaseModel, job: SftJob, report: Report) -> None:
             report.progress("tokenizing", num_lines, num_lines)
         num_batches = math.ceil(num_lines / job.config.batch_size)
         rates = learning_rates(job.config, num_batches)
+        turns = job.config.assistant_turns
         lines = islice(conversations(Path(job.data_path)), run.steps_done * job.config.batch_size, None)
 
         def take_step(index: int) -> Metrics:
             beat = partial(report.progress, "training", index, num_batches)
-            return gradient_step(run, base, list(islice(lines, job.config.batch_size)), rates[index], beat)
+            return gradient_step(run, base, list(islice(lines, job.config.batch_size)), rates[index], turns, beat)
 
         run.run(num_batches, take_step)
         run.save({})
@@ -93,12 +96,17 @@ def messages_of(history: Json) -> list[Json]:
 
 
 def gradient_step(
-    run: Training, base: BaseModel, lines: list[tuple[str, list[Json]]], learning_rate: float, beat: Beat
+    run: Training,
+    base: BaseModel,
+    lines: list[tuple[str, list[Json]]],
+    learning_rate: float,
+    turns: AssistantTurns,
+    beat: Beat,
 ) -> Metrics:
     """The loss is the cross entropy of the batch's trained tokens, in nats a token. Lines of which nothing can be
     trained on, or whose conversations do not fit into the context, are dropped; with none left the weights stay."""
     started = time.perf_counter()
-    tokenized = [tokenize_line(base, place, histories) for place, histories in lines]
+    tokenized = [tokenize_line(base, place, histories, turns) for place, histories in lines]
     sequences = [sequence for line in tokenized for sequence in line]
     num_trained = sum(sequence.num_sampled for sequence in sequences)
     num_tokens = sum(map(len, sequences))
@@ -125,8 +133,18 @@ def gradient_step(
     return metrics | {"tokens_per_second": num_tokens / (time.perf_counter() - started)}
 
 
-def tokenize_line(base: BaseModel, place: str, histories: list[Json]) -> list[Sequence]:
+def tokenize_line(base: BaseModel, place: str, histories: list[Json], turns: AssistantTurns) -> list[Sequence]:
     """Its conversations that can be trained on."""
     with at(place):
         found = [tokenize_taught(history["messages"], history["tools"], base.tokenizer) for history in histories]
-    return [sequence for sequence in found if sequence is not None and len(sequence) <= base.num_positions]
+    fitting = [sequence for sequence in found if sequence is not None and len(sequence) <= base.num_positions]
+    return [last_turn(sequence) for sequence in fitting] if turns == "last" else fitting
+
+
+def last_turn(sequence: Sequence) -> Sequence:
+    """The conversation up to its last trained turn, all else being context."""
+    end = max(index for index, trained in enumerate(sequence.sampled) if trained) + 1
+    start = end
+    while start > 0 and sequence.sampled[start - 1]:
+        start -= 1
+    return replace(sequence, sampled=[start <= index < end for index in range(len(sequence))])

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import type { CallContext, Caller } from '../../http/caller.ts'
+import { type CallContext, type Caller, originOf } from '../../http/caller.ts'
 import type { Projects } from '../projects.ts'
 import { ACCOUNT_TYPES } from './accounts-types.ts'
 import { connectionOf, limitOf, type PageArguments } from './connection.ts'
@@ -24,7 +24,10 @@ export function accountsPart(projects: Projects): GraphqlPart {
         model: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
         entity: (_: unknown, { name }: { name: string }) => entityNode(name),
         /** Wire: features are what newer servers can do; without any, clients use what all servers can. */
-        serverInfo: () => ({ features: [] }),
+        serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
+          features: [],
+          frontendHost: originOf(context),
+        }),
         async models(_: unknown, args: PageArguments & { entityName?: string | null }, context: CallContext) {
           const entity = args.entityName ?? context.caller.defaultEntity
           const rows = await projects.list({ entity, after: args.after ?? '', limit: limitOf(args) })
@@ -66,7 +69,7 @@ function userNode({ user, defaultEntity }: Caller) {
 }
 
 function entityNode(name: string) {
-  return { id: globalId('Entity', name), name, isTeam: false }
+  return { id: globalId('Entity', name), name, isTeam: false, readOnly: false }
 }
 
 interface ProjectArguments {

@@ -23,6 +23,7 @@ export const ACCOUNT_TYPES = `
   }
 
   type ServerInfo {
+    frontendHost: String!
     features: [ServerFeature]!
   }
 
@@ -72,6 +73,7 @@ export const ACCOUNT_TYPES = `
     id: ID!
     name: String!
     isTeam: Boolean!
+    readOnly: Boolean!
     organization: Organization
     user: User
   }

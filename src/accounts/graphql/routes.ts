@@ -8,6 +8,7 @@ export function graphqlRoutes(service: Graphql): Route[] {
       method: 'POST',
       path: '/graphql',
       operationId: 'graphql',
+      summary: 'Run a GraphQL document of a W&B client',
       family: 'trace',
       body: GraphqlReq,
       reply: 'json',

@@ -1,29 +1,35 @@
 import { z } from 'zod'
+import type { JsonText } from '../../lossless-json.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
 
+/** The base class of every monitor, and what is not itself one of its classes that this server runs. */
 export const MONITOR_CLASS = 'Monitor'
+export const CLASSIFIER_CLASS = 'ClassifierMonitor'
+
+/** Wire: stands among the names of ops for the end of a turn of an agent. */
+export const TURN_ENDED = 'weave.genai.turn_ended'
 
 /** A conversation that is quiet for longer has ended. */
 const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60
 
 /**
- * Scores only the last call of a trace or thread, once no other has followed for a while. Wire: how `all_messages` would be
- * put before a scorer is said nowhere, so that such a monitor is none.
+ * Scores the calls of a trace or thread once, when no other has followed for a while: the last one alone, or all that came
+ * in that time together.
  */
 const Debounce = z.looseObject({
   aggregation_field: z.enum(['trace_id', 'thread_id']),
-  aggregation_method: z.literal('last_message').default('last_message'),
+  aggregation_method: z.enum(['last_message', 'all_messages']).nullish(),
   timeout_seconds: z.number().min(0).max(DEBOUNCE_SECONDS_MAX),
 })
 
 /** The value of a `Monitor` as clients publish it. */
 const Monitor = z.looseObject({
-  active: z.literal(true),
+  _class_name: z.enum([MONITOR_CLASS, CLASSIFIER_CLASS]),
   sampling_rate: z.number().min(0).max(1).default(1),
   scorers: z.array(z.string()).min(1),
   op_names: z.array(z.string()).default([]),
-  query: z.unknown().transform(withoutMarks).pipe(Query.nullish()),
+  query: z.unknown().transform(withoutMarks).pipe(Query.nullish()).optional(),
   is_traced: z.boolean().default(true),
   scorer_debounce_config: Debounce.nullish(),
 })
@@ -31,27 +37,62 @@ const Monitor = z.looseObject({
 /** Which calls are to be scored, and by what. */
 export interface ActiveMonitor extends z.output<typeof Monitor> {
   ref: string
+  object_id: string
+  digest: string
   /** Who published it. */
   user: string
 }
 
-/** The monitors of a project whose newest version is active. Monitors of other classes work in ways of their own. */
-export async function activeMonitors(
+/** The newest version of a monitor. */
+export interface KnownMonitor {
+  object_id: string
+  digest: string
+  ref: string
+  class_name: string
+  is_active: boolean
+  /** Absent where it is not active, or cannot run. */
+  runs?: ActiveMonitor
+  /** Why an active one cannot run. */
+  problems: string[]
+}
+
+/** The newest versions of the monitors of a project. */
+export async function knownMonitors(
   objects: Pick<Objects, 'query'>,
   projectId: string,
-): Promise<ActiveMonitor[]> {
-  const filter = {
-    base_object_classes: [MONITOR_CLASS],
-    leaf_object_classes: [MONITOR_CLASS],
-    latest_only: true,
-  }
+): Promise<KnownMonitor[]> {
+  const filter = { base_object_classes: [MONITOR_CLASS], latest_only: true }
   const { objs } = await objects.query({ project_id: projectId, filter })
-  return objs.flatMap(({ val, object_id, digest, wb_user_id }) => {
-    const monitor = Monitor.safeParse(val?.value())
-    if (!monitor.success) return []
-    const ref = `weave:///${projectId}/object/${object_id}:${digest}`
-    return [{ ...monitor.data, ref, user: wb_user_id ?? '' }]
-  })
+  return objs.map((obj) => readMonitor(projectId, { ...obj, user: obj.wb_user_id ?? '' }))
+}
+
+/** The monitor that a value is, or why it is none that can run. */
+export function readMonitor(
+  projectId: string,
+  published: { object_id: string; digest: string; user: string; val: JsonText | null },
+): KnownMonitor {
+  const { object_id, digest, user } = published
+  const value = published.val?.value()
+  const named = Named.safeParse(value).data
+  const ref = `weave:///${projectId}/object/${object_id}:${digest}`
+  const is_active = named?.active === true
+  const known = { object_id, digest, ref, class_name: named?._class_name ?? MONITOR_CLASS, is_active }
+  if (!is_active) return { ...known, problems: [] }
+  const monitor = Monitor.safeParse(value)
+  if (monitor.success)
+    return { ...known, runs: { ...monitor.data, ref, object_id, digest, user }, problems: [] }
+  return { ...known, problems: monitor.error.issues.slice(0, PROBLEMS_MAX).map(described) }
+}
+
+/** A monitor has some ten members that may be wrong. */
+const PROBLEMS_MAX = 10
+
+const Named = z.looseObject({ _class_name: z.string().optional(), active: z.unknown() })
+
+function described({ path, message }: z.core.$ZodIssue): string {
+  if (path[0] === '_class_name')
+    return `This server runs monitors of the classes ${MONITOR_CLASS} and ${CLASSIFIER_CLASS} only`
+  return `${path.join('.')}: ${message}`
 }
 
 /** A query without the names of classes that clients keep with every part of it. */

@@ -1,48 +1,11 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../ids.ts'
-import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
-import { type Fields, replyOf, useTestServer } from '../../testing.ts'
-import { callsIn, feedbackIn, publishing } from '../test-objects.ts'
+import { PIXEL } from '../../inference/playground/fake-provider.ts'
+import { replyOf } from '../../testing.ts'
+import { callsIn, feedbackIn } from '../test-objects.ts'
+import { useMonitoredProjects, WAIT_MAX } from './use-monitored-projects.ts'
 
-const provider = await openFakeProvider()
-afterAll(() => provider[Symbol.asyncDispose]())
-
-const server = useTestServer({
-  providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
-})
-const objects = publishing(server)
-
-/** A busy machine takes longer than the second that is waited for by itself. */
-const PATIENCE = { timeout: 10_000 }
-
-async function record(project: string, calls: readonly Fields[]): Promise<string[]> {
-  const batch = calls.map((fields) => ({
-    id: newId(),
-    trace_id: newId(),
-    op_name: `weave:///${project}/op/answer:abc`,
-    started_at: '2026-01-01T00:00:00Z',
-    ended_at: '2026-01-01T00:00:01Z',
-    attributes: {},
-    inputs: {},
-    output: null,
-    summary: {},
-    ...fields,
-  }))
-  await replyOf(await server.post(`/v2/${project}/calls/complete`, { batch }))
-  return batch.map(({ id }) => id)
-}
-
-/** The feedback of a project, once there is so much. */
-function said(project: string, count: number): Promise<Fields[]> {
-  return vi.waitFor(
-    async () => {
-      const feedback = await feedbackIn(server, project)
-      expect(feedback).toHaveLength(count)
-      return feedback
-    },
-    { timeout: 10_000 },
-  )
-}
+const { provider, server, objects, record, said, monitor, pendingIn } = await useMonitoredProjects()
 
 describe('POST /calls/score', () => {
   it('200 applies each scorer to each call, as a call and as feedback', async () => {
@@ -89,8 +52,41 @@ describe('POST /calls/score', () => {
     await vi.waitFor(async () => {
       const scorings = (await callsIn(server, project)).filter((call) => call['id'] !== id)
       expect(scorings).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
-    }, PATIENCE)
+    }, WAIT_MAX)
     expect(await feedbackIn(server, project)).toEqual([])
+  })
+
+  it('200 gives up a rule without end, with the reason in its call, and answers meanwhile', async () => {
+    const project = server.newProject()
+    const [id] = await record(project, [{ output: JSON.stringify(`${'a'.repeat(45)}!`) }])
+    const json_schema = { type: 'string', pattern: '^(a+)+$' }
+    const scorer_refs = [await objects.scorer(project, 'JSONSchemaScorer', { json_schema })]
+    await replyOf(await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs }))
+    await vi.waitFor(
+      async () => {
+        const exceptions = (await callsIn(server, project)).map(({ exception }) => exception)
+        expect(exceptions).toContainEqual(expect.stringContaining('takes more than'))
+      },
+      { timeout: 30_000 },
+    )
+  }, 60_000)
+
+  it('200 shows a judge the images that it asks for', async () => {
+    const project = server.newProject()
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } }
+    const messages = [{ role: 'user', content: [image] }]
+    const [id] = await record(project, [{ inputs: { messages }, output: 'a pixel' }])
+    const fields = { model: await objects.model(project), scoring_prompt: 'Is this {output}?' }
+    const sees = await objects.scorer(project, 'LLMAsAJudgeScorer', {
+      ...fields,
+      enable_image_input_scoring: true,
+    })
+    await replyOf(
+      await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs: [sees] }),
+    )
+    await said(project, 1)
+    const text = { type: 'text', text: 'Is this a pixel?' }
+    expect(provider.requests.at(-1)?.body['messages']).toEqual([{ role: 'user', content: [text, image] }])
   })
 
   it('400 and 404 for what cannot score or be scored, and nothing is scored', async () => {
@@ -124,19 +120,6 @@ describe('POST /calls/score', () => {
 })
 
 describe('monitors', () => {
-  const monitor = (project: string, scorers: readonly string[], fields: Fields = {}): Promise<string> =>
-    objects.publish(project, 'watch', {
-      _type: 'Monitor',
-      active: true,
-      scorers,
-      op_names: [],
-      sampling_rate: 1,
-      query: null,
-      _class_name: 'Monitor',
-      _bases: ['Object', 'BaseModel'],
-      ...fields,
-    })
-
   it('score new calls of their ops that their query matches, once', async () => {
     const project = server.newProject()
     const scorer = await objects.scorer(project, 'JSONSchemaScorer', { json_schema: { type: 'object' } })
@@ -174,7 +157,7 @@ describe('monitors', () => {
     await vi.waitFor(async () => {
       const left = await server.stores.control.selectFrom('monitored_calls').selectAll().execute()
       expect(left.filter(({ project_id }) => project_id === project)).toEqual([])
-    }, PATIENCE)
+    }, WAIT_MAX)
     expect(await feedbackIn(server, project)).toHaveLength(1)
   })
 
@@ -187,11 +170,6 @@ describe('monitors', () => {
     expect(await callsIn(server, project)).toHaveLength(1)
   })
 
-  const pendingIn = async (project: string) => {
-    const tasks = await server.stores.control.selectFrom('scoring_tasks').selectAll().execute()
-    return tasks.filter(({ project_id }) => project_id === project).map(({ call_id }) => call_id)
-  }
-
   it('score the last call of a thread once no other follows, and what is in none at once', async () => {
     const project = server.newProject()
     const scorer_debounce_config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
@@ -202,10 +180,10 @@ describe('monitors', () => {
       { thread_id: 'b' },
       { output: '{}' },
     ])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(2), PATIENCE)
+    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(2), WAIT_MAX)
     expect((await pendingIn(project)).sort()).toEqual([second, other].sort())
     const [third = ''] = await record(project, [{ thread_id: 'a' }])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toContain(third), PATIENCE)
+    await vi.waitFor(async () => expect(await pendingIn(project)).toContain(third), WAIT_MAX)
     expect((await pendingIn(project)).sort()).toEqual([other, third].sort())
     const [feedback] = await said(project, 1)
     expect(feedback).toMatchObject({ weave_ref: expect.stringContaining(alone) })
@@ -226,24 +204,6 @@ describe('monitors', () => {
     ])
     const [feedback] = await said(project, 1)
     expect(feedback).toMatchObject({ weave_ref: expect.stringContaining(last) })
-    expect(await pendingIn(project)).toEqual([])
-  })
-
-  it('score nothing where they ask for what nobody has said how to do', async () => {
-    const project = server.newProject()
-    const config = { aggregation_field: 'trace_id', timeout_seconds: 0 }
-    const scorers = [await objects.scorer(project, 'ValidJSONScorer')]
-    for (const scorer_debounce_config of [
-      { ...config, aggregation_method: 'all_messages' },
-      { ...config, aggregation_field: 'wb_user_id' },
-    ]) {
-      await monitor(project, scorers, { scorer_debounce_config })
-      await record(project, [{ output: '{}' }])
-    }
-    await monitor(project, scorers, { _class_name: 'ClassifierMonitor', _bases: ['Monitor', 'Object'] })
-    await record(project, [{ output: '{}' }])
-    const noted = await server.stores.control.selectFrom('monitored_calls').selectAll().execute()
-    expect(noted.filter(({ project_id }) => project_id === project)).toEqual([])
     expect(await pendingIn(project)).toEqual([])
   })
 })

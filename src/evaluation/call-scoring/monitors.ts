@@ -5,7 +5,7 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { OnEnded } from '../../trace/calls/writing.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { createBackgroundLoop } from '../background-loop.ts'
-import { type ActiveMonitor, activeMonitors, MONITOR_CLASS } from './active-monitors.ts'
+import { type ActiveMonitor, knownMonitors, MONITOR_CLASS } from './active-monitors.ts'
 import * as queries from './queries.ts'
 import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 
@@ -38,7 +38,7 @@ export function createMonitors(deps: MonitorsDeps) {
   function monitorsOf(projectId: string): Promise<ActiveMonitor[]> {
     const before = known.get(projectId)
     if (before !== undefined) return before
-    const found = activeMonitors(objects, projectId)
+    const found = knownMonitors(objects, projectId).then((all) => all.flatMap(({ runs }) => runs ?? []))
     if (known.size >= PROJECTS_MAX) known.clear()
     known.set(projectId, found)
     found.catch(() => known.delete(projectId))
@@ -72,7 +72,12 @@ export function createMonitors(deps: MonitorsDeps) {
     const [first] = noted
     if (first === undefined) return undefined
     const monitors = await monitorsOf(first.project_id)
-    const tasks = await wantedTasks(deps, { noted, monitors }, signal)
+    const { project_id } = first
+    const { tasks, failed } = await wantedTasks(deps, { noted, monitors }, signal)
+    for (const { monitor, reason } of failed) {
+      log.warn({ monitor: monitor.ref, reason }, 'a monitor cannot choose calls')
+      await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
+    }
     await control.transaction().execute(async (tx) => {
       await queries.insertTasks(tx, tasks)
       await queries.forgetCalls(tx, noted)

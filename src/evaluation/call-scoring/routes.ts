@@ -1,4 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
+import { ProjectPath } from '../../trace/project-path-wire.ts'
 import type { CallScoring } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -8,11 +9,23 @@ export function callScoringRoutes(service: CallScoring): Route[] {
       method: 'POST',
       path: '/calls/score',
       operationId: 'calls_score',
+      summary: 'Score calls on the server',
       family: 'trace',
       body: wire.CallsScoreReq,
       reply: 'json',
       response: wire.CallsScoreRes,
       handle: service.score,
+    }),
+    route({
+      method: 'GET',
+      path: '/v2/{entity}/{project}/monitors',
+      operationId: 'monitors_list',
+      summary: 'Tell whether the monitors of a project run, why not, and what they have scored',
+      family: 'trace',
+      pathParams: ProjectPath,
+      reply: 'json',
+      response: wire.MonitorsRes,
+      handle: service.monitors,
     }),
   ]
 }

@@ -1,16 +1,15 @@
 import pMap from 'p-map'
-import { messageOf } from '../../errors.ts'
+import { invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
 import type { Log } from '../../log.ts'
-import type { JsonText } from '../../lossless-json.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { isoOfMicros, nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
-import type { Call } from '../../trace/calls/wire.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
-import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'
+import { parseRef } from '../../trace/refs/ref-uri.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { askAs } from '../asking.ts'
 import { backgroundContext } from '../background-context.ts'
@@ -21,6 +20,7 @@ import { scoreFeedback } from '../score-feedback.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
 import * as queries from './queries.ts'
+import { targetOf } from './scored-target.ts'
 
 /** Tasks taken at a time, and done at once; a judge's wait for a model most of their time. */
 const TAKEN = 64
@@ -44,59 +44,77 @@ export function createScoring(deps: ScoringDeps) {
   const { control, log } = deps
   const loop = createBackgroundLoop({ name: 'call scoring', log, pass })
 
-  /** @throws ClientError of 400 and above for what cannot be scored, of 429 and above for what can be tried again. */
-  async function apply(task: queries.ScoringTask, signal: AbortSignal): Promise<void> {
+  /**
+   * @throws ClientError of 400 and above for what cannot be scored, of 429 and above for what can be tried again; at the last
+   * attempt whatever is wrong stands in the scoring's call.
+   */
+  async function apply(task: queries.ScoringTask, signal: AbortSignal): Promise<Outcome | undefined> {
     const { project_id, user } = task
     const context = backgroundContext(task, signal)
-    const call = await findCall(deps, task, context)
-    // Whoever deleted the call wants no score of it.
-    if (call === undefined) return
+    const target = await targetOf(deps, task, context)
+    if (target === undefined) return undefined
     const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })
     await deps.ops.publish(project_id, [scorer.opName], user)
-    const scored = await scoredOf(deps, call)
+    const { call, scored } = target
     const attributes = { weave: { scored_call: call.id, trigger_ref: task.trigger_ref ?? undefined } }
     const under = { project_id, base: task.id, trace_id: task.id, parent_id: undefined, attributes, user }
     const recorded = recordCalls(under)
-    const outcome = await scoreAsCall(deps, { task, scorer, scored, recorded }, context).catch(permanently)
+    const outcome = await scoreAsCall(deps, { task, scorer, scored, recorded }, context).catch(
+      (error: unknown) => {
+        if (isTemporary(error) && !isLastAttempt(task)) throw error
+        return { error: messageOf(error) }
+      },
+    )
     signal.throwIfAborted()
     if (task.is_traced === 1) await deps.calls.writeParts(recorded.parts)
-    if (outcome !== undefined) {
-      const { id, trigger_ref: triggerRef } = task
-      const callId = task.is_traced === 1 ? outcome.callId : undefined
-      const said = scoreFeedback({
-        id,
+    if ('error' in outcome) return outcome
+    const callId = task.is_traced === 1 ? outcome.callId : undefined
+    const said = scorer.said?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
+    const feedback = said.map((one, index) =>
+      scoreFeedback({
+        id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
         project_id,
         scoredId: call.id,
         callId,
-        scorer,
-        output: outcome.output,
-        triggerRef,
-      })
-      await deps.feedback.record([said], user)
-    }
+        said: one,
+        turn: scored.turn,
+        triggerRef: task.trigger_ref,
+      }),
+    )
+    await deps.feedback.record(feedback, user)
+    return {}
   }
 
   async function doTask(task: queries.ScoringTask, signal: AbortSignal): Promise<void> {
+    let outcome: Outcome | undefined
     try {
-      await apply(task, signal)
+      outcome = await apply(task, signal)
     } catch (error) {
-      if (signal.aborted) return
-      const attempts = task.attempts + 1
-      if (attempts < ATTEMPTS_MAX && isTemporary(error)) {
-        const due_at = isoOfMicros((Date.now() + 2 ** attempts * 1000) * 1000)
-        await queries.postponeTask(control, { id: task.id, attempts, due_at })
+      if (signal.aborted) return queries.forgetAttempt(control, task.id)
+      if (!isLastAttempt(task) && isTemporary(error)) {
+        const due_at = isoOfMicros((Date.now() + 2 ** (task.attempts + 1) * 1000) * 1000)
+        await queries.postponeTask(control, { id: task.id, due_at })
         return
       }
-      log.warn(
-        { call: task.call_id, scorer: task.scorer_ref, reason: messageOf(error) },
-        'a call was not scored',
-      )
+      outcome = { error: messageOf(error) }
+    }
+    const reason = outcome?.error
+    if (reason !== undefined)
+      log.warn({ call: task.call_id, scorer: task.scorer_ref, reason }, 'a call was not scored')
+    if (outcome !== undefined && task.trigger_ref !== null) {
+      const { project_id } = task
+      const object_id = parseRef(task.trigger_ref).name
+      await queries.countRun(control, { project_id, object_id, error: reason ?? null })
     }
     await queries.deleteTask(control, task.id)
   }
 
   async function pass(signal: AbortSignal): Promise<string | undefined> {
     const tasks = await queries.dueTasks(control, { now: nowIso(), limit: TAKEN })
+    await queries.countAttempts(
+      control,
+      tasks.map(({ id }) => id),
+    )
     await pMap(tasks, (task) => doTask(task, signal), { concurrency: AT_ONCE })
     return queries.nextDue(control)
   }
@@ -104,21 +122,14 @@ export function createScoring(deps: ScoringDeps) {
   return { kick: loop.kick, start: loop.start }
 }
 
-async function findCall(
-  { calls }: ScoringDeps,
-  { project_id, call_id }: queries.ScoringTask,
-  context: CallContext,
-): Promise<Call | undefined> {
-  const filter = { call_ids: [call_id] }
-  for await (const call of await calls.list({ project_id, filter }, context)) return call
-  return undefined
+/** What became of a task whose call is there. */
+interface Outcome {
+  /** Why it was not scored. */
+  error?: string
 }
 
-/** What a call was asked with and put out; inputs that are refs, such as columns of a dataset, are what those lead to. */
-async function scoredOf({ refs }: ScoringDeps, { project_id, inputs, output }: Call): Promise<Scored> {
-  const named = refsAmong(inputs.text)
-  const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(project_id, named)
-  return { output: output?.value() ?? null, inputs: JSON.parse(withValues(inputs.text, values)) }
+function isLastAttempt({ attempts }: queries.ScoringTask): boolean {
+  return attempts + 1 >= ATTEMPTS_MAX
 }
 
 /** Scores as a call; resolves with what was said in it. */
@@ -133,20 +144,25 @@ function scoreAsCall(
   context: CallContext,
 ): Promise<{ callId: string | undefined; output: unknown }> {
   const { task, scorer, scored, recorded } = work
-  const { project_id } = task
+  const { project_id, trigger_ref } = task
+  const { call: _call, turn: _turn, ...shown } = scored
   const call = {
     op_name: ops.refOf(project_id, scorer.opName),
-    inputs: { self: scorer.ref, ...scored },
+    inputs: { self: scorer.ref, ...shown },
     seed: 'score',
   }
   return recorded.call(call, async (own) => {
-    const output = await scorer.score(scored, askAs({ playground, context, project_id }, own))
+    if (task.attempts >= ATTEMPTS_MAX)
+      throw invalidRequest(`Scoring was begun ${task.attempts} times, and the server ended each time`)
+    const trigger = trigger_ref === null ? undefined : parseRef(trigger_ref)
+    const output = await scorer.score(scored, {
+      ask: askAs({ playground, context, project_id }, own),
+      project_id,
+      callId: own.id ?? task.id,
+      traceId: task.id,
+      monitor: trigger && { name: trigger.name, version_digest: String(trigger.version) },
+      signal: context.signal,
+    })
     return { result: { callId: own.id, output }, output }
   })
-}
-
-/** What a scorer refuses stands in its call, and is not tried again. @throws what may pass. */
-function permanently(error: unknown): undefined {
-  if (isTemporary(error)) throw error
-  return undefined
 }

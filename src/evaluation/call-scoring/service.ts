@@ -3,8 +3,10 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
+import type { Objects } from '../../trace/objects/service.ts'
 import { principalOf } from '../background-context.ts'
 import { loadScorer } from '../scorers/load-scorer.ts'
+import { createMonitorStates } from './monitor-states.ts'
 import * as queries from './queries.ts'
 import { createScoring, type ScoringDeps } from './scoring.ts'
 import type * as wire from './wire.ts'
@@ -21,9 +23,12 @@ const TASKS_MAX = 1_000_000
 export type CallScoring = ReturnType<typeof createCallScoring>
 
 /** Scores of calls that have been written: what is asked for is done in the background, and shows as feedback. */
-export function createCallScoring(deps: ScoringDeps & { calls: Pick<Calls, 'ids'> }) {
+export function createCallScoring(
+  deps: ScoringDeps & { calls: Pick<Calls, 'ids'>; objects: Pick<Objects, 'query'> },
+) {
   const { control, calls } = deps
   const scoring = createScoring(deps)
+  const states = createMonitorStates(deps)
 
   /** @throws 404 that names the first call that is not there. */
   async function checkCalls(project_id: string, ids: readonly string[], context: CallContext): Promise<void> {
@@ -59,6 +64,8 @@ export function createCallScoring(deps: ScoringDeps & { calls: Pick<Calls, 'ids'
         attempts: 0,
         due_at: nowIso(),
         debounce_key: null,
+        target: 'call' as const,
+        window_calls: null,
       }
       const principal = principalOf(context)
       const tasks = call_ids.flatMap((call_id) =>
@@ -69,6 +76,8 @@ export function createCallScoring(deps: ScoringDeps & { calls: Pick<Calls, 'ids'
       return {}
     },
 
+    monitors: states.list,
+    monitorWarnings: states.warnings,
     kick: scoring.kick,
     start: scoring.start,
   }

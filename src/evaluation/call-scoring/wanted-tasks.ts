@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { ClientError } from '../../errors.ts'
 import { idOf } from '../../ids.ts'
 import { isoOfMicros, microsOf } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -6,8 +7,10 @@ import type { Call } from '../../trace/calls/wire.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Query } from '../../trace/query-language/wire.ts'
 import { backgroundContext } from '../background-context.ts'
-import type { ActiveMonitor } from './active-monitors.ts'
-import type { MonitoredCall, ScoringTask } from './queries.ts'
+import { isTemporary } from '../patiently.ts'
+import { type ActiveMonitor, CLASSIFIER_CLASS, TURN_ENDED } from './active-monitors.ts'
+import { turnOf } from './agent-turn.ts'
+import { joinWindows, type MonitoredCall, type ScoringTask } from './queries.ts'
 
 export interface WantedDeps {
   calls: Pick<Calls, 'list'>
@@ -17,31 +20,76 @@ export interface WantedDeps {
 /** The usage of what monitors ask for is that of nobody's key. */
 const KEY_ID = 'monitors'
 
-/** What monitors want of calls of one project, without what has been done. */
+/** What monitors want of calls of one project, without what has been done, and of which monitors nothing could be told. */
 export async function wantedTasks(
   deps: WantedDeps,
   { noted, monitors }: { noted: readonly MonitoredCall[]; monitors: readonly ActiveMonitor[] },
   signal: AbortSignal,
-): Promise<ScoringTask[]> {
+): Promise<{ tasks: ScoringTask[]; failed: { monitor: ActiveMonitor; reason: string }[] }> {
   const project_id = noted[0]?.project_id ?? ''
   const call_ids = noted.map(({ call_id }) => call_id)
-  const tasks: (ScoringTask & { ended_at: string })[] = []
+  const tasks: WantedTask[] = []
+  const failed: { monitor: ActiveMonitor; reason: string }[] = []
   for (const monitor of monitors) {
-    const principal = { user: monitor.user, key_id: KEY_ID }
-    const { op_names, query } = monitor
-    const filter = { call_ids, op_names: op_names.length === 0 ? undefined : op_names }
-    const columns = ['started_at', 'ended_at']
-    const context = backgroundContext(principal, signal)
-    for await (const call of await deps.calls.list({ project_id, filter, query, columns }, context)) {
-      if (call.ended_at === null || !isSampled(monitor, call)) continue
-      for (const scorer_ref of monitor.scorers)
-        tasks.push({ ended_at: call.ended_at, ...taskOf(monitor, call, scorer_ref) })
+    try {
+      const wanted = await wantedCalls(deps, { project_id, call_ids, monitor }, signal)
+      tasks.push(...wanted.flatMap((one) => tasksOf(monitor, one)))
+    } catch (error) {
+      // A query that makes no sense is its monitor's fault alone.
+      if (!(error instanceof ClientError) || isTemporary(error)) throw error
+      failed.push({ monitor, reason: error.message })
     }
   }
   const done = await doneIn(deps, { project_id, tasks }, signal)
   const waiting = tasks.filter(({ id }) => !done.has(id)).sort((a, b) => (a.ended_at < b.ended_at ? -1 : 1))
-  // Of those that are debounced, the last to end.
-  const last = new Map(waiting.map(({ ended_at: _, ...task }) => [task.debounce_key ?? task.id, task]))
+  return { tasks: lastOfEach(waiting), failed }
+}
+
+type WantedTask = ScoringTask & { ended_at: string }
+
+interface WantedCall {
+  call: Call & { ended_at: string }
+  target: ScoringTask['target']
+}
+
+/** The calls that a monitor samples: of its ops, or, where it asks for them, turns of agents. */
+async function wantedCalls(
+  { calls }: WantedDeps,
+  { project_id, call_ids, monitor }: { project_id: string; call_ids: string[]; monitor: ActiveMonitor },
+  signal: AbortSignal,
+): Promise<WantedCall[]> {
+  const { query, user } = monitor
+  const context = backgroundContext({ user, key_id: KEY_ID }, signal)
+  const op_names = monitor.op_names.filter((name) => name !== TURN_ENDED)
+  const wantsTurns = op_names.length < monitor.op_names.length
+  const found = new Map<string, WantedCall>()
+  const add = (call: Call, target: WantedCall['target']): void => {
+    const { ended_at } = call
+    if (ended_at !== null && isSampled(monitor, call))
+      found.set(call.id, { call: { ...call, ended_at }, target })
+  }
+  if (op_names.length > 0 || !wantsTurns) {
+    const filter = { call_ids, op_names: op_names.length === 0 ? undefined : op_names }
+    const columns = ['started_at', 'ended_at']
+    for await (const call of await calls.list({ project_id, filter, query, columns }, context))
+      add(call, 'call')
+  }
+  if (wantsTurns) {
+    const filter = { call_ids, trace_roots_only: true }
+    const columns = ['started_at', 'ended_at', 'attributes']
+    for await (const call of await calls.list({ project_id, filter, query, columns }, context))
+      if (turnOf(call) !== undefined) add(call, 'agent_turn')
+  }
+  return [...found.values()]
+}
+
+/** Of those that are debounced, the last to end, with the calls of all where those are wanted. */
+function lastOfEach(tasks: readonly WantedTask[]): ScoringTask[] {
+  const last = new Map<string, ScoringTask>()
+  for (const { ended_at: _, ...task } of tasks) {
+    const key = task.debounce_key ?? task.id
+    last.set(key, joinWindows(last.get(key), task))
+  }
   return [...last.values()]
 }
 
@@ -65,11 +113,14 @@ function objectOf({ ref }: ActiveMonitor): string {
   return object
 }
 
-function taskOf(monitor: ActiveMonitor, call: Call, scorer_ref: string): ScoringTask {
+/** Wire: the scorers of a classifier are asked together. */
+function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTask[] {
   const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
   const group = groupOf(monitor, call)
   const waits = group === null ? 0 : (debounce?.timeout_seconds ?? 0)
-  return {
+  const isWhole = group !== null && debounce?.aggregation_method === 'all_messages'
+  const scorers = monitor._class_name === CLASSIFIER_CLASS ? [ref] : monitor.scorers
+  return scorers.map((scorer_ref) => ({
     id: idOf(`${ref}/${scorer_ref}/${call.id}`, Math.floor(microsOf(call.started_at) / 1000)),
     project_id: call.project_id,
     call_id: call.id,
@@ -81,7 +132,10 @@ function taskOf(monitor: ActiveMonitor, call: Call, scorer_ref: string): Scoring
     attempts: 0,
     due_at: isoOfMicros(Math.round((Date.now() + waits * 1000) * 1000)),
     debounce_key: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${group}`,
-  }
+    target,
+    window_calls: isWhole ? JSON.stringify([call.id]) : null,
+    ended_at: call.ended_at,
+  }))
 }
 
 /** Tasks that have left their feedback. */

@@ -8,3 +8,23 @@ export const CallsScoreReq = z.object({
 export type CallsScoreReq = z.output<typeof CallsScoreReq>
 
 export const CallsScoreRes = z.object({})
+
+/** What becomes of a monitor. */
+const MonitorState = z
+  .object({
+    object_id: z.string(),
+    digest: z.string(),
+    ref: z.string(),
+    class_name: z.string(),
+    is_active: z.boolean(),
+    problems: z.array(z.string()).meta({ description: 'Why an active monitor does not do what it should' }),
+    scored: z.int().meta({ description: 'Scores of all its versions' }),
+    failed: z.int(),
+    waiting: z.int().meta({ description: 'Scores of this version that are still to come' }),
+    last_run_at: z.string().nullable(),
+    last_error: z.string().nullable(),
+  })
+  .meta({ id: 'MonitorState' })
+
+export const MonitorsRes = z.object({ monitors: z.array(MonitorState) })
+export type MonitorsRes = z.input<typeof MonitorsRes>

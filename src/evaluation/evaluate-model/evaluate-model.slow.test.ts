@@ -13,7 +13,7 @@ const server = useTestServer({
 const objects = publishing(server)
 
 /** A busy machine takes longer than the second that is waited for by itself. */
-const PATIENCE = { timeout: 10_000 }
+const WAIT_MAX = { timeout: 10_000 }
 
 /** The op of a call, without its project and version. */
 const opOf = (call: Fields): string | undefined => /\/op\/([^:]+):/.exec(String(call['op_name']))?.[1]
@@ -215,7 +215,7 @@ describe('POST /evaluations/cancel', () => {
     const call_id = await start(project, evaluation, await objects.model(project))
     await vi.waitFor(async () => {
       expect(await statusOf(project, call_id)).toEqual({ code: 'running', completed_rows: 1, total_rows: 2 })
-    }, PATIENCE)
+    }, WAIT_MAX)
     const body = { project_id: project, call_id }
     expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
     await vi.waitFor(async () => {
@@ -223,7 +223,7 @@ describe('POST /evaluations/cancel', () => {
         code: 'failed',
         error: 'The evaluation was cancelled',
       })
-    }, PATIENCE)
+    }, WAIT_MAX)
     expect(await callsIn(server, project, { parent_ids: [call_id] })).toHaveLength(1)
     expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
   })

@@ -2,7 +2,7 @@ import { PREDICT_AND_SCORE } from '../../trace/evaluation-runs/evaluation-calls.
 import type { Ask } from '../asking.ts'
 import { float } from '../auto-summarize.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
-import type { Scorer } from '../scorers/scorer.ts'
+import type { Scorer, ScoringContext } from '../scorers/scorer.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 
 /** Wire: the op that asks such a model. */
@@ -34,6 +34,8 @@ export interface RowDeps {
   calls: RecordedCalls
   opRef: (name: string) => string
   askAs: (calls: RecordedCalls) => Ask
+  /** What scoring in a call is a part of. */
+  scoringIn: (calls: RecordedCalls) => ScoringContext
   /** Asks the model for the row. */
   predict: (row: Record<string, unknown>, ask: Ask) => Promise<unknown>
 }
@@ -97,14 +99,14 @@ async function predictionOf(
 }
 
 function scoreOf(
-  { opRef, askAs }: RowDeps,
+  { opRef, scoringIn }: RowDeps,
   { trial, scorer, output }: { trial: Trial; scorer: Scorer; output: unknown },
   calls: RecordedCalls,
 ): Promise<Score> {
   const inputs = { self: scorer.ref, output, inputs: trial.row }
   const call = { op_name: opRef(scorer.opName), inputs, seed: `${trial.seed}/score/${scorer.ref}` }
   return calls.call(call, async (own) => {
-    const said = await scorer.score({ output, inputs: trial.row }, askAs(own))
+    const said = await scorer.score({ output, inputs: trial.row }, scoringIn(own))
     return { result: { scorer, callId: own.id ?? '', output: said }, output: said }
   })
 }

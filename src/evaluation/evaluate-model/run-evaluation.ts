@@ -153,22 +153,31 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
   const { job, evaluation, context, opRef } = running
   const { project_id, call_id } = job
   const calls = recorded(running)
+  const ask = (own: RecordedCalls) => askAs({ playground: deps.playground, context, project_id }, own)
   const { predictionId, scores } = await evaluateRow(
     {
       evaluation,
       calls,
       opRef,
-      askAs: (own) => askAs({ playground: deps.playground, context, project_id }, own),
+      askAs: ask,
+      scoringIn: (own) => ({
+        ask: ask(own),
+        project_id,
+        callId: own.id ?? call_id,
+        traceId: call_id,
+        signal: context.signal,
+      }),
       predict: (row, ask) =>
         predictStructured(evaluation.model, inputOf(row), { ...deps, projectId: project_id, ask }),
     },
     trial,
   )
   context.signal.throwIfAborted()
-  const said = scores.map((score) =>
+  const said = scores.map(({ scorer, output, callId }) =>
     scoreFeedback({
-      ...score,
-      id: derivedId(call_id, `${trial.seed}/feedback/${score.scorer.ref}`),
+      callId,
+      said: scorer.said?.(output)[0] ?? { ref: scorer.ref, output },
+      id: derivedId(call_id, `${trial.seed}/feedback/${scorer.ref}`),
       project_id,
       scoredId: predictionId ?? '',
     }),

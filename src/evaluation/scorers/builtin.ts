@@ -9,11 +9,12 @@ import type { Scored } from './scorer.ts'
 /** Comparing takes the product of both lengths. */
 const COMPARED_CHARS_MAX = 100_000
 
-/** Expressions that backtrack without end are given up: they run on the server's one thread. */
+/** Expressions that backtrack without end are given up, long before the thread is that they run on. */
 const REGEX_MS_MAX = 50
 
 /** A score by fixed rules. */
-type Rule = (scored: Scored) => unknown
+type Rule = (scored: Compared) => unknown
+type Compared = Pick<Scored, 'output' | 'inputs'>
 
 const ColumnMap = z.record(z.string(), z.string()).nullish()
 
@@ -116,7 +117,7 @@ function ruleOf<Name extends ClassName>(className: Name, value: unknown): Rule {
 }
 
 /** @throws 400 where the row has no such column. */
-function targetOf({ inputs }: Scored, columnMap: Record<string, string> | null | undefined): unknown {
+function targetOf({ inputs }: Compared, columnMap: Record<string, string> | null | undefined): unknown {
   const column = columnMap?.['target'] ?? 'target'
   if (!Object.hasOwn(inputs, column))
     throw invalidRequest(
@@ -125,13 +126,13 @@ function targetOf({ inputs }: Scored, columnMap: Record<string, string> | null |
   return inputs[column]
 }
 
-function targetText(scored: Scored, columnMap: Record<string, string> | null | undefined): string {
+function targetText(scored: Compared, columnMap: Record<string, string> | null | undefined): string {
   const target = targetOf(scored, columnMap)
   if (typeof target !== 'string') throw invalidRequest('The target is no text')
   return target
 }
 
-function outputText({ output }: Scored): string {
+function outputText({ output }: Compared): string {
   if (typeof output !== 'string') throw invalidRequest('The output is no text')
   return output
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import { isRecord } from '../../is-record.ts'
 import { pythonFormat } from '../python-format.ts'
+import type { MediaKind } from './judge-media.ts'
 
 const Prompt = z.looseObject({ messages: z.array(z.looseObject({ content: z.unknown() })) })
 
@@ -10,6 +12,10 @@ export const Judge = z.looseObject({
   model: z.unknown(),
   scoring_prompt: z.union([z.string(), Prompt]),
   column_map: z.record(z.string(), z.string()).nullish(),
+  enable_image_input_scoring: z.boolean().nullish(),
+  enable_audio_input_scoring: z.boolean().nullish(),
+  enable_video_input_scoring: z.boolean().nullish(),
+  media_scoring_json_paths: z.array(z.string()).nullish(),
 })
 export type Judge = z.output<typeof Judge>
 
@@ -26,6 +32,24 @@ export function judgeMessages(
     ...message,
     content: formatted(message.content, values),
   }))
+}
+
+/** The kinds of media that a judge is to see. */
+export function mediaKindsOf(judge: Judge): ReadonlySet<MediaKind> {
+  return new Set([
+    ...(judge.enable_image_input_scoring ? (['image'] as const) : []),
+    ...(judge.enable_audio_input_scoring ? (['audio'] as const) : []),
+    ...(judge.enable_video_input_scoring ? (['video'] as const) : []),
+  ])
+}
+
+/** Messages whose last has the parts as well. */
+export function withParts(messages: readonly unknown[], parts: readonly object[]): unknown[] {
+  const last = messages.at(-1)
+  if (parts.length === 0 || !isRecord(last)) return [...messages]
+  const { content } = last
+  const own: unknown[] = Array.isArray(content) ? content : [{ type: 'text', text: content }]
+  return [...messages.slice(0, -1), { ...last, content: [...own, ...parts] }]
 }
 
 function formatted(content: unknown, values: Record<string, unknown>): unknown {

@@ -1,20 +1,30 @@
 import { checked } from '../../checked.ts'
 import { invalidRequest } from '../../errors.ts'
+import { runRule } from '../../rule-threads/run-rule.ts'
+import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { predictStructured, StructuredCompletionModel } from '../models/structured-completion.ts'
+import { CLASSIFIER_CLASS } from '../call-scoring/active-monitors.ts'
+import { predictStructured } from '../models/structured-completion.ts'
 import { type Published, readPublished } from '../published.ts'
 import { builtinRule, OWN_CLASSES } from './builtin.ts'
-import { Judge, judgeMessages } from './judge.ts'
+import { classifierOf } from './classifier.ts'
+import { Judge, judgeMessages, mediaKindsOf, withParts } from './judge.ts'
+import { mediaParts } from './judge-media.ts'
+import { judgesModel } from './judges-model.ts'
+import type { RemoteScorers } from './remote-scorer.ts'
 import type { Scorer } from './scorer.ts'
 import type { ScorerCode } from './scorer-code.ts'
 
 export interface LoadingDeps {
   objects: Pick<Objects, 'read'>
+  files: Pick<Files, 'read'>
   scorerCode: ScorerCode
+  remoteScorers: RemoteScorers
 }
 
 /**
- * The scorer that a ref names: of a builtin class, a judge, or Python code where the server may run that.
+ * The scorer that a ref names: of a builtin class, a judge, a classifier monitor, a scorer behind a URL, or Python code where
+ * the server may run that.
  * @throws 400 for what cannot score here, 404 for what is not there.
  */
 export async function loadScorer(
@@ -26,8 +36,13 @@ export async function loadScorer(
   const isOwn = found.kind === 'object' && !(OWN_CLASSES.includes(className) && hasCode(found))
   const rule = isOwn ? builtinRule(className, found.val) : undefined
   const named = { name: scorerName(found), ref: found.ref, opName: `${className}.score` }
-  if (rule !== undefined) return { ...named, score: async (scored) => rule(scored) }
+  if (rule !== undefined) {
+    const job = { kind: 'builtin' as const, className, fields: found.val }
+    return { ...named, score: ({ output, inputs }) => runRule({ ...job, scored: { output, inputs } }) }
+  }
   if (className === 'LLMAsAJudgeScorer') return { ...named, score: await judgeOf(deps, found) }
+  if (className === 'RemoteScorer') return { ...named, ...deps.remoteScorers.load(found) }
+  if (className === CLASSIFIER_CLASS) return { ...named, ...(await classifierOf(deps, found)) }
   return deps.scorerCode.load(found)
 }
 
@@ -44,23 +59,15 @@ function hasCode({ val }: Published): boolean {
 
 async function judgeOf(deps: LoadingDeps, found: Published): Promise<Scorer['score']> {
   const judge = checked(Judge, found.val, found.name)
-  const model = await judgesModel(deps, judge.model, found)
+  const model = await judgesModel(deps.objects, judge.model, found)
   const own = { projectId: found.projectId, objects: deps.objects }
   if (typeof judge.scoring_prompt === 'string' && judge.scoring_prompt === '')
     throw invalidRequest(`${found.name}: the scoring prompt is empty`)
-  return (scored, ask) => {
-    const user_input = judgeMessages(judge, scored)
+  const kinds = mediaKindsOf(judge)
+  const paths = judge.media_scoring_json_paths ?? []
+  return async (scored, { ask, project_id }) => {
+    const parts = kinds.size === 0 ? [] : await mediaParts(deps.files, scored, { kinds, paths, project_id })
+    const user_input = withParts(judgeMessages(judge, scored), parts)
     return predictStructured(model, { user_input, template_vars: {} }, { ...own, ask })
   }
-}
-
-async function judgesModel(
-  deps: LoadingDeps,
-  model: unknown,
-  { name, projectId }: Published,
-): Promise<StructuredCompletionModel> {
-  const what = `The model of ${name}`
-  if (typeof model !== 'string') return checked(StructuredCompletionModel, model, what)
-  const found = await readPublished(deps.objects, { ref: model, projectId, what })
-  return checked(StructuredCompletionModel, found.val, what)
 }

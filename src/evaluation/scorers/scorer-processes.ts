@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pLimit from 'p-limit'
-import { dependencyFailed, messageOf } from '../../errors.ts'
+import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code.py')
 
@@ -13,6 +13,9 @@ const PROCESSES_MAX = 2
 /** The program gives up earlier by itself. */
 const SECONDS_MAX = 70
 
+/** The Python that runs scorers; undefined while it is not installed. */
+export type FindPython = () => string | undefined
+
 /** A running program, which answers one request at a time. */
 interface Process {
   ask(request: string): Promise<string>
@@ -20,13 +23,16 @@ interface Process {
 }
 
 /** Programs that run the code of scorers; they are started when there is something to do, and stay until the end. */
-export function createScorerProcesses(python: string) {
+export function createScorerProcesses(python: FindPython) {
   const turns = pLimit(PROCESSES_MAX)
   const idle: Process[] = []
   const all = new Set<Process>()
 
   function start(): Process {
-    const started = startProcess(python)
+    const found = python()
+    if (found === undefined)
+      throw unavailable('The engine, whose Python runs scorers that are code, is not installed', 60)
+    const started = startProcess(found)
     all.add(started)
     return started
   }

@@ -1,10 +1,49 @@
+import type { Call } from '../../trace/calls/wire.ts'
+import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../asking.ts'
+import type { AgentTurn } from '../call-scoring/agent-turn.ts'
 
 /** What is scored: what a model put out, and what it was asked with or the row of the dataset. */
 export interface Scored {
   output: unknown
   /** By name of argument or column. */
   inputs: Record<string, unknown>
+  /** The call, where it has been written. */
+  call?: Call
+  /** The turn of an agent that the call is, where it is scored as one. */
+  turn?: AgentTurn
+}
+
+/** What scoring is a part of. */
+export interface ScoringContext {
+  /** Asks a model, as a call below that of the scoring. */
+  ask: Ask
+  project_id: string
+  /** The scoring's own call, the same however often it is tried. */
+  callId: string
+  traceId: string
+  /** The version of the monitor that wants the score, where one does. */
+  monitor?: { name: string; version_digest: string } | undefined
+  signal: AbortSignal
+}
+
+/** Wire: tags and ratings, which feedback keeps in columns of their own. */
+export type TypedScores = Pick<
+  FeedbackCreateReq,
+  | 'scorer_tags'
+  | 'scorer_tag_reasons'
+  | 'scorer_tag_confidences'
+  | 'scorer_ratings'
+  | 'scorer_rating_reasons'
+  | 'scorer_rating_confidences'
+>
+
+/** What becomes one feedback. */
+export interface Said {
+  /** Of the scorer that says it. */
+  ref: string
+  output: unknown
+  typed?: TypedScores
 }
 
 /** Something that scores. */
@@ -16,5 +55,7 @@ export interface Scorer {
   /** Of the call that scoring is, without a version. */
   opName: string
   /** @throws ClientError that says why this cannot be scored. */
-  score(scored: Scored, ask: Ask): Promise<unknown>
+  score(scored: Scored, context: ScoringContext): Promise<unknown>
+  /** What its output says, where that is more than one feedback with the output. */
+  said?(output: unknown): Said[]
 }

@@ -140,9 +140,15 @@ def score(self, *, output, target, **kwargs):
     const val = { files: { 'obj.py': 'digest' } }
     const found = { projectId: 'a/b', name: 'x', digest: 'd', kind: 'op', ref: 'weave:///a/b/op/x:d', val }
     const read = () => Promise.reject(new Error('Nothing else is read'))
-    const code = createScorerCode({ python: '/nowhere/python', objects: { read }, files })
+    const code = createScorerCode({ python: () => '/nowhere/python', objects: { read }, files })
     const scorer = await code.load(found)
-    const ask = () => Promise.reject(new Error('Nobody is asked'))
-    await expect(scorer.score({ output: 1, inputs: {} }, ask)).rejects.toThrow('Python did not start')
+    const context = {
+      ask: () => Promise.reject(new Error('No model is asked')),
+      project_id: 'a/b',
+      callId: 'x',
+      traceId: 'x',
+      signal: new AbortController().signal,
+    }
+    await expect(scorer.score({ output: 1, inputs: {} }, context)).rejects.toThrow('Python did not start')
   })
 })

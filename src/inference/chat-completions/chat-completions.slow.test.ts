@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { useTestServer } from '../../testing.ts'
 
 const server = useTestServer({ compute: openFakeCompute })
 
@@ -120,12 +121,17 @@ describe('POST /v1/chat/completions', () => {
     })
   })
 
-  it.each([{ logits_processors: ['x'] }, { priority: 1 }])(
-    '400 rather than silence for %j',
-    async (fields) => {
-      expect((await chat(fields)).status).toBe(400)
-    },
-  )
+  it.each([
+    { logits_processors: ['x'] },
+    { priority: 1 },
+    { mm_processor_kwargs: { a: 1 } },
+    { structured_outputs: { json: {}, disable_any_whitespace: true } },
+    { structured_outputs: { json: {}, whitespace_pattern: ' ' } },
+    { structured_outputs: { regex: 'a', disable_fallback: true } },
+    { structured_outputs: { regex: 'a', _backend: 'guidance' } },
+  ])('400 rather than silence for %j', async (fields) => {
+    expect((await chat(fields)).status).toBe(400)
+  })
 
   it('422 with detail and error for a wrong type', async () => {
     const response = await chat({ max_tokens: 'many' })

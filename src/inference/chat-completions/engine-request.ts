@@ -22,15 +22,34 @@ export function engineRequest(
       'continue_final_message',
     )
   }
+  if (Object.keys(req.mm_processor_kwargs ?? {}).length > 0 && !abilities.mmProcessorKwargs) {
+    throw invalidRequest(
+      'mm_processor_kwargs are not taken: whoever owns this server can allow them with HEDDLE_MM_PROCESSOR_KWARGS=allow',
+      'mm_processor_kwargs',
+    )
+  }
   return withoutNulls({
     ...engineFields(req, engine, abilities),
     // Wire: the engine's default would contradict a request that only asks to continue.
     add_generation_prompt: req.add_generation_prompt ?? (req.continue_final_message === true ? false : null),
-    // Rollouts are trained on by token id, which text cannot be turned back into.
-    return_tokens_as_token_ids: req.return_tokens_as_token_ids ?? (engine.isTrained && req.logprobs === true),
+    ...(isRollout(req, engine) && {
+      // Rollouts are trained on by token id, which text cannot be turned back into.
+      return_tokens_as_token_ids: req.return_tokens_as_token_ids ?? true,
+      return_token_ids: true,
+      // Wire: without its reasoning a reply has neither ids nor logprobs; it is left out afterwards.
+      include_reasoning: null,
+    }),
     messages: req.messages.map(withoutNullMembers),
     documents: req.documents?.map(withTextValues),
   })
+}
+
+/** Whether what is sampled may be trained on: a checkpoint answers, and is asked for log-probabilities. */
+export function isRollout(
+  req: Pick<ChatCompletionReq, 'logprobs'>,
+  engine: Pick<EngineModel, 'isTrained'>,
+): boolean {
+  return engine.isTrained && req.logprobs === true
 }
 
 /** Wire: the engine knows null as the content of an assistant alone. */

@@ -1,7 +1,7 @@
 import { type EngineAbilities, requestIdOf, streamOf } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
 import type { Complete, Traced } from '../tracing.ts'
-import { engineRequest } from './engine-request.ts'
+import { engineRequest, isRollout } from './engine-request.ts'
 import { samplingPolicy } from './sampling-policy.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
@@ -26,6 +26,13 @@ export function createChatCompletions({ gateway, abilities, traced }: ChatComple
         body: (engine) => engineRequest({ ...req, request_id }, engine, abilities),
         choiceMarks: ({ trained }) =>
           trained === undefined ? {} : { policy: samplingPolicy(req, trained.checkpoint.step) },
+        replyMarks: ({ trained }) =>
+          isRollout(req, { isTrained: trained !== undefined })
+            ? {
+                promptIds: { isAsked: req.return_token_ids === true },
+                dropsReasoning: req.include_reasoning === false,
+              }
+            : {},
         listener,
       },
       context,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { LaxBoolean, LaxInt } from '../lax-wire.ts'
 import { listOf } from '../list-wire.ts'
 import { Schema, samplingFields } from '../sampling-wire.ts'
 
@@ -44,17 +43,17 @@ export const ChatCompletionReq = z
   .object({
     messages: listOf(Message, MESSAGES_MAX),
     ...samplingFields,
-    logprobs: LaxBoolean.nullish(),
-    top_logprobs: LaxInt.nullish(),
-    max_tokens: LaxInt.nullish().meta({ deprecated: true }),
-    max_completion_tokens: LaxInt.nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().nullish(),
+    max_tokens: z.int().nullish().meta({ deprecated: true }),
+    max_completion_tokens: z.int().nullish(),
     tools: listOf(Tool, PARTS_MAX).nullish(),
     tool_choice: ToolChoice.nullish(),
-    parallel_tool_calls: LaxBoolean.nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
     reasoning_effort: z.enum(REASONING_EFFORTS).nullish(),
-    include_reasoning: LaxBoolean.nullish(),
-    add_generation_prompt: LaxBoolean.nullish(),
-    continue_final_message: LaxBoolean.nullish(),
+    include_reasoning: z.boolean().nullish(),
+    add_generation_prompt: z.boolean().nullish(),
+    continue_final_message: z.boolean().nullish(),
     documents: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
     chat_template: z.string().nullish(),
     chat_template_kwargs: z.looseObject({}).nullish(),

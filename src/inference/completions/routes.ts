@@ -6,11 +6,13 @@ export function completionsRoutes(completions: Completions): Route[] {
   return [
     route({
       method: 'POST',
-      path: '/v1/completions',
+      path: ['/v1/completions', '/v1/completions/'],
       operationId: 'create_completion',
+      summary: 'Continue a text',
       family: 'openai',
       body: CompletionReq,
       reply: 'raw',
+      replyTypes: ['application/json', 'text/event-stream'],
       response: CompletionRes,
       handle: completions.createTraced,
     }),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { LaxInt } from '../lax-wire.ts'
 import { Prompt } from '../prompt-wire.ts'
 import { samplingFields } from '../sampling-wire.ts'
 
@@ -8,8 +7,8 @@ export const CompletionReq = z
   .object({
     prompt: Prompt.nullish(),
     ...samplingFields,
-    logprobs: LaxInt.nullish(),
-    max_tokens: LaxInt.nullish(),
+    logprobs: z.int().nullish(),
+    max_tokens: z.int().nullish(),
     suffix: z.string().nullish(),
   })
   .meta({ id: 'CompletionRequest' })

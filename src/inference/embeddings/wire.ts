@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { LaxInt } from '../lax-wire.ts'
 import { Prompt } from '../prompt-wire.ts'
 
 export const EmbeddingsReq = z
@@ -7,9 +6,9 @@ export const EmbeddingsReq = z
     input: Prompt,
     model: z.string().nullish(),
     encoding_format: z.enum(['float', 'base64']).nullish(),
-    dimensions: LaxInt.nullish(),
+    dimensions: z.int().nullish(),
     user: z.string().nullish(),
-    truncate_prompt_tokens: LaxInt.nullish(),
+    truncate_prompt_tokens: z.int().nullish(),
   })
   .meta({ id: 'EmbeddingsRequest' })
 export type EmbeddingsReq = z.output<typeof EmbeddingsReq>

@@ -15,6 +15,8 @@ export interface EngineModel {
 /** What the engine may be asked for. */
 export interface EngineAbilities {
   priorityScheduling: boolean
+  /** Whether requests may say how images, audio and video are processed. */
+  mmProcessorKwargs: boolean
 }
 
 /**
@@ -26,7 +28,7 @@ export function engineFields(
   engine: EngineModel,
   { priorityScheduling }: EngineAbilities,
 ): Record<string, unknown> {
-  if (req.logits_processors != null)
+  if (req.logits_processors != null && req.logits_processors.length > 0)
     throw invalidRequest('logits_processors are not supported', 'logits_processors')
   if (req.priority != null && req.priority !== 0 && !priorityScheduling) {
     throw invalidRequest(
@@ -34,20 +36,42 @@ export function engineFields(
       'priority',
     )
   }
-  const { engine_xargs, vllm_xargs, user: _, ...known } = req
+  const { engine_xargs, vllm_xargs, user: _, logits_processors: __, ...known } = req
   return {
     ...known,
     model: engine.name,
     vllm_xargs: vllm_xargs ?? engine_xargs,
     stream_options:
       req.stream === true ? countedStream(req) : req.stream_options && withoutNulls(req.stream_options),
-    structured_outputs: req.structured_outputs && withoutNulls(req.structured_outputs),
+    structured_outputs: req.structured_outputs && constraintOf(req.structured_outputs),
     // An integer beyond every window is beyond the engine's integers too.
     truncate_prompt_tokens:
       req.truncate_prompt_tokens == null
         ? null
         : Math.min(req.truncate_prompt_tokens, Number.MAX_SAFE_INTEGER),
   }
+}
+
+/**
+ * A constraint as the engine takes it. Wire: what names the engine's backend is its own note of what it chose; white space
+ * between the parts of an answer is there in JSON only.
+ * @throws 400 for options that the engine has for all requests together, or not at all.
+ */
+function constraintOf(options: NonNullable<SamplingReq['structured_outputs']>): Record<string, unknown> {
+  const { disable_any_whitespace, whitespace_pattern, disable_fallback, ...rest } = options
+  const { _backend, _backend_was_auto: _, ...constraint } = rest
+  const isJson = constraint.json != null || constraint.json_object === true
+  const refused = Object.entries({
+    disable_any_whitespace:
+      isJson && disable_any_whitespace === true && 'the engine cannot leave white space out of one answer',
+    whitespace_pattern: isJson && whitespace_pattern != null && 'the engine has no pattern for white space',
+    disable_fallback: disable_fallback === true && 'the engine itself chooses what can keep to a constraint',
+    _backend:
+      _backend != null && _backend !== 'auto' && 'the engine itself chooses what can keep to a constraint',
+  }).find(([, reason]) => reason !== false)
+  if (refused === undefined) return withoutNulls(constraint)
+  const [name, reason] = refused
+  throw invalidRequest(`structured_outputs.${name} is not supported: ${reason}`, 'structured_outputs')
 }
 
 /** Every stream is counted; whoever did not ask for it does not see it. */

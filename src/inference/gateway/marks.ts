@@ -1,9 +1,15 @@
 import { z } from 'zod'
+import { dependencyFailed } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
 import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
+import { createPromptIdNoter, PROMPT_IDS, type PromptIdNotes } from './prompt-ids.ts'
 
-/** Logprobs are many numbers that must not change, so they stay the engine's own text. */
-const KEEP: KeepShape = { choices: { '*': { logprobs: 'text' } }, prompt_logprobs: 'text' }
+/** Logprobs and ids are many numbers that must not change, so they stay the engine's own text. */
+const KEEP: KeepShape = {
+  choices: { '*': { logprobs: 'text', token_ids: 'text' } },
+  prompt_logprobs: 'text',
+  [PROMPT_IDS]: 'text',
+}
 
 const Usage = z.object({
   prompt_tokens: z.int(),
@@ -30,6 +36,10 @@ export interface ReplyMarks {
   engineModel: string
   /** Added to each choice at its end. */
   choice: Record<string, unknown>
+  /** Set where each choice carries the ids that it was prompted with. */
+  promptIds?: PromptIdNotes | undefined
+  /** Whether the reasoning, which the engine was asked for, is left out. */
+  dropsReasoning?: boolean | undefined
 }
 
 export interface Marked {
@@ -56,6 +66,7 @@ export type Marker = ReturnType<typeof createMarker>
 export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
   const engineName = Buffer.from(`"model":${JSON.stringify(marks.engineModel)}`)
   const clientName = Buffer.from(`"model":${JSON.stringify(marks.model)}`)
+  const promptIds = marks.promptIds && createPromptIdNoter(marks.promptIds)
 
   return {
     /**
@@ -67,24 +78,29 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
       if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
         return undefined
       if (event.includes(REASONING) || event.includes(FINISH)) return undefined
+      if (promptIds !== undefined && (promptIds.isWaiting() || event.includes(PROMPT_IDS))) return undefined
       const at = event.indexOf(engineName)
       if (at === -1) return undefined
       if (marks.model === marks.engineModel) return event
       return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
     },
 
+    /** @throws 503 for what is no JSON: the engine, or a proxy before it, is not what it should be. */
     mark(text: string): Marked {
-      const keep = LOGPROBS.test(text) ? KEEP : undefined
-      const value = text.startsWith('{"error"') ? undefined : parseKeeping(text, keep)
+      const keep = NUMBERS.test(text) ? KEEP : undefined
+      const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
       if (!isObject(value)) return { text, usage: undefined }
       const usage = usageOf(value['usage'])
       if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
-      const choices = Array.isArray(value['choices']) ? value['choices'] : []
+      const choices = Array.isArray(value['choices']) ? value['choices'].filter(isObject) : []
       if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
         return { text: undefined, usage }
       if ('model' in value) value['model'] = marks.model
-      for (const choice of choices.filter(isObject)) {
-        addReasoningContent(choice['message'] ?? choice['delta'])
+      promptIds?.note(value, choices)
+      for (const choice of choices) {
+        const said = choice['message'] ?? choice['delta']
+        if (marks.dropsReasoning === true) dropReasoning(said)
+        else addReasoningContent(said)
         if (choice['finish_reason'] == null) continue
         Object.assign(choice, marks.choice)
         // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
@@ -96,8 +112,16 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
   }
 }
 
+function parsed(text: string, keep: KeepShape | undefined): unknown {
+  try {
+    return parseKeeping(text, keep)
+  } catch (error) {
+    throw dependencyFailed('The inference engine sent something that is not JSON', error)
+  }
+}
+
 /** Where there are none, reading and writing the text as it is costs a quarter. */
-const LOGPROBS = /logprobs":[[{]/
+const NUMBERS = /(?:logprobs|token_ids)":[[{]/
 
 const EVENT_END = Buffer.from('\n\n')
 const TOKEN = Buffer.from('"finish_reason":null')
@@ -107,6 +131,10 @@ const REASONING = Buffer.from('"reasoning":')
 /** Wire: clients know the text as `reasoning_content`, newer engines send it as `reasoning`. */
 function addReasoningContent(message: unknown): void {
   if (isObject(message) && 'reasoning' in message) message['reasoning_content'] = message['reasoning']
+}
+
+function dropReasoning(message: unknown): void {
+  if (isObject(message)) delete message['reasoning']
 }
 
 function usageOf(value: unknown): TokenUsage | undefined {

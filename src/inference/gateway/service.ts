@@ -10,7 +10,7 @@ import { createEngaging, type EngagingDeps, type EngineRequest } from './engagin
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
-import { createMarker, type Fingerprint, type Marker, type TokenUsage } from './marks.ts'
+import { createMarker, type Fingerprint, type Marker, type ReplyMarks, type TokenUsage } from './marks.ts'
 import type { Project, ProjectOf } from './project-header.ts'
 import { createSpeeds } from './speeds.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
@@ -32,6 +32,8 @@ export interface GatewayRequest extends EngineRequest {
   stream: 'none' | 'with-usage' | 'without-usage'
   /** What each choice of the reply says beside the engine's words. */
   choiceMarks?: (target: Target) => Record<string, unknown>
+  /** What else becomes of the reply of a target. */
+  replyMarks?: (target: Target) => Pick<ReplyMarks, 'promptIds' | 'dropsReasoning'>
   listener?: GatewayListener | undefined
 }
 
@@ -96,9 +98,8 @@ export function createGateway(deps: GatewayDeps) {
     speedsOf: speeds.of,
 
     /** Makes a first token with an adapter, which takes seconds, before anybody waits for it. */
-    async warmUp(baseModel: string): Promise<void> {
-      if (!baseModels.isAvailable()) return
-      const { signal } = new AbortController()
+    async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
+      await baseModels.untilAvailable(signal)
       const process = await baseModels.inference(baseModel).ready(signal)
       const use = await loaded.use(process, await baseModels.initialAdapter(baseModel, loraOf({}), signal))
       try {
@@ -133,7 +134,8 @@ export function createGateway(deps: GatewayDeps) {
         const { process, reply, engineModel, release } = await engage(request, target, work.signal)
         work.hold(release)
         const model = request.model ?? target.baseModel
-        const marks = { model, engineModel, choice: request.choiceMarks?.(target) ?? {} }
+        const choice = request.choiceMarks?.(target) ?? {}
+        const marks = { model, engineModel, choice, ...request.replyMarks?.(target) }
         const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
         const marker = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
         return await answerOf(request, reply, { marker, onEnd: work.end })

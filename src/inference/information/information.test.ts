@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
-import { TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { useTestServer } from '../../testing.ts'
 import { acceleratorsIn } from './accelerators.ts'
 
 const server = useTestServer({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 

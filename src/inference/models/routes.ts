@@ -8,6 +8,7 @@ export function servedModelsRoutes(served: ServedModels): Route[] {
       method: 'GET',
       path: '/v1/models',
       operationId: 'list_served_models',
+      summary: 'List the models that a key may name',
       family: 'openai',
       reply: 'json',
       response: ServedModelsRes,
@@ -18,6 +19,7 @@ export function servedModelsRoutes(served: ServedModels): Route[] {
       // Wire: names have slashes, which some clients escape and others do not.
       path: '/v1/models/{model+}',
       operationId: 'read_served_model',
+      summary: 'Read a model that a key may name',
       family: 'openai',
       pathParams: ServedModelPath,
       reply: 'json',

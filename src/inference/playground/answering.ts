@@ -3,6 +3,7 @@ import { ClientError, dependencyFailed, invalidRequest, tooManyRequests } from '
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { keepShapeOf } from '../../json-text-wire.ts'
+import { parseLax } from '../../lax-parse.ts'
 import { parseKeeping } from '../../lossless-json.ts'
 import { DEFAULT_PROVIDER, type Providers } from '../../providers.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
@@ -140,7 +141,7 @@ function bodyOf(inputs: CompletionInputs): Record<string, unknown> {
 
 /** @throws 400 in words that name the field at fault. */
 function chatRequest(body: object): ChatCompletionReq {
-  const parsed = ChatCompletionReq.safeParse(parseKeeping(JSON.stringify(body), CHAT_SHAPE))
+  const parsed = parseLax(ChatCompletionReq, parseKeeping(JSON.stringify(body), CHAT_SHAPE))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw invalidRequest(`${issue?.path.join('.')}: ${issue?.message}`)

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 import type { Provider } from '../../providers.ts'
+import { keyRemover, withoutKey } from '../../without-key.ts'
 
 /** Attempts after the first, for replies that say so (429, 5xx) and connections that break; a person is waiting. */
 const RETRIES_MAX = 2
@@ -38,13 +39,13 @@ export async function askProvider(
     maxRetries: RETRIES_MAX,
     timeout: deadline.timeoutMs,
     logLevel: 'off',
-    fetch: boundedFetch,
+    fetch: (url, init) => boundedFetch(url, init, apiKey),
   })
   try {
     const response = await client.post(path, { body, signal: deadline.signal }).asResponse()
     return response.body ?? new Blob([]).stream()
   } catch (error) {
-    const message = `Provider ${name}: ${said(error)}`
+    const message = `Provider ${name}: ${withoutKey(said(error), apiKey)}`
     throw isRefusal(error) ? invalidRequest(message) : dependencyFailed(message, error)
   }
 }
@@ -66,11 +67,16 @@ function rootOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 }
 
-/** Only what is configured is asked, so a provider may not send us elsewhere. */
-async function boundedFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+/** Only what is configured is asked, so a provider may not send us elsewhere; nor does it tell others the key. */
+async function boundedFetch(
+  url: string | URL | Request,
+  init: RequestInit | undefined,
+  apiKey: string | undefined,
+): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' })
   const { status, statusText, headers } = response
-  return new Response(response.body?.pipeThrough(atMost(ANSWER_BYTES_MAX)) ?? null, {
+  const body = response.body?.pipeThrough(atMost(ANSWER_BYTES_MAX)).pipeThrough(keyRemover(apiKey))
+  return new Response(body ?? null, {
     status,
     statusText,
     headers,

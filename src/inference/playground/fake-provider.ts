@@ -24,7 +24,8 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
 
 /**
  * A fake of a service with OpenAI's API, for tests. It says that it is one, or does what the last message says: `tools`,
- * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`.
+ * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
+ * classifiers apply whose question contains `yes`.
  */
 export async function openFakeProvider() {
   const requests: SeenRequest[] = []
@@ -76,10 +77,19 @@ function sendCompletion(response: ServerResponse, body: Record<string, unknown>)
 }
 
 function completion(said: string): object {
-  const content = said.startsWith('say ') ? said.slice('say '.length) : 'I am a fake'
+  const content = said.startsWith('say ') ? said.slice('say '.length) : (verdictsOf(said) ?? 'I am a fake')
   const message = said === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content }
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
   return { ...HEAD, object: 'chat.completion', choices, usage: USAGE }
+}
+
+function verdictsOf(said: string): string | undefined {
+  const asked = [...said.matchAll(/<classifier name="([^"]*)">\n(.*)/g)]
+  const verdicts = asked.map(([, name, question = '']) => [
+    name,
+    { is_match: question.includes('yes'), confidence: 0.5, reason: 'as asked' },
+  ])
+  return asked.length === 0 ? undefined : JSON.stringify({ classifiers: Object.fromEntries(verdicts) })
 }
 
 function stream(response: ServerResponse, said: string): void {

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
-import { documentsOf, TEST_BASE_MODEL, useTestServer } from '../../testing.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { documentsOf, useTestServer } from '../../testing.ts'
 import { openFakeProvider, PIXEL } from './fake-provider.ts'
 
 const provider = await openFakeProvider()

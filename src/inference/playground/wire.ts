@@ -56,6 +56,10 @@ export const CompletionsCreateReq = z.object({
   conversation_id: NullishString,
   conversation_name: NullishString,
   source: NullishString,
+  /** Wire: names a dedicated deployment of the hosted service. */
+  inference_route: z
+    .null({ error: 'There are no dedicated deployments here: leave inference_route out' })
+    .optional(),
 })
 export type CompletionsCreateReq = z.output<typeof CompletionsCreateReq>
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { MESSAGES_MAX } from '../chat-completions/wire.ts'
-import { LaxBoolean } from '../lax-wire.ts'
 import { listOf } from '../list-wire.ts'
 import { TokenIds } from '../prompt-wire.ts'
 
@@ -11,12 +10,12 @@ export const TokenizeReq = z
     prompt: z.string().nullish(),
     messages: listOf(z.looseObject({ role: z.string() }), MESSAGES_MAX).nullish(),
     tools: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
-    add_special_tokens: LaxBoolean.nullish(),
-    add_generation_prompt: LaxBoolean.nullish(),
-    continue_final_message: LaxBoolean.nullish(),
+    add_special_tokens: z.boolean().nullish(),
+    add_generation_prompt: z.boolean().nullish(),
+    continue_final_message: z.boolean().nullish(),
     chat_template: z.string().nullish(),
     chat_template_kwargs: z.looseObject({}).nullish(),
-    return_token_strs: LaxBoolean.nullish(),
+    return_token_strs: z.boolean().nullish(),
   })
   .refine(({ prompt, messages }) => (prompt == null) !== (messages == null), {
     error: 'Either prompt or messages is required, and not both',

@@ -44,6 +44,20 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(await blobs.get('broken')).toBeUndefined()
     })
 
+    it('lists what is below a prefix, and deletes what was not put again since', async () => {
+      await blobs.put('listed/a', Buffer.from('a'))
+      await blobs.put('listed/b/c', Buffer.from('c'))
+      const listed = await Array.fromAsync(blobs.list('listed/'))
+      expect(listed.map(({ key }) => key).sort()).toEqual(['listed/a', 'listed/b/c'])
+      expect(await Array.fromAsync(blobs.list('nothing/'))).toEqual([])
+      const changed = listed.find(({ key }) => key === 'listed/a')?.modifiedAt ?? 0
+      expect(await blobs.deleteUnchanged('listed/a', changed - 1)).toBe(false)
+      expect(await blobs.deleteUnchanged('listed/a', changed)).toBe(true)
+      expect(await blobs.deleteUnchanged('listed/a', changed)).toBe(false)
+      expect(await blobs.get('listed/a')).toBeUndefined()
+      expect(String(await blobs.get('listed/b/c'))).toBe('c')
+    })
+
     it.each(['../outside', '/etc/passwd', 'a/../../b', '', 'a//b', '.hidden'])(
       'refuses the key %j',
       async (key) => {

@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs'
-import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { access, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { LRUCache } from 'lru-cache'
 import { diskFailed } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Blobs } from './port.ts'
@@ -10,11 +11,14 @@ import type { Blobs } from './port.ts'
 /** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the folder. */
 const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 
+/** Folders that are known to be on disk; one that is forgotten costs an fsync. */
+const KNOWN_FOLDERS_MAX = 10_000
+
 /** Blobs as files below `folder`: written aside, fsynced, renamed, and the folder fsynced. */
 export async function openFileBlobs(folder: string): Promise<Blobs> {
   const root = join(folder, 'blobs')
   const aside = join(root, '.aside')
-  const onDisk = new Set<string>()
+  const onDisk = new LRUCache<string, true>({ max: KNOWN_FOLDERS_MAX })
   // What a crash left aside was never acknowledged.
   await rm(aside, { recursive: true, force: true })
   await mkdir(aside, { recursive: true })
@@ -29,7 +33,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
     await mkdir(path, { recursive: true })
     if (onDisk.has(path)) return
     for (let made = path; made !== root; made = dirname(made)) await sync(dirname(made))
-    onDisk.add(path)
+    onDisk.set(path, true)
   }
 
   async function publish(key: string, write: (path: string) => Promise<void>): Promise<void> {
@@ -67,7 +71,47 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
     async delete(key) {
       await rm(pathOf(key), { force: true })
     },
+    async *list(prefix) {
+      for await (const path of filesBelow(join(root, prefix))) {
+        const modifiedAt = await modifiedAtOf(path)
+        const key = relative(root, path).split(sep).join('/')
+        if (modifiedAt !== undefined && KEY_PATTERN.test(key)) yield { key, modifiedAt }
+      }
+    },
+    async deleteUnchanged(key, modifiedAt) {
+      const path = pathOf(key)
+      if ((await modifiedAtOf(path)) !== modifiedAt) return false
+      // A put that comes in between renames over the file, so what is set aside is looked at again.
+      const doomed = join(aside, newId())
+      await rename(path, doomed)
+      if ((await modifiedAtOf(doomed)) !== modifiedAt) {
+        await rename(doomed, path)
+        return false
+      }
+      await rm(doomed, { force: true })
+      return true
+    },
     async [Symbol.asyncDispose]() {},
+  }
+}
+
+/** Paths of files, however many there are; none for a folder that is not there. */
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  try {
+    for await (const entry of await opendir(folder, { recursive: true }))
+      if (entry.isFile()) yield join(entry.parentPath, entry.name)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+/** In milliseconds since 1970; undefined for a file that is gone. */
+async function modifiedAtOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
   }
 }
 

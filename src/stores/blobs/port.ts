@@ -13,4 +13,8 @@ export interface Blobs extends AsyncDisposable {
   localPath(key: string): Promise<string | undefined>
   /** Deletes; unknown keys are no error. */
   delete(key: string): Promise<void>
+  /** Keys that begin with a prefix of whole parts, such as `files/`, and when each was put, in milliseconds since 1970. */
+  list(prefix: string): AsyncIterable<{ key: string; modifiedAt: number }>
+  /** Deletes a blob unless it was put again since it was listed; whether it did. */
+  deleteUnchanged(key: string, modifiedAt: number): Promise<boolean>
 }

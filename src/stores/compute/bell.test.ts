@@ -23,4 +23,8 @@ describe('a bell', () => {
     bell.ring()
     expect(woken).not.toHaveBeenCalled()
   })
+
+  it('does not wait with a signal that has ended already', async () => {
+    await createBell().next(AbortSignal.abort())
+  })
 })

@@ -12,6 +12,7 @@ export function createBell(): Bell {
       for (const wake of waiting) wake()
     },
     next(signal) {
+      if (signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
         const wake = (): void => {
           // The next ring may be an hour away, so that whoever goes takes what is kept for him along.

@@ -22,7 +22,12 @@ afterEach(async () => {
 
 /** Servers need 2 GB and trainers 1 GB. */
 function open(budgetGb: number, options: Partial<ComputeOptions> = {}): Compute {
-  const memory = { budgetBytes: budgetGb * GB, inferenceBytes: () => 2 * GB, trainerBytes: () => GB }
+  const memory = {
+    budgetBytes: budgetGb * GB,
+    inferenceBytes: () => 2 * GB,
+    trainerBytes: () => GB,
+    measure: async () => {},
+  }
   const compute = openFakeCompute(folder, { memory, ...options })
   opened.push(compute)
   return compute

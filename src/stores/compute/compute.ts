@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
 import { createKnownParts, type KnownPart } from './known-parts.ts'
@@ -8,14 +9,19 @@ import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
 
+/** An engine that is being installed is there some minutes later; looking is reading one small file. */
+const INSTALLED_POLL_MS = 1_000
+
 export interface ComputeOptions {
   log: Log
   loraRankMax: number
   priorityScheduling: boolean
+  mmProcessorKwargs: boolean
   /** Requests that one inference server computes in one batch. */
   maxNumSeqs: number
   /** Served from the start, and stopped last. */
   defaultBaseModel: string
+  findBaseModel: Compute['findBaseModel']
   programs: Programs
   memory: MemoryNeeds
   /** A part that nobody has used for this long is stopped; 0 for never. */
@@ -28,8 +34,8 @@ export interface ComputeOptions {
 
 /** What computes for a base model on this machine. */
 export interface Programs {
-  /** Why there are none, and what to do about it; undefined when there are. */
-  missing: string | undefined
+  /** Why there are none now, and what to do about it; undefined when there are. */
+  readonly missing: string | undefined
   trainer(baseModel: string): ChildSpec
   inference(baseModel: string, port: number): ChildSpec
 }
@@ -49,7 +55,8 @@ export function openCompute(options: ComputeOptions): Compute {
 
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
-    return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs }
+    const measure = () => memory.measure(baseModel)
+    return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs, measure }
   }
 
   function newTrainer(baseModel: string): KnownPart<Trainer> {
@@ -77,10 +84,19 @@ export function openCompute(options: ComputeOptions): Compute {
     })
   }
 
+  const unavailable = (): string | undefined => (remote === undefined ? programs.missing : undefined)
+
   return {
-    unavailable: remote === undefined ? programs.missing : undefined,
+    get unavailable() {
+      return unavailable()
+    },
+    async untilAvailable(signal) {
+      while (unavailable() !== undefined) await delay(INSTALLED_POLL_MS, undefined, { signal, ref: false })
+    },
     priorityScheduling: options.priorityScheduling,
+    mmProcessorKwargs: options.mmProcessorKwargs,
     loraRankMax: options.loraRankMax,
+    findBaseModel: options.findBaseModel,
     trainer: trainers.get,
     inference: inferences.get,
     statuses: () => [...trainers.statuses(), ...inferences.statuses()],

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createLog } from '../../log.ts'
+import { SILENT } from '../../test-log.ts'
 import type { ChildSpec } from './child.ts'
 import { type ComputeOptions, openCompute } from './compute.ts'
 import { createLogFolder, engineLogsFolder } from './log-folder.ts'
@@ -20,8 +20,13 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     stdout,
   })
   return openCompute({
-    log: createLog({ logLevel: 'silent', logFormat: 'json' }),
+    log: SILENT,
     priorityScheduling: false,
+    mmProcessorKwargs: false,
+    findBaseModel: async (baseModel: string) =>
+      baseModel.startsWith('missing/')
+        ? { isThere: false, reason: 'made to be missing', known: ['test/base', 'other/base'] }
+        : { isThere: true },
     maxNumSeqs: 128,
     loraRankMax: 16,
     defaultBaseModel: 'test/base',
@@ -30,7 +35,12 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
       trainer: () => spec('fake-trainer.ts', 'lines', []),
       inference: (baseModel, port) => spec('fake-vllm.ts', 'log', [String(port), baseModel]),
     },
-    memory: { budgetBytes: 100 * GB, inferenceBytes: () => 2 * GB, trainerBytes: () => GB },
+    memory: {
+      budgetBytes: 100 * GB,
+      inferenceBytes: () => 2 * GB,
+      trainerBytes: () => GB,
+      measure: async () => {},
+    },
     idleMs: 0,
     stallMs: STALL_MS,
     remote: undefined,

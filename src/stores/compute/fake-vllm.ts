@@ -1,6 +1,7 @@
 /**
  * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does
- * what the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes).
+ * what the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes), `garble`
+ * (a whole event and then half of one).
  * Arguments: port, served model, and a bearer key if it is to ask for one.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -60,6 +61,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return process.exit(1)
     case 'hang':
       process.kill(process.pid, 'SIGSTOP')
+      return
+    case 'garble':
+      response.writeHead(200, {
+        'content-type': chat.stream === true ? 'text/event-stream' : 'application/json',
+      })
+      if (chat.stream === true) response.write('data: {"choices":[]}\n\ndata: {"choices":[{"ind\n\n')
+      response.end('{"choices":[{"ind')
       return
     case 'hold':
       if (chat.stream === true)

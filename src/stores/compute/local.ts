@@ -10,6 +10,7 @@ import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
 import { openCompute, type Programs } from './compute.ts'
+import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
@@ -36,13 +37,20 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
     log,
     loraRankMax: engine.loraRankMax,
     priorityScheduling: engine.priorityScheduling,
+    mmProcessorKwargs: engine.mmProcessorKwargs,
     maxNumSeqs: engine.maxNumSeqs,
     defaultBaseModel: engine.baseModel,
+    findBaseModel: createBaseModelFinder({
+      ownModels: ownModelsFolder(REPOSITORY_FOLDER),
+      configured: [engine.baseModel, ...engine.baseModels],
+      environment,
+    }),
     programs: createPrograms(options),
     memory: {
       budgetBytes: needs.budgetBytes,
       trainerBytes: (baseModel) => needs.trainerBytes(locationOf(baseModel)),
       inferenceBytes: (baseModel) => needs.inferenceBytes(locationOf(baseModel)),
+      measure: (baseModel) => needs.measure(locationOf(baseModel)),
     },
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
@@ -53,12 +61,12 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
 /** The engine's Python programs with the settings as flags. */
 function createPrograms(options: LocalComputeOptions): Programs {
   const { engine } = options
-  const python = findPython(options)
+  const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
 
   function spec(kind: 'trainer' | 'inference', baseModel: string, args: string[]): ChildSpec {
     return {
-      command: typeof python === 'string' ? python : '',
+      command: python() ?? '',
       args,
       env: {
         ...options.environment,
@@ -73,14 +81,22 @@ function createPrograms(options: LocalComputeOptions): Programs {
   }
 
   return {
-    missing: typeof python === 'string' ? undefined : python.missing,
+    get missing() {
+      return python() === undefined ? missingReason(options) : undefined
+    },
     trainer(baseModel) {
-      const args = ['-m', 'engine.main', '--base-model', locationOf(baseModel), '--base-model-id', baseModel]
+      const args = [
+        '-m',
+        'engine.main',
+        `--base-model=${locationOf(baseModel)}`,
+        `--base-model-id=${baseModel}`,
+      ]
       return spec('trainer', baseModel, args)
     },
     inference(baseModel, port) {
-      const of = ['--model', locationOf(baseModel), '--served-model-name', baseModel, '--port', String(port)]
-      return spec('inference', baseModel, ['-m', 'engine.serve', ...of, ...serveFlags(engine)])
+      const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
+      const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
+      return spec('inference', baseModel, args)
     },
   }
 }
@@ -101,39 +117,44 @@ function serveFlags(engine: EngineConfig): string[] {
   const flags = Object.entries(values).flatMap(([flag, value]) =>
     value === undefined ? [] : [flag, String(value)],
   )
-  return engine.priorityScheduling ? [...flags, '--priority-scheduling'] : flags
+  return [
+    ...flags,
+    ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
+    ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
+  ]
 }
 
 /** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */
 function locationOf(baseModel: string): string {
-  const path = baseModel.startsWith('heddle/') ? join('engine/models', basename(baseModel)) : baseModel
-  const folder = resolve(REPOSITORY_FOLDER, path)
+  const folder = baseModel.startsWith('heddle/')
+    ? join(ownModelsFolder(REPOSITORY_FOLDER), basename(baseModel))
+    : resolve(REPOSITORY_FOLDER, baseModel)
   return existsSync(folder) ? folder : baseModel
 }
 
-/** The Python with the engine's packages. @throws Error that says how to get one. */
-export function enginePython(
-  options: Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>,
-): string {
-  const python = findPython(options)
-  if (typeof python === 'string') return python
-  throw new Error(python.missing)
+type PythonOptions = Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>
+
+/** Finds the Python with the engine's packages, which may be installed while the server runs. */
+export function createPythonFinder(options: PythonOptions): () => string | undefined {
+  let found: string | undefined
+  return () => {
+    found ??= findPython(options)
+    return found
+  }
 }
 
-function findPython({
-  engine,
-  cacheFolder,
-  environment,
-}: Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>): string | { missing: string } {
-  if (engine.python !== undefined) {
-    if (existsSync(engine.python)) return engine.python
-    return { missing: `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist` }
-  }
-  const missing =
-    'The engine is not installed, so there is no training and no inference; "npm run setup" installs it'
+function findPython({ engine, cacheFolder, environment }: PythonOptions): string | undefined {
+  if (engine.python !== undefined) return existsSync(engine.python) ? engine.python : undefined
   const files = engineRequirementFiles(REPOSITORY_FOLDER, environment['PATH'] ?? '')
-  if (!files.every((file) => existsSync(file))) return { missing }
-  return pythonOf(pythonEnvFolder(cacheFolder, 'engine', files)) ?? { missing }
+  if (!files.every((file) => existsSync(file))) return undefined
+  return pythonOf(pythonEnvFolder(cacheFolder, 'engine', files))
+}
+
+/** Why there is no Python with the engine's packages, and what to do about it. */
+function missingReason({ engine }: Pick<PythonOptions, 'engine'>): string {
+  return engine.python === undefined
+    ? 'The engine is not installed, so there is no training and no inference; "npm run setup" installs it'
+    : `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist`
 }
 
 function fileNameOf(id: string): string {

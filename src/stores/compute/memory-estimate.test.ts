@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 
 let folder = ''
@@ -19,14 +19,17 @@ function writeModel(path: string, config: object): string {
   return path
 }
 
-function needs(options: { memoryGb?: number } = {}) {
-  return createMemoryNeeds({
+/** What is needed, when it is known how large these base models are. */
+async function needs(options: { memoryGb?: number; of?: string } = {}) {
+  const found = createMemoryNeeds({
     accelerator: 'cpu',
     memoryGb: options.memoryGb,
     kvCacheGb: 2,
     gpuMemory: 0.7,
     environment: { HF_HOME: join(folder, 'hf') },
   })
+  if (options.of !== undefined) await found.measure(options.of)
+  return found
 }
 
 describe('what parts need', () => {
@@ -34,33 +37,41 @@ describe('what parts need', () => {
     ['bfloat16', { dtype: 'bfloat16' }, 4_000],
     ['float32', { torch_dtype: 'float32' }, 2_000],
     ['a dtype it does not say', {}, 4_000],
-  ])('is the weights in float32, whatever they are stored in: %s', (name, config, bytes) => {
+  ])('is the weights in float32, whatever they are stored in: %s', async (name, config, bytes) => {
     const model = writeModel(join(folder, name), config)
-    expect(needs().trainerBytes(model)).toBeCloseTo(bytes + 0.8 * GB, 0)
-    expect(needs().inferenceBytes(model)).toBeCloseTo(bytes + (2 + 1.2) * GB, 0)
+    const { trainerBytes, inferenceBytes } = await needs({ of: model })
+    expect(trainerBytes(model)).toBeCloseTo(bytes + 0.8 * GB, 0)
+    expect(inferenceBytes(model)).toBeCloseTo(bytes + (2 + 1.2) * GB, 0)
   })
 
-  it('is found in the cache of Hugging Face, and assumed while it is not there', () => {
-    expect(needs().trainerBytes('org/model')).toBe(6.8 * GB)
+  it('is found in the cache of Hugging Face, and assumed while it is not there', async () => {
+    expect((await needs({ of: 'org/model' })).trainerBytes('org/model')).toBe(6.8 * GB)
     const cached = join(folder, 'hf/hub/models--org--model')
     writeModel(join(cached, 'snapshots/abc'), { dtype: 'bfloat16' })
     mkdirSync(join(cached, 'refs'))
     writeFileSync(join(cached, 'refs/main'), 'abc')
-    expect(needs().trainerBytes('org/model')).toBeCloseTo(4_000 + 0.8 * GB, 0)
+    expect((await needs({ of: 'org/model' })).trainerBytes('org/model')).toBeCloseTo(4_000 + 0.8 * GB, 0)
   })
 
   it.each([
     ['too long for a file', 'a'.repeat(300)],
     ['with a character that no file has', 'org/a\0b'],
     ['that loops', 'loop'],
-  ])('is assumed of a name %s', (_what, name) => {
+  ])('is assumed of a name %s', async (_what, name) => {
     const location = name === 'loop' ? join(folder, name) : name
     if (name === 'loop') symlinkSync(location, location)
-    expect(needs().trainerBytes(location)).toBe(6.8 * GB)
+    expect((await needs({ of: location })).trainerBytes(location)).toBe(6.8 * GB)
   })
 
-  it('fits a budget that is set, or a share of the machine', () => {
-    expect(needs({ memoryGb: 3 }).budgetBytes).toBe(3 * GB)
-    expect(needs().budgetBytes).toBeGreaterThan(0.1 * GB)
+  it('is looked for by itself, in the background', async () => {
+    const model = writeModel(join(folder, 'found'), {})
+    const { trainerBytes } = await needs()
+    expect(trainerBytes(model)).toBe(6.8 * GB)
+    await vi.waitFor(() => expect(trainerBytes(model)).toBeLessThan(GB), { timeout: 20_000 })
+  })
+
+  it('fits a budget that is set, or a share of the machine', async () => {
+    expect((await needs({ memoryGb: 3 })).budgetBytes).toBe(3 * GB)
+    expect((await needs()).budgetBytes).toBeGreaterThan(0.1 * GB)
   })
 })

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { homedir, totalmem } from 'node:os'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { cachedModelFolder, isFolder } from './model-folders.ts'
 
 /** GB are 2^30 bytes, as the engine's own settings have them. */
 export const GB = 1024 ** 3
@@ -17,6 +19,12 @@ const TRAINER_PROCESS_GB = 0.8
 
 /** Assumed of a base model whose weights are not on this disk yet: 1.5 billion parameters in float32. */
 const UNKNOWN_WEIGHTS_GB = 6
+
+/** How long what was found of a base model is believed: its weights may be on their way. */
+const KNOWN_MS = 10_000
+
+/** Base models of which it is remembered how large they are. */
+const KNOWN_MAX = 100
 
 /** `nvidia-smi` answers within a second, unless the driver hangs. */
 const NVIDIA_SMI_MS_MAX = 5_000
@@ -34,11 +42,13 @@ export interface MemoryOptions {
   environment: NodeJS.ProcessEnv
 }
 
-/** What the parts of a base model need, in bytes. */
+/** What the parts of a base model need, in bytes, by what is known of its weights. */
 export interface MemoryNeeds {
   budgetBytes: number
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
+  /** Finds out how large the weights are, unless that was found out a moment ago. */
+  measure(location: string): Promise<void>
 }
 
 /**
@@ -50,8 +60,9 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
   const onGpu = accelerator === 'gpu'
   const wholeBytes = (onGpu ? gpuBytes(environment) : undefined) ?? machineBytes()
   const share = onGpu ? 1 : MACHINE_SHARE
+  const known = createKnownSizes(environment)
   const weightsBytes = (location: string): number => {
-    const parameters = parametersOf(location, environment)
+    const parameters = known.parametersOf(location)
     return parameters === undefined ? UNKNOWN_WEIGHTS_GB * GB : parameters * (onGpu ? 2 : 4)
   }
   return {
@@ -61,6 +72,41 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
         ? options.gpuMemory * wholeBytes
         : weightsBytes(location) + (options.kvCacheGb + INFERENCE_PROCESS_GB) * GB,
     trainerBytes: (location) => weightsBytes(location) + TRAINER_PROCESS_GB * GB,
+    measure: known.measure,
+  }
+}
+
+/** How many parameters base models have, read from the disk beside all else: status asks for it often. */
+function createKnownSizes(environment: NodeJS.ProcessEnv) {
+  const sizes = new LRUCache<string, { at: number; parameters: Promise<number | undefined>; last?: number }>({
+    max: KNOWN_MAX,
+  })
+
+  async function measure(location: string): Promise<void> {
+    const before = sizes.get(location)
+    if (before !== undefined && performance.now() - before.at < KNOWN_MS) {
+      await before.parameters
+      return
+    }
+    const parameters = readParameters(location, environment)
+    const entry = {
+      at: performance.now(),
+      parameters,
+      ...(before?.last !== undefined && { last: before.last }),
+    }
+    sizes.set(location, entry)
+    const found = await parameters
+    sizes.set(location, { at: entry.at, parameters, ...(found !== undefined && { last: found }) })
+  }
+
+  return {
+    measure,
+
+    /** What was found last; undefined while nothing was. Looks again in the background. */
+    parametersOf(location: string): number | undefined {
+      void measure(location)
+      return sizes.get(location)?.last
+    },
   }
 }
 
@@ -83,34 +129,24 @@ function gpuBytes(environment: NodeJS.ProcessEnv): number | undefined {
 }
 
 /** How many parameters a base model has: the bytes of its weights by those of one; undefined when none can be read. */
-function parametersOf(location: string, environment: NodeJS.ProcessEnv): number | undefined {
+async function readParameters(location: string, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
   try {
-    const folder = isFolder(location) ? location : cachedFolder(location, environment)
-    const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
+    const folder = (await isFolder(location)) ? location : await cachedModelFolder(location, environment)
+    if (folder === undefined) return undefined
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.safetensors'))
     if (files.length === 0) return undefined
-    const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
-    return bytes / (DTYPE_BYTES[dtypeOf(folder)] ?? 2)
+    const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size))
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    return bytes / (DTYPE_BYTES[await dtypeOf(folder)] ?? 2)
   } catch {
     // It need not be here, and its name may be one that no file can have.
     return undefined
   }
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
-
-/** Where the Hugging Face libraries keep the main revision of a model. @throws Error when they have not fetched it. */
-function cachedFolder(id: string, environment: NodeJS.ProcessEnv): string {
-  const { HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = environment
-  const home = HF_HOME ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface')
-  const folder = join(HF_HUB_CACHE ?? join(home, 'hub'), `models--${id.replaceAll('/', '--')}`)
-  return join(folder, 'snapshots', readFileSync(join(folder, 'refs/main'), 'utf8').trim())
-}
-
-function dtypeOf(folder: string): string {
+async function dtypeOf(folder: string): Promise<string> {
   try {
-    const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))
+    const config: unknown = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'))
     // Both names are in use; `dtype` is the newer one.
     const { dtype, torch_dtype } = config as { dtype?: unknown; torch_dtype?: unknown }
     return String(dtype ?? torch_dtype)

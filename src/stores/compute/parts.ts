@@ -11,6 +11,8 @@ export interface Part {
   state(): PartState
   /** What it needs while it runs, by estimate. */
   memoryBytes(): number
+  /** Finds out what `memoryBytes` should say. */
+  measure?(): Promise<void>
   /** Begins to keep its process running; how that goes shows in its state. */
   start(): void
   /** Ends its process; resolves once that has ended. */
@@ -69,6 +71,7 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
   }
 
   async function start(part: Part, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
+    await part.measure?.()
     while (part.state() === 'idle') {
       signal.throwIfAborted()
       const victims = toStop(part)

@@ -1,4 +1,5 @@
 import { ClientError } from '../../errors.ts'
+import type { BaseModelFinding } from './find-base-model.ts'
 
 /**
  * What computes: trainer workers and inference servers, one of each per base model, started when first needed, kept
@@ -71,7 +72,7 @@ export interface EngineReply {
   /**
    * Hands over the body piece by piece, and waits where `onChunk` says so. A callback, because for every token of every
    * stream an iterator's steps would cost as much as the rest of the way.
-   * @throws PartLost when it breaks off; the request's signal's reason.
+   * @throws PartLost when it breaks off; the request's signal's reason; what `onChunk` threw, which ends the reply.
    */
   read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void>
 }
@@ -97,12 +98,18 @@ export interface Inference {
 }
 
 export interface Compute extends AsyncDisposable {
-  /** Why nothing can be computed here, and what to do about it; undefined when it can. */
+  /** Why nothing can be computed here now, and what to do about it; undefined when it can. */
   readonly unavailable: string | undefined
+  /** Resolves once something can be computed here. @throws the signal's reason. */
+  untilAvailable(signal: AbortSignal): Promise<void>
   /** Whether the inference servers heed the priority of a request. */
   readonly priorityScheduling: boolean
+  /** Whether they take what requests say of how images, audio and video are processed. */
+  readonly mmProcessorKwargs: boolean
   /** The largest rank of an adapter that the inference servers take. */
   readonly loraRankMax: number
+  /** Looks whether there is a base model of a name, which need not have been used; nothing is started. */
+  findBaseModel(baseModel: string, signal: AbortSignal): Promise<BaseModelFinding>
   /** The worker of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
   trainer(baseModel: string): Trainer
   /** The server of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */

@@ -121,6 +121,25 @@ describe('a vLLM elsewhere', () => {
     expect(compute.memory().used_bytes).toBe(0)
   })
 
+  it('ends a reply whose reader throws, at once or later, and goes on with others', async () => {
+    const port = await freePort()
+    await startRemote(port)
+    const process = await ready(open({ url: urlOf(port) }))
+    const body = JSON.stringify({ model: MODEL, stream: true, messages: [{ content: 'hi' }] })
+    const unreadable = new Error('unreadable')
+    const throwing = [
+      () => {
+        throw unreadable
+      },
+      () => Promise.reject(unreadable),
+    ]
+    for (const onChunk of throwing) {
+      const reply = await process.post('/v1/chat/completions', body, new AbortController().signal)
+      await expect(reply.read(onChunk)).rejects.toBe(unreadable)
+    }
+    expect(await chat(process, MODEL)).toBe('no adapter')
+  })
+
   it.each([
     [
       'serves another model',

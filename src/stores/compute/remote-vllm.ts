@@ -103,7 +103,8 @@ async function liveElsewhere(
     return `${name} cannot be used: ${causeOf(endpoint, error)}`
   }
   const stop = (): void => ended.abort(stopping.reason)
-  stopping.addEventListener('abort', stop, { once: true })
+  if (stopping.aborted) stop()
+  else stopping.addEventListener('abort', stop, { once: true })
   const isAlive = (): boolean => !ended.signal.aborted
   onReady({ ready: endpoint, isAlive, ended: ended.signal, replace, suspect: () => void check() })
   const pauseMs = Math.min(CHECK_MS_MAX, stallMs / 2)

@@ -40,6 +40,8 @@ export interface SupervisorOptions<Ready> {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
+  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  measure?: () => Promise<void>
   /** Runs one life from start to end; resolves with why it ended. */
   live: (hooks: LifeHooks<Ready>) => Promise<string>
   /** Where a start costs next to nothing, a shorter pause than that of processes. */
@@ -63,10 +65,7 @@ export interface Supervisor<Ready> extends AsyncDisposable {
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
   const { name, log } = options
   const state = createState()
-  const seat = options.parts.add(
-    { name, memoryBytes: options.memoryBytes, state: () => state.now, start, stop },
-    options.rank,
-  )
+  const seat = options.parts.add({ ...options, state: () => state.now, start, stop }, options.rank)
   let lastLines: () => string[] = () => []
   let life: Life<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined

@@ -11,6 +11,8 @@ export interface TrainerOptions {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
+  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  measure?: () => Promise<void>
   spec: ChildSpec
   /** A busy worker that says nothing for this long hangs. */
   stallMs: number
@@ -79,7 +81,9 @@ function firstLine(child: Child, ended: AbortSignal): Promise<Child> {
       stop()
       resolve(child)
     })
-    ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+    const fail = () => reject(ended.reason)
+    if (ended.aborted) fail()
+    else ended.addEventListener('abort', fail, { once: true })
   })
 }
 

@@ -105,7 +105,8 @@ function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): Inf
         const either = AbortSignal.any([signal, life.ended])
         const reply = await retryTransport(life, signal, () => postJson(life.ready, path, body, either))
         progress.lastByteAt = performance.now()
-        // Whoever goes away may never read the body, so its end is what counts, and its error may have no other ear.
+        // A client that goes away may never read the body: the request ends when the body closes, and an error without a
+        // listener would end the process.
         reply.body.on('error', () => {})
         if (reply.body.closed) leave()
         else reply.body.once('close', leave)
@@ -140,18 +141,31 @@ async function read(
   onChunk: Parameters<EngineReply['read']>[0],
   { life, progress, signal }: Reading,
 ): Promise<void> {
+  // What a listener throws would end the process, so it ends the reply instead.
+  let refusal: { error: unknown } | undefined
+  const refuse = (error: unknown): void => {
+    refusal ??= { error }
+    body.destroy()
+  }
   body.on('data', (chunk: Uint8Array) => {
+    if (refusal !== undefined) return
     progress.lastByteAt = performance.now()
     progress.lastProofAt = progress.lastByteAt
-    const wait = onChunk(chunk)
-    if (wait === undefined) return
-    body.pause()
-    void wait.then(() => body.resume())
+    try {
+      const wait = onChunk(chunk)
+      if (wait === undefined) return
+      body.pause()
+      wait.then(() => body.resume(), refuse)
+    } catch (error) {
+      refuse(error)
+    }
   })
   try {
     await finished(body)
   } catch (error) {
     signal.throwIfAborted()
+    // The reader's own error says nothing of the server.
+    if (refusal !== undefined) throw refusal.error
     throw await lossOf(life, error)
   }
 }

@@ -21,6 +21,8 @@ export interface VllmOptions {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
+  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  measure?: () => Promise<void>
   /** The program for one port. */
   spec: (port: number) => ChildSpec
   /** The name under which the base model is served. */

@@ -1,23 +1,62 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Migration, Migrator } from 'kysely/migration'
+import { type Migration, type MigrationInfo, Migrator } from 'kysely/migration'
+import {
+  checkAppliedMigrations,
+  type MigrationChecksums,
+  readMigrationChecksums,
+} from '../applied-migrations.ts'
 import type { ControlDb } from './tables.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations/control')
 
-/** Brings the control database to the newest version. @throws Error with the migration that failed. */
-export async function migrateControlDb(db: ControlDb): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: loadMigrations } })
+/**
+ * Brings the control database to the newest version.
+ * @throws Error with the migration that failed, or that has changed since it was applied.
+ */
+export async function migrateControlDb(db: ControlDb, folder: string = MIGRATIONS_FOLDER): Promise<void> {
+  const ofBuild = await readMigrationChecksums(folder, '.ts')
+  const provider = { getMigrations: () => loadMigrations(folder, [...ofBuild.keys()]) }
+  const migrator = new Migrator({ db, provider })
+  await createChecksumsTable(db)
+  await check(db, ofBuild, await migrator.getMigrations())
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw new Error('The control database could not be migrated', { cause: error })
+  await check(db, ofBuild, await migrator.getMigrations())
 }
 
-async function loadMigrations(): Promise<Record<string, Migration>> {
-  const names = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.ts')).sort()
+/** Compares what was applied, and keeps the checksums that are not kept yet. */
+async function check(
+  db: ControlDb,
+  ofBuild: MigrationChecksums,
+  known: readonly MigrationInfo[],
+): Promise<void> {
+  const rows = await db.selectFrom('migration_checksums').selectAll().execute()
+  const recorded = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  const applied = new Map(
+    known
+      .filter(({ executedAt }) => executedAt !== undefined)
+      .map(({ name }) => [name, recorded.get(name)] as const),
+  )
+  const unrecorded = [...checkAppliedMigrations(ofBuild, new Map([...recorded, ...applied]))]
+  if (unrecorded.length === 0) return
+  const values = unrecorded.map(([name, checksum]) => ({ name, checksum }))
+  await db.insertInto('migration_checksums').values(values).execute()
+}
+
+async function createChecksumsTable(db: ControlDb): Promise<void> {
+  await db.schema
+    .createTable('migration_checksums')
+    .ifNotExists()
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('checksum', 'text', (column) => column.notNull())
+    .execute()
+}
+
+async function loadMigrations(folder: string, names: readonly string[]): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
   for (const name of names) {
-    migrations[name] = (await import(pathToFileURL(join(MIGRATIONS_FOLDER, name)).href)) as Migration
+    migrations[name] = (await import(pathToFileURL(join(folder, name)).href)) as Migration
   }
   return migrations
 }

@@ -1,4 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
+import type {
+  ArtifactAliasesTable,
+  ArtifactCollectionsTable,
+  ArtifactFilesTable,
+  ArtifactLinksTable,
+  ArtifactUsesTable,
+  ArtifactVersionsTable,
+} from './artifact-tables.ts'
+
+/** What each migration was when it was applied. Kysely's own table has the names and times. */
+export interface MigrationChecksumsTable {
+  name: string
+  checksum: string
+}
 
 /** A project exists from its first use. */
 export interface ProjectsTable {
@@ -120,67 +134,6 @@ export interface SecretsTable {
   value: string
 }
 
-/** A named series of artifact versions; its name is unique in its project, whatever its type. */
-export interface ArtifactCollectionsTable {
-  id: string
-  entity: string
-  project: string
-  name: string
-  type: string
-  /** The highest version ever given out, -1 before the first; never goes down, so that no version is used twice. */
-  last_version: number
-  created_at: string
-}
-
-export interface ArtifactVersionsTable {
-  id: string
-  collection_id: string
-  /** Given out when the version is committed. */
-  version: number | null
-  state: 'PENDING' | 'COMMITTED' | 'DELETED'
-  /** Over the names and MD5s of its files, as W&B clients compute it. */
-  digest: string
-  description: string | null
-  /** JSON: an object. */
-  metadata: string
-  /** JSON: a list of texts. */
-  tags: string
-  /** JSON: the aliases that a pending version gets when it is committed. */
-  wanted_aliases: string
-  /** Base64; announced for the manifest of a pending version. */
-  manifest_md5: string | null
-  /** The content that a pending version owns as its manifest. */
-  manifest_digest: string | null
-  /** The run that logged it. */
-  run_id: string | null
-  created_by: string
-  created_at: string
-  updated_at: string
-}
-
-export interface ArtifactFilesTable {
-  artifact_id: string
-  name: string
-  /** Base64. */
-  md5: string
-  /** Null for a file that has been announced and not come yet. */
-  digest: string | null
-  size: number
-}
-
-/** Aliases of committed versions; `latest` is computed and never stored. */
-export interface ArtifactAliasesTable {
-  collection_id: string
-  alias: string
-  artifact_id: string
-}
-
-/** Which runs took which versions as input. */
-export interface ArtifactUsesTable {
-  run_id: string
-  artifact_id: string
-}
-
 export interface RunsTable {
   id: string
   entity: string
@@ -214,6 +167,18 @@ export interface RunsTable {
   created_at: string
   heartbeat_at: string
   ended_at: string | null
+  /** When somebody asked the run to stop; its client reads it with its next request. */
+  stop_requested_at: string | null
+}
+
+/** What a run wants people to know. */
+export interface RunAlertsTable {
+  id: string
+  run_id: string
+  title: string
+  text: string
+  severity: 'INFO' | 'WARN' | 'ERROR'
+  created_at: string
 }
 
 export interface RunFilesTable {
@@ -306,6 +271,10 @@ export interface ScoringTasksTable {
   due_at: string
   /** Of several tasks with one key, only the last is wanted. */
   debounce_key: string | null
+  /** What the call is scored as. */
+  target: 'call' | 'agent_turn'
+  /** The ids of the calls that are scored together, in the order they ended, as JSON; null for the call alone. */
+  window_calls: string | null
 }
 
 /** A call of a project with monitors, from just before it is written until monitors have looked at it. */
@@ -315,8 +284,20 @@ export interface MonitoredCallsTable {
   noted_at: string
 }
 
+/** What became of the calls that a monitor wanted scored, over all its versions. */
+export interface MonitorStatesTable {
+  project_id: string
+  object_id: string
+  scored: number
+  failed: number
+  last_run_at: string
+  /** Why a call was not scored, or not looked at, the last time that happened. */
+  last_error: string | null
+}
+
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
+  migration_checksums: MigrationChecksumsTable
   projects: ProjectsTable
   contents: ContentsTable
   content_owners: ContentOwnersTable
@@ -330,15 +311,18 @@ export interface ControlTables {
   artifact_versions: ArtifactVersionsTable
   artifact_files: ArtifactFilesTable
   artifact_aliases: ArtifactAliasesTable
+  artifact_links: ArtifactLinksTable
   artifact_uses: ArtifactUsesTable
   runs: RunsTable
   run_files: RunFilesTable
+  run_alerts: RunAlertsTable
   annotation_queues: AnnotationQueuesTable
   annotation_queue_items: AnnotationQueueItemsTable
   annotation_results: AnnotationResultsTable
   evaluation_jobs: EvaluationJobsTable
   scoring_tasks: ScoringTasksTable
   monitored_calls: MonitoredCallsTable
+  monitor_states: MonitorStatesTable
 }
 
 /** The control database: small rows that must agree with each other. */

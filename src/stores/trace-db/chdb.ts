@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
 import { dependencyFailed, unavailable } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
@@ -39,13 +40,17 @@ const CONNECTION_ARGS = [
 ]
 
 /** Opens ClickHouse in this process, with its files below `folder`. One process may open a folder at a time. */
-export function openChdb(folder: string): TraceDb {
+export function openChdb(folder: string, log: Pick<Log, 'error' | 'warn'>): TraceDb {
   const path = join(folder, 'trace-db')
   const open = (): Session => new Session(path, { connectionArgs: CONNECTION_ARGS })
   const writer = open()
   const readers = createPool(READ_SESSIONS, open)
   const watcher = open()
-  const lostWrites = createLostWrites(watcher, () => [writer, ...readers.idle()])
+  const lostWrites = createLostWrites({
+    session: watcher,
+    idleSessions: () => [writer, ...readers.idle()],
+    log,
+  })
   const commits = new Map<string, ReturnType<typeof createGroupCommit>>()
 
   function commitsOf(table: string): ReturnType<typeof createGroupCommit> {
@@ -100,6 +105,8 @@ export function openChdb(folder: string): TraceDb {
       const change = () => writer.queryBindAsync(query.sql, query.params, { format: 'Null' })
       await (await lostWrites.watched(change)).kept
     },
+
+    repairs: lostWrites.repairs,
 
     async [Symbol.asyncDispose]() {
       await Promise.all([...commits.values()].map((commit) => commit.drained()))

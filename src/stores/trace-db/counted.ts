@@ -56,6 +56,7 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
     },
 
     command: (query) => inner.command(query),
+    repairs: () => inner.repairs(),
     writes: () => tables,
     lastAnswerAt: () => lastAnswerAt,
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),

@@ -14,18 +14,37 @@ describe('createGroupCommit', () => {
     expect(commits).toEqual(['a', 'bc'])
   })
 
-  it('retries the writers of a failed group one by one', async () => {
+  it('finds what is refused by halving, and fails that alone', async () => {
+    let commits = 0
     const group = createGroupCommit(async (lines) => {
+      commits++
       if (lines.includes('bad')) throw new Error('refused')
       return KEPT
     })
-    const results = await Promise.allSettled(['a', 'b', 'bad', 'c'].map((line) => group.write('a/b', line)))
-    expect(results.map((result) => result.status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ])
+    const rows = Array.from({ length: 257 }, (_, index) => (index === 100 ? 'bad' : 'good'))
+    const results = await Promise.allSettled(rows.map((row, index) => group.write(`owner ${index}`, row)))
+    expect(results.map(({ status }) => status)).toEqual(
+      rows.map((row) => (row === 'bad' ? 'rejected' : 'fulfilled')),
+    )
+    // The first writer is alone; of 256 others, 8 halvings of two commits each find one.
+    expect(commits).toBe(1 + 1 + 16)
+  })
+
+  it('tries the rows of others no more often because one owner has many that are refused', async () => {
+    const tries = new Map<string, number>()
+    const group = createGroupCommit(async (lines) => {
+      for (const name of lines.split('\n')) tries.set(name, (tries.get(name) ?? 0) + 1)
+      if (lines.includes('bad')) throw new Error('refused')
+      return KEPT
+    })
+    const first = group.write('first', 'first\n')
+    const bad = Array.from({ length: 128 }, () => group.write('bad owner', 'bad\n'))
+    const good = Array.from({ length: 128 }, (_, index) => group.write('good owner', `good ${index}\n`))
+    await Promise.allSettled([first, ...bad, ...good])
+    const mostTries = Math.max(
+      ...[...tries].filter(([name]) => name.startsWith('good')).map(([, count]) => count),
+    )
+    expect(mostTries).toBe(2)
   })
 
   it('writes the next group before it is known whether one is kept, and tells each of its own', async () => {

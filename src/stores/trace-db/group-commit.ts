@@ -16,6 +16,7 @@ interface Line {
 }
 
 interface Waiting {
+  owner: string
   /** Encoded. */
   rows: string
   bytes: number
@@ -85,7 +86,7 @@ export function createGroupCommit(commit: Commit): {
       if (isFull || isOwnersFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
-        line.waiting.push({ rows, bytes, resolve, reject })
+        line.waiting.push({ owner, rows, bytes, resolve, reject })
         line.bytes += bytes
         waitingBytes += bytes
         lines.set(owner, line)
@@ -99,10 +100,14 @@ export function createGroupCommit(commit: Commit): {
 }
 
 /**
- * Writes a group, whose writers hear of it by the time `settled` resolves. A group that is refused is retried writer by writer,
- * so that one bad row does not fail its neighbours.
+ * Writes a group, whose writers hear of it by the time `settled` resolves. A group that is refused is halved until what is
+ * refused is alone, so that one bad row neither fails its neighbours nor makes each of them cost a commit.
  */
-async function commitGroup(group: Waiting[], commit: Commit): Promise<{ settled: Promise<void> }> {
+async function commitGroup(
+  group: readonly Waiting[],
+  commit: Commit,
+  order: 'as it came' | 'by owner' = 'as it came',
+): Promise<{ settled: Promise<void> }> {
   try {
     const { kept } = await commit(group.map((writer) => writer.rows).join(''))
     return { settled: settle(group, kept) }
@@ -110,12 +115,20 @@ async function commitGroup(group: Waiting[], commit: Commit): Promise<{ settled:
     // What keeps one from being stored then keeps all of them.
     const isOfAll = group.length === 1 || (error instanceof ClientError && error.status === 503)
     if (isOfAll) return { settled: settle(group, Promise.reject(error)) }
-    for (const writer of group) await (await commitGroup([writer], commit)).settled
+    // Side by side, an owner who writes many bad rows shares few halves with others.
+    const sorted = order === 'by owner' ? group : group.toSorted(byOwner)
+    const middle = Math.ceil(sorted.length / 2)
+    for (const half of [sorted.slice(0, middle), sorted.slice(middle)])
+      await (await commitGroup(half, commit, 'by owner')).settled
     return { settled: Promise.resolve() }
   }
 }
 
-async function settle(group: Waiting[], kept: Promise<void>): Promise<void> {
+function byOwner(one: Waiting, other: Waiting): number {
+  return one.owner === other.owner ? 0 : one.owner < other.owner ? -1 : 1
+}
+
+async function settle(group: readonly Waiting[], kept: Promise<void>): Promise<void> {
   try {
     await kept
     for (const writer of group) writer.resolve()

@@ -23,6 +23,17 @@ export interface TraceDb extends AsyncDisposable {
   insert(table: string, rows: readonly object[]): Promise<void>
   /** Runs a statement that returns nothing. */
   command(query: Query): Promise<void>
+  repairs(): TableRepairs
+}
+
+/** What became of tables that a failing disk broke, since the start. */
+export interface TableRepairs {
+  /** Tables that were repaired. */
+  done: number
+  /** Attempts that failed; each is made again. */
+  failed: number
+  /** Tables that can be neither read nor written until they are repaired. */
+  detached: readonly string[]
 }
 
 /** Collects a small result. */

@@ -8,6 +8,7 @@ export function callStatsRoutes(callStats: CallStats): Route[] {
       method: 'POST',
       path: '/calls/stats',
       operationId: 'call_stats',
+      summary: 'Time series of calls, latency, tokens and costs',
       family: 'trace',
       body: wire.CallStatsReq,
       reply: 'json',

@@ -63,6 +63,11 @@ const COLUMNS: Record<string, FieldExpression> = {
 export const PAYLOADS: readonly PayloadColumn[] = ['attributes', 'inputs', 'output', 'summary']
 export type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary'
 
+/** The payload that a name means. Wire: `inputs_dump` is another name of `inputs`, and so on. */
+export function payloadNamed(name: string): PayloadColumn | undefined {
+  return PAYLOADS.find((payload) => payload === name || `${payload}_dump` === name)
+}
+
 /** The name a person reads of a call. */
 export const TRACE_NAME = `ifNull(${DISPLAY_NAME}, ${OP_SHORT_NAME})`
 
@@ -77,15 +82,16 @@ const DERIVED: Record<string, FieldExpression> = {
 export function callField(path: string, params: Params): FieldExpression {
   const known = Object.hasOwn(COLUMNS, path) ? COLUMNS[path] : undefined
   if (known !== undefined) return known
-  const [root = '', ...steps] = splitPath(path)
+  const [name = '', ...steps] = splitPath(path)
+  // Wire: the other name of a payload has no paths.
+  const root = steps.length === 0 ? payloadNamed(name) : PAYLOADS.find((payload) => payload === name)
   if (root === 'summary' && steps[0] === 'weave') {
-    const name = steps.slice(1).join('.')
-    const derived = Object.hasOwn(DERIVED, name) ? DERIVED[name] : undefined
+    const member = steps.slice(1).join('.')
+    const derived = Object.hasOwn(DERIVED, member) ? DERIVED[member] : undefined
     if (derived === undefined) throw notAllowed(`Field ${path} is not allowed`)
     return derived
   }
-  if (!PAYLOADS.some((payload) => payload === root))
-    throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
+  if (root === undefined) throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
   const leafOf = (document: string): FieldExpression => ({
     sql: jsonLeaf(document, steps, params),
     kind: 'json',

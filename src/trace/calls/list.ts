@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { SortedPage } from '../query-language/page.ts'
-import { PAYLOADS, type PayloadColumn } from './fields.ts'
+import { PAYLOADS, type PayloadColumn, payloadNamed } from './fields.ts'
 import type { ShownCalls } from './queries.ts'
 import type { Selection } from './selection.ts'
 import type * as wire from './wire.ts'
@@ -27,7 +27,7 @@ export function shownCalls({ req, page }: Pick<List, 'req' | 'page'>): ShownCall
 /** Wire: `inputs.a` asks for all of `inputs`, and costs for the summary. */
 function payloadsOf(req: wire.CallsStreamQueryReq): readonly PayloadColumn[] {
   if (req.columns == null || req.columns.length === 0) return PAYLOADS
-  const roots = new Set(req.columns.map((column) => column.split('.')[0]))
+  const roots = new Set(req.columns.map((column) => payloadNamed(column.split('.')[0] ?? '')))
   if (req.include_costs) roots.add('summary')
   return PAYLOADS.filter((payload) => roots.has(payload))
 }

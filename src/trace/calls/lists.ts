@@ -7,6 +7,7 @@ import type { Refs } from '../refs/service.ts'
 import { callsIn } from './calls-in.ts'
 import { createExpanding } from './expanding.ts'
 import { createExtras } from './extras.ts'
+import { payloadNamed } from './fields.ts'
 import type { LineCache } from './line-cache.ts'
 import type { List } from './list.ts'
 import { createListTexts } from './list-texts.ts'
@@ -73,7 +74,7 @@ export function createCallLists(deps: ReadingDeps) {
 function checkColumns(columns: readonly string[]): void {
   for (const column of columns) {
     const root = column.split('.')[0] ?? ''
-    if (!Object.hasOwn(wire.Call.shape, root))
+    if (!Object.hasOwn(wire.Call.shape, root) && payloadNamed(root) === undefined)
       throw notAllowed(`Field ${column.slice(0, 200)} is not allowed`)
   }
 }

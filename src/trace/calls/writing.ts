@@ -12,8 +12,11 @@ import type * as wire from './wire.ts'
 /** Wire: calls deleted at once are limited to this. */
 const DELETE_MAX = 1000
 
-/** Wire: descendants are looked for among this many calls of the traces concerned. */
-const DESCENDANTS_MAX = 10_000
+/** Calls of the traces concerned, among which descendants are looked for: a deletion holds their ids in memory. */
+const FAMILY_MAX = 1_000_000
+
+/** Calls that one deletion writes at once. */
+const DELETED_AT_ONCE = 10_000
 
 /** Hears of calls of clients that end before that is written, and by what it returns when it has been, or has failed. */
 export type OnEnded = (ended: readonly { project_id: string; id: string }[]) => Promise<() => void>
@@ -119,19 +122,27 @@ export function createCallWriting(deps: { traces: TraceDb; projects: Projects; l
     async delete(req: wire.CallsDeleteReq) {
       const ids = await familyOf(traces, req)
       const deleted_at = nowIso()
-      if (ids.length > 0) await write(ids.map((id) => ({ project_id: req.project_id, id, deleted_at })))
+      // Parents come after their children, so that a deletion that breaks off finds the rest when it is repeated.
+      const lastFirst = ids.toReversed()
+      for (let from = 0; from < ids.length; from += DELETED_AT_ONCE) {
+        const some = lastFirst.slice(from, from + DELETED_AT_ONCE)
+        await write(some.map((id) => ({ project_id: req.project_id, id, deleted_at })))
+      }
       return { num_deleted: ids.length }
     },
   }
 }
 
-/** Calls with all below them. @throws 413 for too many at once. */
+/** Calls with all below them, parents before their children. @throws 413 for too many at once. */
 async function familyOf(traces: TraceDb, { project_id, call_ids }: wire.CallsDeleteReq): Promise<string[]> {
   if (call_ids.length > DELETE_MAX) throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
   const given = call_ids.map(callId)
   if (given.length === 0) return []
-  const query = queries.selectFamilies(project_id, given, DESCENDANTS_MAX)
-  return [...withDescendants(given, await rowsOf(traces.query<FamilyMember>(query)))]
+  const query = queries.selectFamilies(project_id, given, FAMILY_MAX + 1)
+  const family = await rowsOf(traces.query<FamilyMember>(query))
+  if (family.length > FAMILY_MAX)
+    throw tooLarge(`The traces of these calls have more than ${FAMILY_MAX} calls, so none was deleted`)
+  return [...withDescendants(given, family)]
 }
 
 interface FamilyMember {

@@ -74,6 +74,7 @@ export interface TrialRow {
   model_hash: string
   /** The inputs in which the example is; empty where that was not asked for. */
   example_in: string
+  exception: string
 }
 
 export function selectTrials(projectId: string, ids: readonly string[], inputs: 'with' | 'without'): Query {
@@ -82,7 +83,7 @@ export function selectTrials(projectId: string, ids: readonly string[], inputs: 
   return {
     sql: `SELECT id, parent_id AS root, started_at, ifNull(output, 'null') AS output, ${USAGE} AS usage,
         ${MODEL} AS model, ${hashOf('model')} AS model_hash,
-        ${inputs === 'with' ? 'assumeNotNull(inputs)' : "''"} AS example_in
+        ${inputs === 'with' ? 'assumeNotNull(inputs)' : "''"} AS example_in, ${EXCEPTION} AS exception
       FROM ${callsAmong(project, params.bindIds(ids))}`,
     params: params.values,
   }
@@ -110,6 +111,7 @@ export interface ChildRow {
   self_hash: string
   usage: string
   spans: string
+  exception: string
 }
 
 /** What is below trials, in the order in which it began. */
@@ -119,7 +121,7 @@ export function selectChildren(projectId: string, trialIds: readonly string[]): 
   return {
     sql: `SELECT id, parent_id AS trial, op_name, started_at, ${ENDED_AT} AS ended_at, ${USAGE} AS usage,
         ${IS_SCORE} AS is_score, ${hashOf('self')} AS self_hash,
-        JSONExtractRaw(assumeNotNull(attributes), 'weave', 'genai_span_ref') AS spans
+        JSONExtractRaw(assumeNotNull(attributes), 'weave', 'genai_span_ref') AS spans, ${EXCEPTION} AS exception
       FROM ${callsAmong(project, belowSql(project, params.bindIds(trialIds)))} ORDER BY started_at, id`,
     params: params.values,
   }
@@ -133,6 +135,19 @@ export function selectAnswers(selection: Selection): Query {
     sql: `SELECT parent_id, op_name, ${hashOf('self')}, started_at, ${USAGE}
       FROM ${callsAmong(project, belowSql(project, startsSql(selection, params)))} AND NOT ${IS_SCORE}
       ORDER BY started_at, id`,
+    params: params.values,
+  }
+}
+
+/** The selected trials with an error: of their own, or of a call directly below them, some perhaps twice. */
+export function selectErrors(selection: Selection): Query {
+  const params = createParams()
+  const project = params.bind(selection.project_id, 'String')
+  const trials = startsSql(selection, params)
+  return {
+    sql: `SELECT id AS trial FROM ${callsAmong(project, trials)} AND ${EXCEPTION} != ''
+      UNION ALL
+      SELECT parent_id AS trial FROM ${callsAmong(project, belowSql(project, trials))} AND ${EXCEPTION} != ''`,
     params: params.values,
   }
 }
@@ -155,6 +170,8 @@ function belowSql(project: string, trialIds: string): string {
   return `(SELECT id FROM calls WHERE project_id = ${project} AND parent_id IN ${trialIds}
     SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_IDS_MAX})`
 }
+
+const EXCEPTION = `ifNull(exception, '')`
 
 const USAGE = `JSONExtractRaw(assumeNotNull(summary), 'usage')`
 

@@ -9,6 +9,7 @@ export function evalResultsRoutes(service: EvalResults): Route[] {
       method: 'POST',
       path: '/v2/{entity}/{project}/eval_results/query',
       operationId: 'eval_results_query',
+      summary: 'Compare evaluation runs row by row',
       family: 'trace',
       pathParams: ProjectPath,
       body: wire.EvalResultsReq,

@@ -1,46 +1,70 @@
 import { isRecord } from '../../is-record.ts'
 import type * as wire from './wire.ts'
 
-/** Adds up what scorers say of trials, leaf by leaf. */
+/** Adds up what scorers say of trials, leaf by leaf; trials with an error count as failures where that is asked for. */
 export function createScorerStats() {
-  const all: wire.ScorerStats[] = []
+  const all: Leaf[] = []
   const root = newNode([])
+  let errors = 0
 
   /** Wire: one statistic for each leaf; lists and nulls are none. */
-  function add(node: Node, value: unknown): void {
+  function add(node: Node, value: unknown, outcome: Outcome): void {
     if (isRecord(value)) {
       for (const name of Object.keys(value)) {
         const below = node.below.get(name) ?? newNode([...node.path, name])
         node.below.set(name, below)
-        add(below, value[name])
+        add(below, value[name], outcome)
       }
     }
     const type = typeof value
     if (type !== 'boolean' && type !== 'number' && type !== 'string') return
-    if (node.stats === undefined) {
-      node.stats = newStats(node.path, VALUE_TYPES[type])
-      all.push(node.stats)
+    if (node.leaf === undefined) {
+      node.leaf = { stats: newStats(node.path, VALUE_TYPES[type]), errorsWithValue: 0 }
+      all.push(node.leaf)
     }
-    addLeaf(node.stats, value)
+    addLeaf(node.leaf.stats, value)
+    if (outcome === 'error') node.leaf.errorsWithValue++
   }
 
   return {
     /** @param scores what a trial has, by scorer */
-    add: (scores: Record<string, unknown>): void => add(root, scores),
+    add(scores: Record<string, unknown>, outcome: Outcome): void {
+      if (outcome === 'error') errors++
+      add(root, scores, outcome)
+    },
     /** In the order in which each leaf was first seen. */
-    all: (): wire.ScorerStats[] => all.map(withRates),
+    all: (): wire.ScorerStats[] => all.map(({ stats }) => withRates(stats)),
+    allWithErrors: (): wire.ScorerStats[] =>
+      all.map(({ stats, errorsWithValue }) => withScore(withRates(stats), errors - errorsWithValue)),
   }
+}
+
+/** How a trial ended. */
+export type Outcome = 'done' | 'error'
+
+interface Leaf {
+  stats: wire.ScorerStats
+  /** Trials with an error that were scored all the same. */
+  errorsWithValue: number
+}
+
+/** An error is no truth, so it counts as one that is false; it is no number, so it has no part in a mean. */
+function withScore(stats: wire.ScorerStats, error_count: number): wire.ScorerStats {
+  const { value_type, pass_true_count, pass_known_count, numeric_mean } = stats
+  const counted = pass_known_count + error_count
+  const share = counted === 0 ? null : pass_true_count / counted
+  return { ...stats, error_count, score: value_type === 'binary' ? share : numeric_mean }
 }
 
 /** Where leaves may be: the scorer's name and the names below it. */
 interface Node {
   path: readonly string[]
-  stats: wire.ScorerStats | undefined
+  leaf: Leaf | undefined
   below: Map<string, Node>
 }
 
 function newNode(path: readonly string[]): Node {
-  return { path, stats: undefined, below: new Map() }
+  return { path, leaf: undefined, below: new Map() }
 }
 
 const VALUE_TYPES = { boolean: 'binary', number: 'continuous', string: 'text' } as const

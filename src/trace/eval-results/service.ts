@@ -11,9 +11,11 @@ import { projectIdOf } from '../project-path-wire.ts'
 import { pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
 import { createChoosing } from './choosing.ts'
+import { createOrdering } from './ordering.ts'
 import { compare, type PlacedRow, placePage, placeTrials, type ShownRow } from './places.ts'
 import { createPricing, type Pricing } from './pricing.ts'
 import { createSummaries } from './summary.ts'
+import { trialErrors } from './trial-errors.ts'
 import { createTrialReading, type ReadTrial, type TrialOptions } from './trials.ts'
 import type * as wire from './wire.ts'
 
@@ -39,6 +41,7 @@ export function createEvalResults(deps: {
 }) {
   const { traces, refs, costs } = deps
   const choosing = createChoosing(deps)
+  const ordering = createOrdering(deps)
   const trials = createTrialReading(deps)
   const summaries = createSummaries(deps)
 
@@ -51,6 +54,7 @@ export function createEvalResults(deps: {
       projectId,
       children: req.include_predict_and_score_children,
       examples: req.include_raw_data_rows,
+      errors: req.include_errors,
       onPayload: createReplyBudget(),
       context,
     }
@@ -78,10 +82,11 @@ export function createEvalResults(deps: {
     const { req, roots, selection, context, page } = asked
     const placed = await placeTrials(traces, selection, context.signal)
     const chosen = await choosing.filtered(placed, selection, asked)
+    const errors = req.include_errors ? await trialErrors(traces, selection, context.signal) : undefined
     const reply: wire.EvalResultsRes = { rows: [], total_rows: 0, summary: null, warnings: [] }
     if (req.include_rows) {
       const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
-      const ordered = await choosing.sorted(wanted, selection, asked)
+      const ordered = await ordering.sorted(wanted, selection, { ...asked, errors })
       const end = page.limit === undefined ? undefined : page.offset + page.limit
       const shown = ordered.slice(page.offset, end).map(({ digest, trials: own }) => ({
         digest,
@@ -92,7 +97,7 @@ export function createEvalResults(deps: {
     }
     if (req.include_summary) {
       const isInAll = req.summary_require_intersection ?? req.require_intersection
-      reply.summary = await summaries.of(isInAll ? inAll(chosen, roots) : chosen, asked)
+      reply.summary = await summaries.of(isInAll ? inAll(chosen, roots) : chosen, { ...asked, errors })
     }
     return reply
   }

@@ -16,13 +16,15 @@ import type * as wire from './wire.ts'
 type EvaluationSummary = wire.Summary['evaluations'][number]
 
 interface SummaryOptions {
-  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children'>
+  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children' | 'include_errors'>
   /** The evaluations. */
   roots: readonly string[]
   /** Of their trials. */
   selection: Selection
   /** Absent where nobody asks for costs. */
   pricing: Pricing | undefined
+  /** The ids of trials with an error; absent where nobody asks for them. */
+  errors: ReadonlySet<string> | undefined
   context: CallContext
 }
 
@@ -72,7 +74,11 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
       const filter = { call_ids: [...roots] }
       const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
       const evaluations = await rowsOf(await calls.list(about, context))
-      return { row_count: rows.length, evaluations: summed(trials, evaluations) }
+      const sums = summed(trials, evaluations, options.errors)
+      if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
+      const counts = rowCounts(rows)
+      const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
+      return { row_count: rows.length, evaluations: counted }
     },
   }
 }
@@ -104,22 +110,41 @@ function createShared(): { shared: (text: string) => string } {
 }
 
 /** Wire: only evaluations with trials. */
-function summed(trials: Trials, evaluations: readonly Call[]): EvaluationSummary[] {
+function summed(
+  trials: Trials,
+  evaluations: readonly Call[],
+  errors: ReadonlySet<string> | undefined,
+): EvaluationSummary[] {
   const known = new Map(evaluations.map((one) => [one.id, one]))
-  return [...Map.groupBy(trials.values(), ({ root }) => root)].flatMap(([id, own]) => {
-    const found = own.flatMap((trial) => trial.found ?? [])
+  return [...Map.groupBy(trials, ([, { root }]) => root)].flatMap(([id, own]) => {
+    const found = own.flatMap(([, trial]) => trial.found ?? [])
     if (found.length === 0) return []
     const stats = createScorerStats()
-    for (const { scores } of found) if (scores.startsWith('{')) stats.add(JSON.parse(scores))
+    for (const [trialId, trial] of own) {
+      if (trial.found === undefined) continue
+      const { scores } = trial.found
+      const said = scores.startsWith('{') ? JSON.parse(scores) : {}
+      stats.add(said, errors?.has(trialId) ? 'error' : 'done')
+    }
     return {
       evaluation_call_id: id,
       trial_count: found.length,
-      scorer_stats: stats.all(),
+      scorer_stats: errors === undefined ? stats.all() : stats.allWithErrors(),
+      ...(errors !== undefined && { error_count: own.filter(([trial]) => errors.has(trial)).length }),
       ...aboutRoot(known.get(id)),
       predict_total_cost: sumOf(found.map(({ cost }) => cost)),
       predict_total_tokens: sumOf(found.map(({ tokens }) => tokens)),
     }
   })
+}
+
+/** How many of the rows each evaluation has. */
+function rowCounts(rows: readonly PlacedRow[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { trials } of rows)
+    for (const root of new Set(trials.map((trial) => trial.root)))
+      counts.set(root, (counts.get(root) ?? 0) + 1)
+  return counts
 }
 
 /** Null where there is nothing to add up. */

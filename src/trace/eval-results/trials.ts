@@ -23,6 +23,8 @@ export interface TrialOptions {
   projectId: string
   children: boolean
   examples: boolean
+  /** Whether trials show their errors. */
+  errors: boolean
   context: CallContext
   /** Hears of the characters of each payload that comes, and throws where they are too many. */
   onPayload?: (chars: number) => void
@@ -36,7 +38,7 @@ export function createTrialReading({ traces }: { traces: TraceDb }) {
     const query = queries.selectTrials(options.projectId, ids, options.examples ? 'with' : 'without')
     const found: queries.TrialRow[] = []
     for await (const row of traces.query<queries.TrialRow>(query, options.context.signal)) {
-      options.onPayload?.(row.output.length + row.example_in.length)
+      options.onPayload?.(row.output.length + row.example_in.length + row.exception.length)
       found.push(row)
     }
     return found
@@ -58,7 +60,16 @@ export function createTrialReading({ traces }: { traces: TraceDb }) {
     /** Trials by their ids; without those that were deleted meanwhile. */
     async read(ids: readonly string[], options: TrialOptions): Promise<Map<string, ReadTrial>> {
       const [rows, children] = await Promise.all([trialsOf(ids, options), childrenOf(ids, options)])
-      return new Map(rows.map((row) => [row.id, readTrial(row, children.get(row.id) ?? [])]))
+      const found = rows.map((row): [string, ReadTrial] => {
+        const below = children.get(row.id) ?? []
+        const read = readTrial(row, below)
+        if (options.errors) {
+          read.trial.error = errorOf(row, below, read.trial)
+          options.onPayload?.(read.trial.error?.length ?? 0)
+        }
+        return [row.id, read]
+      })
+      return new Map(found)
     },
   }
 }
@@ -90,6 +101,17 @@ function readTrial(row: queries.TrialRow, children: readonly queries.ChildRow[])
     startedAt: row.started_at,
     used: { usage, startedAt },
   }
+}
+
+/** Its own exception, or that of the prediction, or else of the first scorer that failed; null where none did. */
+function errorOf(
+  row: queries.TrialRow,
+  children: readonly queries.ChildRow[],
+  { predict_call_id }: wire.Trial,
+): string | null {
+  const predict = children.find(({ id }) => id === predict_call_id)
+  const first = children.find(({ exception }) => exception !== '')
+  return row.exception || predict?.exception || first?.exception || null
 }
 
 /** Which call made each score, by their names: marked ones and those named so come before any other call. */

@@ -4,13 +4,16 @@ import { Query, SortBy } from '../query-language/wire.ts'
 
 const Ids = z.array(z.string()).nullish()
 
-/** Wire: fields are `scores.<name>`, `inputs.<path>` and `outputs.<path>`. */
+/** Wire: fields are `scores.<name>`, `inputs.<path>` and `outputs.<path>`; to sort, also `errors`, the share of trials with an error. */
 const Filter = z.object({ query: Query, evaluation_call_id: z.string().nullish() })
 export type Filter = z.output<typeof Filter>
 
 const Sort = SortBy.extend({
   evaluation_call_id: z.string().nullish(),
-  mode: z.enum(['value', 'difference']).default('value'),
+  mode: z.enum(['value', 'difference', 'change']).default('value').meta({
+    description:
+      'value: the mean over the trials of a row. difference: the spread of the means of its evaluations. change: how far the mean of the other evaluations is from that of evaluation_call_id; of several the lowest where ascending, the highest where descending.',
+  }),
 })
 export type Sort = z.output<typeof Sort>
 
@@ -26,6 +29,10 @@ export const EvalResultsReq = z
     summary_require_intersection: z.boolean().nullish(),
     include_predict_and_score_children: z.boolean().default(true),
     include_costs: z.boolean().default(false),
+    include_errors: z.boolean().default(false).meta({
+      description:
+        'Shows the error of each trial, and counts trials with an error as failures: in the score and error_count of each statistic, and in the order of rows.',
+    }),
     filters: z.array(Filter).nullish(),
     filter_logic_operator: z.enum(['and', 'or']).default('or'),
     sort_by: z.array(Sort).nullish(),
@@ -53,6 +60,10 @@ const Trial = z.object({
   total_cost: z.number().nullable(),
   scorer_call_ids: z.record(z.string(), z.string()),
   genai_span_ref: z.array(SpanRef).nullable(),
+  error: z.string().nullable().optional().meta({
+    description:
+      'With include_errors: the exception of the trial, or else of the prediction or a scorer directly below it.',
+  }),
 })
 export type Trial = z.input<typeof Trial>
 
@@ -77,6 +88,13 @@ const ScorerStats = z.object({
   pass_known_count: z.int(),
   pass_rate: z.number().nullable(),
   pass_signal_coverage: z.number().nullable(),
+  error_count: z.int().optional().meta({
+    description: 'With include_errors: trials with an error that have no value here.',
+  }),
+  score: z.number().nullable().optional().meta({
+    description:
+      'With include_errors: of truths, the share of true among values and errors; of numbers, the mean of the values.',
+  }),
 })
 export type ScorerStats = z.input<typeof ScorerStats>
 
@@ -94,6 +112,10 @@ const Summary = z.object({
       started_at: z.string().nullable(),
       predict_total_cost: z.number().nullable(),
       predict_total_tokens: z.int().nullable(),
+      row_count: z.int().optional().meta({
+        description: 'With include_errors: rows that the evaluation has a trial of.',
+      }),
+      error_count: z.int().optional().meta({ description: 'With include_errors: trials with an error.' }),
     }),
   ),
 })

@@ -37,6 +37,32 @@ function busy({ buckets }: Fields): [Fields | undefined, number] {
 }
 
 describe('POST /feedback/stats', () => {
+  it('200 with what scorers say beside the payload, by the name of a tag or a rating', async () => {
+    const project = server.newProject()
+    const beside = (quality: number) => ({
+      scorer_ratings: { quality },
+      scorer_rating_reasons: { quality: 'short' },
+      scorer_tag_confidences: { rude: 0.5 },
+    })
+    await say(project, { score: 1 }, beside(0.25))
+    await say(project, { score: 1 }, beside(0.75))
+    await say(project, { scorer_ratings: { quality: 2 } })
+    const { window_stats } = await stats(project, {
+      metrics: [
+        { json_path: 'scorer_ratings.quality', aggregations: ['sum', 'count'] },
+        { json_path: 'scorer_tag_confidences.rude', aggregations: ['avg'] },
+        { json_path: 'scorer_rating_reasons.quality', value_type: 'categorical' },
+        { json_path: 'scorer_ratings.none', aggregations: ['count'] },
+      ],
+    })
+    expect(window_stats).toMatchObject({
+      scorer_ratings_quality: { sum: 3, count: 3 },
+      scorer_tag_confidences_rude: { avg: 0.5 },
+      scorer_rating_reasons_quality: { count: 2 },
+      scorer_ratings_none: { count: 0 },
+    })
+  })
+
   it('200 with aggregates of payload values by bucket and for the whole range', async () => {
     const project = server.newProject()
     await say(project, { score: { of: 1 }, good: true, 'Bad Request': 'x', text: '7' })

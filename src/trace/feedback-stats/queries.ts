@@ -25,9 +25,21 @@ interface Work {
   params: Params
 }
 
-/** The leaf of a payload as a number: itself, 1 and 0 for true and false, or 1 for any value of a category; else NULL. */
+/** What scorers say of tags and ratings beside the payload, by name. */
+const SCORER_MAPS: readonly string[] = [
+  'scorer_tag_reasons',
+  'scorer_tag_confidences',
+  'scorer_ratings',
+  'scorer_rating_reasons',
+  'scorer_rating_confidences',
+]
+
+/**
+ * The leaf of a payload as a number: itself, 1 and 0 for true and false, or 1 for any value of a category; else NULL. A path
+ * that begins with a member which scorers write beside the payload means that member where it has the name.
+ */
 export function leafSql(path: readonly string[], type: ValueType, params: Params): string {
-  const raw = `JSONExtractRaw(${['payload', ...path.map((step) => params.bind(step, 'String'))].join(', ')})`
+  const raw = rawSql(path, params)
   switch (type) {
     case 'numeric':
       return `toFloat64OrNull(${raw})`
@@ -36,6 +48,17 @@ export function leafSql(path: readonly string[], type: ValueType, params: Params
     case 'categorical':
       return `if(${raw} IN ('', 'null'), NULL, 1)`
   }
+}
+
+function rawSql(path: readonly string[], params: Params): string {
+  const steps = path.map((step) => params.bind(step, 'String'))
+  const inPayload = `JSONExtractRaw(${['payload', ...steps].join(', ')})`
+  const [column = '', name] = path
+  const bound = steps[1]
+  if (column === 'scorer_trace_id' && path.length === 1)
+    return `if(${column} != '', toJSONString(${column}), ${inPayload})`
+  if (!SCORER_MAPS.includes(column) || name === undefined || path.length !== 2) return inPayload
+  return `if(mapContains(${column}, ${bound}), toJSONString(${column}[${bound}]), ${inPayload})`
 }
 
 export function selectBuckets({ selection, aggregates, params }: Work, buckets: TimeBuckets): Query {

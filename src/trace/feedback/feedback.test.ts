@@ -118,6 +118,7 @@ describe('POST /feedback/create', () => {
     ],
     ['a project that is none', { project_id: 'p' }],
     ['an empty id', { id: '' }],
+    ['reasons that are too long', { scorer_tag_reasons: { a: 'x'.repeat(1024 * 1024) } }],
   ])('400 for %s', async (_name, fields) => {
     const project = server.newProject()
     const response = await server.post('/feedback/create', note(project, fields))
@@ -244,6 +245,81 @@ describe('POST /feedback/query', () => {
     expect(await types({ limit: 0 })).toEqual([])
   })
 
+  const said = {
+    scorer_tags: ['rude', 'off topic'],
+    scorer_tag_reasons: { rude: 'said "no"/never' },
+    scorer_tag_confidences: { rude: 0.75 },
+    scorer_ratings: { quality: 0.5, 'a.b': 1 },
+    scorer_rating_reasons: { quality: 'short' },
+    scorer_rating_confidences: { quality: 0.25 },
+    scorer_trace_id: 'judge-trace',
+    span_agent_name: 'helper',
+    span_agent_version: '2',
+    span_status_code: 'OK',
+    span_conversation_id: 'talk',
+    span_trace_id: 'turn-trace',
+  }
+
+  it('200 with what scorers say of the parts of an agent, as it was sent', async () => {
+    const project = server.newProject()
+    await create(note(project, said))
+    expect((await query(project)).result).toEqual([expect.objectContaining(said)])
+    const fields = ['scorer_ratings.quality', 'scorer_ratings.a\\.b', 'scorer_tags.1', 'scorer_ratings.none']
+    expect((await query(project, { fields })).result).toEqual([
+      {
+        'scorer_ratings.quality': 0.5,
+        'scorer_ratings.a\\.b': 1,
+        'scorer_tags.1': 'off topic',
+        'scorer_ratings.none': null,
+      },
+    ])
+  })
+
+  it('200 with all of it for *, and with nothing of it for a row that says nothing', async () => {
+    const project = server.newProject()
+    await create(note(project))
+    const [plain] = (await query(project)).result
+    const [whole] = (await query(project, { fields: ['*'] })).result
+    for (const name of Object.keys(said)) {
+      expect(plain).not.toHaveProperty(name)
+      expect(whole).toHaveProperty(name)
+    }
+  })
+
+  it('200 filtered and sorted by it', async () => {
+    const project = server.newProject()
+    const [first, second] = [newId(), newId()]
+    await create(note(project, { ...said, id: first }))
+    await create(note(project, { id: second, scorer_tags: ['kind'], scorer_ratings: { quality: 0.125 } }))
+    const ids = async (fields: Fields) =>
+      (await query(project, { fields: ['id'], ...fields })).result.map((row) => row['id'])
+    const above = { $gt: [{ $getField: 'scorer_ratings.quality' }, { $literal: 0.25 }] }
+    const contains = { input: { $getField: 'scorer_tag_reasons.rude' }, substr: { $literal: 'NEVER' } }
+    expect(await ids({ query: equals('scorer_tags', 'off topic') })).toEqual([first])
+    expect(await ids({ query: equals('span_agent_name', 'helper') })).toEqual([first])
+    expect(await ids({ query: equals('span_agent_name', '') })).toEqual([second])
+    expect(await ids({ query: { $expr: above } })).toEqual([first])
+    expect(await ids({ query: { $expr: { $contains: { ...contains, case_insensitive: true } } } })).toEqual([
+      first,
+    ])
+    expect(await ids({ sort_by: [{ field: 'scorer_ratings.quality', direction: 'asc' }] })).toEqual([
+      second,
+      first,
+    ])
+  })
+
+  it('200 with a count, and with every column', async () => {
+    const project = await seeded()
+    const count = { result: [{ 'count(*)': 3 }], total_count: 3 }
+    expect(await query(project, { fields: ['count(*)'] })).toEqual(count)
+    expect(await query(project, { fields: ['COUNT(*)'], query: equals('payload.n', 10) })).toEqual({
+      result: [{ 'COUNT(*)': 1 }],
+      total_count: 1,
+    })
+    expect(await query(project, { fields: ['count(*)'], limit: 0 })).toEqual({ result: [], total_count: 3 })
+    expect(await query(project, { fields: ['*'] })).toMatchObject(await query(project))
+  })
+
   it('200 without rows of other projects', async () => {
     await seeded()
     expect(await query(server.newProject())).toEqual({ result: [], total_count: 0 })
@@ -251,6 +327,9 @@ describe('POST /feedback/query', () => {
 
   it.each([
     [{ fields: ['nope'] }],
+    [{ fields: ['count(*)', 'id'] }],
+    [{ fields: ['span_agent_name.x'] }],
+    [{ query: equals('count(*)', 1) }],
     [{ fields: ['payload; DROP TABLE feedback'] }],
     [{ fields: ['payload..a'] }],
     [{ sort_by: [{ field: 'id; DROP TABLE feedback', direction: 'asc' }] }],
@@ -298,5 +377,20 @@ describe('POST /feedback/replace', () => {
     const { id } = (await response.json()) as { id: string }
     expect(id).not.toBe(old['id'])
     expect((await query(project)).result).toMatchObject([{ id, payload: { note: 'better' } }])
+  })
+
+  it('200 and one row, however often the same is sent', async () => {
+    const project = server.newProject()
+    for (const id of [undefined, 'own-id']) {
+      const old = await create(note(project, { ...(id !== undefined && { id }) }))
+      const body = { ...note(project, { payload: { note: 'better' } }), feedback_id: old['id'] }
+      const replies = await Promise.all([1, 2, 3].map(() => server.post('/feedback/replace', body)))
+      const ids = await Promise.all(replies.map(async (reply) => ((await reply.json()) as { id: string }).id))
+      expect(new Set(ids).size).toBe(1)
+      expect((await query(project)).result.filter((row) => row['id'] === ids[0])).toHaveLength(1)
+      const other = await server.post('/feedback/replace', { ...body, payload: { note: 'best' } })
+      expect(((await other.json()) as { id: string }).id).not.toBe(ids[0])
+    }
+    expect((await query(project)).total_count).toBe(4)
   })
 })

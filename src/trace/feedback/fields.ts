@@ -4,6 +4,9 @@ import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'
 
+/** `texts` is an array of texts, `map` has texts or numbers under names; paths lead into both, as into `json`. */
+type ColumnKind = FieldKind | 'texts' | 'map'
+
 const COLUMNS = {
   id: 'text',
   project_id: 'text',
@@ -18,37 +21,69 @@ const COLUMNS = {
   call_ref: 'text',
   trigger_ref: 'text',
   queue_id: 'text',
-} satisfies Record<string, FieldKind>
+  scorer_tags: 'texts',
+  scorer_tag_reasons: 'map',
+  scorer_tag_confidences: 'map',
+  scorer_ratings: 'map',
+  scorer_rating_reasons: 'map',
+  scorer_rating_confidences: 'map',
+  scorer_trace_id: 'text',
+  span_agent_name: 'text',
+  span_agent_version: 'text',
+  span_status_code: 'text',
+  span_conversation_id: 'text',
+  span_trace_id: 'text',
+} as const satisfies Record<string, ColumnKind>
 
 type Column = keyof typeof COLUMNS
 
-/** A row of the table, payload as JSON text. */
-export type StoredFeedback = Record<Column, string | null>
+/** A row of the table: texts, the payload as JSON text, arrays and maps. */
+export type StoredFeedback = Record<Column, unknown>
 
-/** What a query returns that names no fields. */
+/** What a query reads that names no fields, and what `*` stands for. */
 export const ALL_COLUMNS = Object.keys(COLUMNS).filter(isColumn)
+
+/**
+ * The columns of a row that a query returns which names no fields. Wire: older clients refuse a row with members that they
+ * do not know, and newer ones have defaults for these, so a row shows them where they say something.
+ */
+export function shownColumns(row: StoredFeedback): Column[] {
+  return ALL_COLUMNS.filter((column) => !/^(?:scorer|span)_/.test(column) || !isEmpty(row[column]))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value == null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+}
 
 /** Finds a field by its dotted path. @throws 400 for what is not a field. */
 export function feedbackField(path: string, params: Params): FieldExpression {
-  if (isColumn(path) && path !== 'payload') return { sql: path, kind: COLUMNS[path] }
-  return { sql: jsonLeaf('payload', payloadSteps(path), params), kind: 'json' }
+  const { column, steps } = placeOf(path)
+  const kind = COLUMNS[column]
+  switch (kind) {
+    case 'json':
+      return { sql: jsonLeaf(column, steps, params), kind }
+    case 'texts':
+      if (steps.length === 0) return { sql: column, kind: 'text', many: true }
+      return { sql: jsonLeaf(`toJSONString(${column})`, steps, params), kind: 'json' }
+    case 'map':
+      return { sql: jsonLeaf(`toJSONString(${column})`, steps, params), kind: 'json' }
+    default:
+      return { sql: column, kind }
+  }
 }
 
 /** The column that holds a field. @throws 400 for what is not a field. */
 export function columnOf(path: string): Column {
-  if (isColumn(path)) return path
-  payloadSteps(path)
-  return 'payload'
+  return placeOf(path).column
 }
 
 /** The value of a field in a stored row. */
 export function fieldValue(row: StoredFeedback, path: string): JsonText | null {
-  if (isColumn(path) && path !== 'payload') {
-    const value = row[path]
-    return value === null ? null : new JsonText(JSON.stringify(value))
-  }
-  let text: string | undefined = row.payload ?? undefined
-  for (const step of payloadSteps(path)) {
+  const { column, steps } = placeOf(path)
+  const stored = row[column]
+  let text: string | undefined =
+    typeof stored === 'string' && column === 'payload' ? stored : JSON.stringify(stored)
+  for (const step of steps) {
     if (text === undefined) break
     text = memberText(text, text.startsWith('[') && /^\d+$/.test(step) ? Number(step) : step)
   }
@@ -59,8 +94,16 @@ function isColumn(name: string): name is Column {
   return Object.hasOwn(COLUMNS, name)
 }
 
-function payloadSteps(path: string): string[] {
-  const wellFormed = path === 'payload' || (path.startsWith('payload.') && !/(^|[^\\])\.(\.|$)/.test(path))
-  if (!wellFormed) throw invalidRequest(`Unknown field: ${path.slice(0, 200)}`)
-  return splitPath(path).slice(1)
+/** The column of a field, and the steps below it. */
+function placeOf(path: string): { column: Column; steps: string[] } {
+  const name = path.split('.', 1)[0] ?? ''
+  const isWellFormed = !/(^|[^\\])\.(\.|$)/.test(path)
+  if (!isColumn(name) || !isWellFormed || (path !== name && !hasPaths(name)))
+    throw invalidRequest(`Unknown field: ${path.slice(0, 200)}`)
+  return { column: name, steps: path === name ? [] : splitPath(path).slice(1) }
+}
+
+function hasPaths(column: Column): boolean {
+  const kind: ColumnKind = COLUMNS[column]
+  return kind === 'json' || kind === 'texts' || kind === 'map'
 }

@@ -1,7 +1,7 @@
-import { Validator } from '@cfworker/json-schema'
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
+import { runRule } from '../../rule-threads/run-rule.ts'
 import { parseRef } from '../refs/ref-uri.ts'
 import { nameEmoji } from './emoji.ts'
 import type { FeedbackCreateReq } from './wire.ts'
@@ -31,6 +31,7 @@ export async function checkedPayload(feedback: FeedbackCreateReq, readObject: Re
   if (Buffer.byteLength(payload.text) > PAYLOAD_BYTES_MAX) {
     throw invalidRequest(`Feedback payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
   }
+  checkMembers(feedback)
   refuseRefs(feedback)
   if (type === 'wandb.reaction.1') return reaction(payload)
   if (type === 'wandb.note.1' && !Note.safeParse(payload.value()).success) {
@@ -39,6 +40,12 @@ export async function checkedPayload(feedback: FeedbackCreateReq, readObject: Re
   if (type.startsWith(ANNOTATION)) await checkAnnotation(feedback, readObject)
   if (type.startsWith(RUNNABLE)) checkRunnable(feedback)
   return payload.text
+}
+
+/** What is said beside the payload, such as a scorer's reasons, may be as large. */
+function checkMembers({ payload: _, ...members }: FeedbackCreateReq): void {
+  if (Buffer.byteLength(JSON.stringify(members)) > PAYLOAD_BYTES_MAX)
+    throw invalidRequest(`What feedback says beside its payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
 }
 
 /** Only annotations and runnables refer to what made them. */
@@ -80,20 +87,16 @@ async function checkAnnotation(feedback: FeedbackCreateReq, readObject: ReadObje
   if (value === undefined) throw invalidRequest('An annotation has a value')
   const stored = await readObject(project_id, spec.name, spec.version)
   const schema = stored === null ? undefined : memberText(stored.text, 'field_schema')
-  if (schema !== undefined && !conforms(JSON.parse(value), JSON.parse(schema))) {
+  if (schema !== undefined && !(await conforms(JSON.parse(value), JSON.parse(schema)))) {
     throw invalidRequest(`The value does not conform to the schema of ${spec.name}`)
   }
 }
 
 /** @throws 400 when the schema itself is none. */
-function conforms(value: unknown, schema: unknown): boolean {
+async function conforms(value: unknown, schema: unknown): Promise<boolean> {
   if (schema === null) return true
   if (typeof schema !== 'object') throw invalidRequest('field_schema is not a JSON schema')
-  try {
-    return new Validator({ ...schema }, '2020-12').validate(value).valid
-  } catch {
-    throw invalidRequest('field_schema is not a JSON schema')
-  }
+  return (await runRule({ kind: 'schema', schema, value })) === true
 }
 
 function checkRunnable(feedback: FeedbackCreateReq): void {

@@ -1,18 +1,18 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { newId } from '../../ids.ts'
+import { idOf, newId } from '../../ids.ts'
 import { JsonText } from '../../lossless-json.ts'
-import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
-import { sortedPageOf } from '../query-language/page.ts'
+import { type Page, sortedPageOf } from '../query-language/page.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import { internalRef, isInternalRef, isRef } from '../refs/ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
-import { ALL_COLUMNS, fieldValue, type StoredFeedback } from './fields.ts'
+import { ALL_COLUMNS, fieldValue, type StoredFeedback, shownColumns } from './fields.ts'
 import { checkedPayload } from './payload.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
@@ -22,6 +22,9 @@ const BATCH_MAX = 1000
 
 /** An id is a UUID by custom; longer ones would only fill the table's key. */
 const ID_CHARS_MAX = 128
+
+/** In an id that follows from what it stands for, and from no moment. */
+const NO_TIME = 0
 
 export type Feedback = ReturnType<typeof createFeedback>
 
@@ -58,6 +61,14 @@ export function createFeedback(deps: {
     return obj.val
   }
 
+  function readRows(query: Sql, signal: AbortSignal): Promise<StoredFeedback[]> {
+    const lengthOf = (value: unknown) =>
+      (typeof value === 'string' ? value : JSON.stringify(value ?? '')).length
+    return collectReply(traces.query<StoredFeedback>(query, signal), (row) =>
+      Object.values(row).reduce<number>((sum, value) => sum + lengthOf(value), 0),
+    )
+  }
+
   async function purge(projectId: string, ids: readonly string[]): Promise<void> {
     await traces.command(queries.deleteFeedback(projectId, ids))
   }
@@ -78,16 +89,15 @@ export function createFeedback(deps: {
 
     async query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
       const page = sortedPageOf(req)
-      const fields = req.fields?.length ? req.fields : ALL_COLUMNS
-      const rows = traces.query<StoredFeedback>(queries.selectFeedback(req, fields, page), signal)
+      const fields = fieldsOf(req)
       const count = traces.query<{ count: number }>(queries.countFeedback(req), signal)
-      const stored = await collectReply(rows, (row) => row.payload?.length ?? 0)
-      return {
-        result: stored.map((row) =>
-          Object.fromEntries(fields.map((field) => [field, fieldValue(row, field)])),
-        ),
-        total_count: (await firstOf(count))?.count ?? 0,
-      }
+      const isCount = fields.some(isCountField)
+      const rows = isCount ? [] : await readRows(queries.selectFeedback(req, fields, page), signal)
+      const total_count = (await firstOf(count))?.count ?? 0
+      const result = isCount
+        ? countRows(fields, total_count, page)
+        : rows.map((row) => shownRow(row, req.fields?.length ? fields : shownColumns(row)))
+      return { result, total_count }
     },
 
     async purge(req: wire.FeedbackPurgeReq) {
@@ -95,13 +105,39 @@ export function createFeedback(deps: {
       return {}
     },
 
-    /** The new row is written before the old one goes: after a crash there may be both, but never none. */
+    /**
+     * The new row is written before the old one goes: after a crash there may be both, but never none. Its id follows from
+     * what is replaced and by what, so that the same request again changes nothing.
+     */
     async replace(req: wire.FeedbackReplaceReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
-      const [row] = await write([req], caller.user)
+      const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
+      const [row] = await write([{ ...req, id }], caller.user)
       if (row?.id !== req.feedback_id) await purge(req.project_id, [req.feedback_id])
       return resultOf(row)
     },
   }
+}
+
+function shownRow(row: StoredFeedback, fields: readonly string[]) {
+  return Object.fromEntries(fields.map((field) => [field, fieldValue(row, field)]))
+}
+
+/** The fields that a query returns; `*` stands for all columns. @throws 400 for a count beside other fields. */
+function fieldsOf({ fields }: wire.FeedbackQueryReq): string[] {
+  if (!fields?.length) return ALL_COLUMNS
+  if (fields.some(isCountField) && !fields.every(isCountField))
+    throw invalidRequest('count(*) cannot be asked for together with other fields')
+  return [...new Set(fields.flatMap((field) => (field === '*' ? ALL_COLUMNS : [field])))]
+}
+
+function isCountField(field: string): boolean {
+  return field.toLowerCase() === 'count(*)'
+}
+
+/** Wire: a count is the only row of its list. */
+function countRows(fields: readonly string[], count: number, { limit, offset }: Page) {
+  const row = Object.fromEntries(fields.map((field) => [field, new JsonText(String(count))]))
+  return limit === 0 || offset > 0 ? [] : [row]
 }
 
 interface StoredRow {
@@ -147,14 +183,14 @@ function resultOf(row: StoredRow | undefined): wire.FeedbackCreateRes {
 
 /** Wire: only ids can be named, by `$eq` or an `$or` of them. @throws 400 for any other query. */
 function idsOf({ $expr }: Query): string[] {
-  const ids = ('$or' in $expr ? $expr.$or : [$expr]).map(idOf)
+  const ids = ('$or' in $expr ? $expr.$or : [$expr]).map(purgedId)
   if (ids.length === 0 || ids.includes(undefined)) {
     throw invalidRequest('Can only purge feedback by specifying one or more feedback ids')
   }
   return ids.filter((id) => id !== undefined)
 }
 
-function idOf(operand: Operand): string | undefined {
+function purgedId(operand: Operand): string | undefined {
   if (!('$eq' in operand)) return undefined
   const [field, literal] = operand.$eq
   if (!('$getField' in field) || field.$getField !== 'id' || !('$literal' in literal)) return undefined

@@ -14,3 +14,11 @@ export function sumSizes(projectId: string): Query {
     params: { project_id: projectId },
   }
 }
+
+/** Those of the digests that any project has. */
+export function selectKnown(digests: readonly string[]): Query {
+  return {
+    sql: 'SELECT DISTINCT digest FROM files WHERE digest IN {digests:Array(String)}',
+    params: { digests },
+  }
+}

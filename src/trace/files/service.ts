@@ -4,6 +4,7 @@ import type { RawReply } from '../../http/route.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
+import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
@@ -63,8 +64,4 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
       return { total_size_bytes: row?.bytes ?? 0 }
     },
   }
-}
-
-function blobKey(digest: string): string {
-  return `files/${digest.slice(0, 2)}/${digest}`
 }

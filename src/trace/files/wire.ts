@@ -1,10 +1,12 @@
 import { z } from 'zod'
 
 /** A multipart file as `http/` hands it over. */
-const Upload = z.custom<{ name: string; type: string; bytes: Uint8Array }>(
-  (value) => typeof value === 'object' && value !== null && 'bytes' in value,
-  { error: 'Input should be a file', params: { type: 'file_type' } },
-)
+const Upload = z
+  .custom<{ name: string; type: string; bytes: Uint8Array }>(
+    (value) => typeof value === 'object' && value !== null && 'bytes' in value,
+    { error: 'Input should be a file', params: { type: 'file_type' } },
+  )
+  .meta({ type: 'string', format: 'binary' })
 
 export const FileCreateReq = z.object({
   project_id: z.string(),

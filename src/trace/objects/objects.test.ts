@@ -230,12 +230,20 @@ describe('POST /obj/delete', () => {
     expect(await query(project)).toMatchObject([{ digest: digests[0], is_latest: 1 }])
     expect(await obj(project, 'o', 'latest')).toMatchObject({ digest: digests[0] })
     await create(project, 'o', { v: 2 })
+    const before = new Date().toISOString()
     await create(project, 'o', { v: 1 })
-    expect(await query(project)).toMatchObject([
+    const found = await query(project)
+    expect(found).toMatchObject([
       { digest: digests[0], version_index: 0, is_latest: 0 },
-      { digest: digests[1], version_index: 1, is_latest: 0, deleted_at: null, val: { v: 1 } },
       { version_index: 2, is_latest: 1 },
+      { digest: digests[1], version_index: 1, is_latest: 0, deleted_at: null, val: { v: 1 } },
     ])
+    // It was created when it was published again.
+    expect(String(found[2]?.['created_at']) >= before).toBe(true)
+    await create(project, 'o', { v: 1 })
+    expect(await query(project)).toEqual(found)
+    await remove(project, 'o', ['v1'])
+    expect(await query(project)).toEqual(found.slice(0, 2))
   })
 
   it('200 for every live version when none is named', async () => {
@@ -251,7 +259,11 @@ describe('POST /obj/delete', () => {
   it('404 when one of the named versions is not there, and none is deleted', async () => {
     const project = server.newProject()
     const digest = await create(project, 'o', {})
-    expect((await remove(project, 'o', [digest, 'v1'])).status).toBe(404)
+    const response = await remove(project, 'o', [digest, 'v1', 'v7'])
+    expect(response.status).toBe(404)
+    expect(await response.json()).toEqual({
+      reason: 'Delete request contains 3 digests, but found 1 objects to delete. Not found: v1, v7',
+    })
     expect((await remove(server.newProject(), 'o', [digest])).status).toBe(404)
     expect((await remove(project, 'o', [])).status).toBe(404)
     expect(await query(project)).toHaveLength(1)

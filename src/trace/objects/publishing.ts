@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { checkExpectedDigest, jsonDigest } from '../digest.ts'
@@ -18,14 +18,27 @@ const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 /** Hears of versions that come and go. */
 export type OnChange = (version: { project_id: string; base_object_class: string | null }) => void
 
+/** Looks at an object of a client that has been published. @returns what it will not do, and why */
+export type Review = (
+  published: {
+    project_id: string
+    object_id: string
+    digest: string
+    val: JsonText
+    base_object_class: string | null
+  },
+  context: CallContext,
+) => Promise<string[]>
+
 /** The same content under the same name makes no new version; a deleted one comes back with its old index. */
 export function createPublishing(deps: {
   traces: TraceDb
   projects: Projects
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
   onChange: OnChange
+  review: Review
 }) {
-  const { traces, projects, versionsOf, onChange } = deps
+  const { traces, projects, versionsOf, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
     const { project_id, digest } = content
@@ -40,14 +53,17 @@ export function createPublishing(deps: {
   }
 
   return {
-    async create({ obj }: wire.ObjCreateReq, { caller }: CallContext) {
+    async create({ obj }: wire.ObjCreateReq, context: CallContext) {
       checkObjectId(obj.object_id)
       const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
       const digest = jsonDigest(object.val)
       checkExpectedDigest(obj.expected_digest, digest)
       const { project_id, object_id } = obj
-      await publish({ project_id, digest, ...object, wb_user_id: caller.user }, [object_id])
-      return { digest, object_id }
+      await publish({ project_id, digest, ...object, wb_user_id: context.caller.user }, [object_id])
+      const { base_object_class } = object
+      const val = new JsonText(object.val)
+      const warnings = await review({ project_id, object_id, digest, val, base_object_class }, context)
+      return warnings.length === 0 ? { digest, object_id } : { digest, object_id, warnings }
     },
 
     /** One value under many names, as the server itself makes them. */

@@ -34,16 +34,19 @@ export interface SizeRow {
 
 /**
  * Every version of a project's objects. Indexes follow the first publication and count deleted versions too; the
- * latest is the live version that was first published last.
+ * latest is the live version that was first published last. Wire: a version that was deleted and published again was
+ * created then, and keeps its index.
  */
 function versions(project: string, condition: string): string {
   return `
     SELECT *, is_live AND row_number() OVER (
-        PARTITION BY kind, object_id, is_live ORDER BY created_at DESC, digest DESC) = 1 AS is_latest
+        PARTITION BY kind, object_id, is_live ORDER BY first_created_at DESC, digest DESC) = 1 AS is_latest
     FROM (
-      SELECT object_id, digest, kind, base_object_class, leaf_object_class, wb_user_id, created_at, deleted_at,
+      SELECT object_id, digest, kind, base_object_class, leaf_object_class, wb_user_id, deleted_at,
+        objects.created_at AS first_created_at,
+        if(ifNull(published_at > deleted_at, 0), published_at, first_created_at) AS created_at,
         isNull(deleted_at) OR published_at > deleted_at AS is_live,
-        row_number() OVER (PARTITION BY kind, object_id ORDER BY created_at, digest) - 1 AS version_index
+        row_number() OVER (PARTITION BY kind, object_id ORDER BY first_created_at, digest) - 1 AS version_index
       FROM objects FINAL WHERE project_id = ${project} AND ${condition}
     )`
 }
@@ -54,7 +57,8 @@ export function selectVersions(projectId: string, objectIds: readonly string[]):
   const project = params.bind(projectId, 'String')
   const condition = `object_id IN ${params.bind(objectIds, 'Array(String)')}`
   return {
-    sql: `${versions(project, condition)} ORDER BY object_id, created_at, digest`,
+    sql: `SELECT * EXCEPT (first_created_at) FROM (${versions(project, condition)})
+      ORDER BY object_id, first_created_at, digest`,
     params: params.values,
   }
 }
@@ -69,7 +73,7 @@ export function selectObjects(req: ObjsQueryReq, page: Page): Query {
     .filter(({ field }) => field === 'object_id' || field === 'created_at')
     .map(({ field, direction }) => `${field} ${direction}`)
   return {
-    sql: `SELECT * FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, project, params)}
+    sql: `SELECT * EXCEPT (first_created_at) FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, project, params)}
       ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${pageSql(page, params)}`,
     params: params.values,
   }

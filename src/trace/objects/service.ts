@@ -4,9 +4,9 @@ import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { createLabels, type Labels } from './labels.ts'
-import { createPublishing, type OnChange } from './publishing.ts'
+import { createPublishing, type OnChange, type Review } from './publishing.ts'
 import type { VersionRow } from './queries.ts'
-import { createVersionReading, isLive, keyOf, pick, unknownVersion, type VersionName } from './versions.ts'
+import { createVersionReading, isLive, keyOf, pickAll, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: versions named in one deletion. */
@@ -21,6 +21,7 @@ export type Objects = ReturnType<typeof createObjects>
 export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
   let onChange: OnChange = () => undefined
+  let review: Review = async () => []
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
   /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
@@ -37,8 +38,8 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
   async function deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted) {
     if ((req.digests?.length ?? 0) > DELETE_MAX) throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
     const versions = (await versionsOf(req.project_id, [req.object_id])).filter(isWanted)
-    const named = req.digests?.map((digest) => pick(versions, { object_id: req.object_id, digest }))
-    const doomed = [...new Set(named ?? versions.filter(isLive))]
+    const { object_id, digests } = req
+    const doomed = digests == null ? versions.filter(isLive) : pickAll(versions, { object_id, digests })
     const gone = doomed.find((version) => !isLive(version))
     if (gone !== undefined) throw goneError(gone)
     if (doomed.length === 0) throw notFound('Obj', req.object_id)
@@ -83,11 +84,22 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
     },
 
-    ...createPublishing({ traces, projects, versionsOf, onChange: (version) => onChange(version) }),
+    ...createPublishing({
+      traces,
+      projects,
+      versionsOf,
+      onChange: (version) => onChange(version),
+      review: (published, context) => review(published, context),
+    }),
 
     /** Tells of versions that come and go from now on. */
     watchChanges(watcher: OnChange): void {
       onChange = watcher
+    },
+
+    /** Has objects that clients publish looked at from now on. */
+    reviewWith(reviewer: Review): void {
+      review = reviewer
     },
 
     ...labelling,

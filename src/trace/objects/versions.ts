@@ -1,4 +1,4 @@
-import { notFound } from '../../errors.ts'
+import { notAllFound, notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
@@ -73,11 +73,24 @@ export function keyOf(version: VersionName): string {
   return `${version.object_id} ${version.digest}`
 }
 
-/** Finds one version of an object among all of them, deleted ones too. @throws 404 when there is none. */
-export function pick(versions: readonly VersionRow[], name: VersionName): VersionRow {
-  const found = findIn(versions, name.digest)
-  if (found === undefined) throw unknownVersion(name)
-  return found
+/**
+ * Finds the named versions of an object among all of them, deleted ones too; each is there once.
+ * @throws 404 when one is not there. Wire: of several names, it says how many were found and which were not.
+ */
+export function pickAll(
+  versions: readonly VersionRow[],
+  { object_id, digests }: { object_id: string; digests: readonly string[] },
+): VersionRow[] {
+  const found = new Map(digests.map((digest) => [digest, findIn(versions, digest)]))
+  const missing = [...found].flatMap(([digest, version]) => (version === undefined ? [digest] : []))
+  const picked = [...new Set([...found.values()].filter((version) => version !== undefined))]
+  const [first] = missing
+  if (first === undefined) return picked
+  if (found.size === 1) throw unknownVersion({ object_id, digest: first })
+  throw notAllFound(
+    `Delete request contains ${digests.length} digests, but found ${picked.length} objects to delete. ` +
+      `Not found: ${missing.map((digest) => digest.slice(0, 100)).join(', ')}`,
+  )
 }
 
 /** 404: there never was such a version. */

@@ -15,7 +15,15 @@ export const ObjCreateReq = z.object({
   }),
 })
 export type ObjCreateReq = z.output<typeof ObjCreateReq>
-export const ObjCreateRes = z.object({ digest: z.string(), object_id: z.string() })
+/** Wire: clients take no notice of further members. */
+export const ObjCreateRes = z.object({
+  digest: z.string(),
+  object_id: z.string(),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'What a published object that is to do something will not do, and why' }),
+})
 
 /** One version of an object. Wire: `is_latest` is 0 or 1; `tags` and `aliases` are null unless asked for. */
 export const Obj = z

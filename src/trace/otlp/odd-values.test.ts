@@ -13,7 +13,7 @@ function send(body: Uint8Array | string, headers: Record<string, string>) {
 }
 
 describe('POST /otel/v1/traces', () => {
-  const started_at = '2026-01-01T00:00:00.123456Z'
+  const started_at = '2026-01-01T00:00:00.123457Z'
 
   it.each<[string, Record<string, unknown>, object]>([
     ['a count of tokens', { 'gen_ai.usage.input_tokens': '{"a":1}' }, { summary: {} }],

@@ -68,9 +68,13 @@ function enumName(value: number | string, names: readonly string[], prefix: stri
 /** The database keeps times up to the year 2299; these nanoseconds end in 2262. */
 const NANOSECONDS_MAX = 2n ** 63n - 1n
 
-/** The text of a time in nanoseconds since 1970. @throws 400 for one that cannot be stored. */
+/**
+ * The text of a time in nanoseconds since 1970, at the nearest microsecond: nanoseconds that came as a number of JSON are
+ * not exact.
+ * @throws 400 for one that cannot be stored.
+ */
 export function timeOf(nanoseconds: bigint): string {
   if (nanoseconds < 0n || nanoseconds > NANOSECONDS_MAX)
     throw invalidRequest(`Invalid time: ${nanoseconds} ns since 1970`)
-  return isoOfMicros(Number(nanoseconds / 1000n))
+  return isoOfMicros(Number((nanoseconds + 500n) / 1000n))
 }

@@ -12,13 +12,17 @@ export function otlpRoutes(otlp: Otlp): Route[] {
       // Exporters that are given a base URL ask for /v1/traces below it; agents of the Python client have their own.
       path: ['/otel/v1/traces', '/v1/traces', '/agents/otel/v1/traces'],
       operationId: 'otel_export',
+      summary: 'Take spans of OpenTelemetry as calls',
       family: 'trace',
       body: BytesBody,
       bodyKind: 'bytes',
       bodyBytesMax: BODY_BYTES_MAX,
+      bodyTypes: ['application/json', 'application/x-protobuf'],
       streamedBody: wire.ExportTraceServiceRequest,
       reply: 'raw',
+      replyTypes: ['application/json', 'application/x-protobuf'],
       response: wire.ExportTraceServiceResponse,
+      refusals: [415],
       handle: otlp.exportTraces,
     }),
   ]

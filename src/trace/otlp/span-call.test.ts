@@ -22,8 +22,8 @@ describe('POST /otel/v1/traces', () => {
     expect(call).toMatchObject({
       op_name: expect.stringMatching(`^weave:///${project}/op/get__users_by_name:\\w{43}$`),
       parent_id: 'abcdef0123456789',
-      started_at: '2026-01-01T00:00:00.123456Z',
-      ended_at: '2026-01-01T00:00:01.623456Z',
+      started_at: '2026-01-01T00:00:00.123457Z',
+      ended_at: '2026-01-01T00:00:01.623457Z',
       exception: null,
       summary: { weave: { status: 'success', latency_ms: 1500, trace_name: 'get__users_by_name' } },
       attributes: {
@@ -32,8 +32,8 @@ describe('POST /otel/v1/traces', () => {
           context: { trace_id: span.traceId, span_id: span.spanId, trace_state: 'k=v' },
           kind: 'CLIENT',
           parent_id: 'ABCDEF0123456789',
-          start_time: '2026-01-01T00:00:00.123456Z',
-          end_time: '2026-01-01T00:00:01.623456Z',
+          start_time: '2026-01-01T00:00:00.123457Z',
+          end_time: '2026-01-01T00:00:01.623457Z',
           status: { code: 'OK', message: '' },
           attributes: { a: { x: 1 }, list: { 0: { b: 1 } } },
           events: [{ name: 'e', attributes: { p: { q: true } }, dropped_attributes_count: 0 }],

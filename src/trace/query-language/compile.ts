@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { comparedDateTime } from '../date-time.ts'
+import { comparedDateTime, secondsAsDateTimeSql } from '../date-time.ts'
 import type { Params } from './params.ts'
 import type { ConvertTarget, Operand, Operation, Query, SortBy } from './wire.ts'
 
@@ -252,10 +252,12 @@ interface Containment {
 function containment(spec: Containment, scope: Scope): string {
   const { input, searched, find } = search(spec, scope)
   const substr = asText(searched, scope.params)
+  // Wire: the empty text is in all, also in a field that is not there.
+  const whereMissing = 'literal' in searched && searched.literal === '' ? 1 : 0
   const contains = any(
     input,
     'one',
-    (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, 0)`,
+    (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, ${whereMissing})`,
   )
   return `(${mayContain(input, [searched], scope.params, find)} AND ${contains})`
 }
@@ -340,7 +342,7 @@ function asNumber(value: Compiled, params: Params): string {
 
 function asDatetime(value: Compiled, params: Params): string {
   if (!('literal' in value)) {
-    return value.kind === 'number' ? `toDateTime64(${value.sql}, 6, 'UTC')` : value.sql
+    return value.kind === 'number' ? secondsAsDateTimeSql(value.sql) : value.sql
   }
   const iso = comparedDateTime(typeof value.literal === 'number' ? value.literal : String(value.literal))
   if (iso === undefined) throw invalidRequest(`Not a date-time: ${String(value.literal).slice(0, 100)}`)

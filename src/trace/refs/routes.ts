@@ -8,6 +8,7 @@ export function refsRoutes(refs: Refs): Route[] {
       method: 'POST',
       path: '/refs/read_batch',
       operationId: 'refs_read_batch',
+      summary: 'Read the values behind refs',
       family: 'trace',
       body: wire.RefsReadBatchReq,
       reply: 'json',

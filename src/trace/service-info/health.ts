@@ -7,6 +7,7 @@ import type { Compute } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { CountedTraceDb } from '../../stores/trace-db/counted.ts'
 import { firstOf } from '../../stores/trace-db/port.ts'
+import type { UnexpectedErrors } from '../../unexpected-errors.ts'
 import type { HealthRes } from './wire.ts'
 
 /** Longer than a healthy store takes under load, shorter than the patience of those who ask. */
@@ -21,12 +22,13 @@ const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
 export interface HealthDeps {
   stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs }
   compute: Pick<Compute, 'statuses'>
+  unexpected: UnexpectedErrors
 }
 
 type Check = z.output<typeof HealthRes>['stores']['trace_db']
 
 /** Whether every store has answered of late; one that has not is asked, and gets a bounded time. */
-export function createHealth({ stores, compute }: HealthDeps) {
+export function createHealth({ stores, compute, unexpected }: HealthDeps) {
   const { traces, control, blobs } = stores
   const traceDb = createCheck(
     () => firstOf(traces.query({ sql: 'SELECT 1', params: {} })),
@@ -36,14 +38,21 @@ export function createHealth({ stores, compute }: HealthDeps) {
   const blobStore = createCheck(() => blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes))
 
   return async (): Promise<RawReply> => {
-    const [trace_db, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
+    const [answers, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
+    const trace_db = answers.ok ? tablesOf(traces) : answers
     const checks = { trace_db, control_db, blobs: blob_store }
     const failed = Object.entries(checks).filter(([, check]) => !check.ok)
+    const reasons = failed.map(([name, { error }]) => `${name}: ${error}`)
+    const isDegraded = unexpected.isRecent()
+    if (isDegraded) reasons.push(`${unexpected.count()} unexpected errors since the start, see the log`)
     const body: z.input<typeof HealthRes> = {
-      status: failed.length === 0 ? 'ok' : 'failing',
-      ...(failed.length > 0 && { reason: failed.map(([name, { error }]) => `${name}: ${error}`).join('; ') }),
+      status: failed.length > 0 ? 'failing' : isDegraded ? 'degraded' : 'ok',
+      ...(reasons.length > 0 && { reason: reasons.join('; ') }),
       stores: checks,
-      engine: compute.statuses().map(({ name, state }) => ({ name, state })),
+      // Whoever may ask need not know which models are used here.
+      engine: compute
+        .statuses()
+        .map(({ name, base_model, state }) => ({ name: name.replace(` ${base_model}`, ''), state })),
     }
     return {
       status: failed.length === 0 ? 200 : 503,
@@ -51,6 +60,13 @@ export function createHealth({ stores, compute }: HealthDeps) {
       body: JSON.stringify(body),
     }
   }
+}
+
+/** A table that is closed can be neither read nor written, whatever the database answers of others. */
+function tablesOf(traces: CountedTraceDb): Check {
+  const { detached } = traces.repairs()
+  if (detached.length === 0) return { ok: true, error: null }
+  return { ok: false, error: `closed until they can be repaired: ${detached.join(', ')}` }
 }
 
 /** Asks unless there was an answer of late, and only once at a time, however many want to know. */

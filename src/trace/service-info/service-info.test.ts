@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { countWrites } from '../../stores/trace-db/counted.ts'
 import { useTestServer } from '../../testing.ts'
+import { NO_UNEXPECTED_ERRORS } from '../../unexpected-errors.ts'
 import { VERSION } from '../../version.ts'
 import { createHealth } from './health.ts'
 import { HealthRes } from './wire.ts'
@@ -39,7 +40,11 @@ describe('GET /health', () => {
       },
     }
     const compute = { statuses: () => [] }
-    const health = createHealth({ stores: { control, blobs, traces: countWrites(traces) }, compute })
+    const health = createHealth({
+      stores: { control, blobs, traces: countWrites(traces) },
+      compute,
+      unexpected: NO_UNEXPECTED_ERRORS,
+    })
     for (const reply of await Promise.all([health(), health()])) {
       expect(reply.status).toBe(503)
       expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
@@ -54,6 +59,32 @@ describe('GET /health', () => {
   })
 })
 
+describe('GET /health after what went wrong', () => {
+  const compute = { statuses: () => [] }
+
+  it('503 while a table is closed', async () => {
+    const traces = countWrites(server.stores.traces)
+    const repairs = () => ({ done: 1, failed: 2, detached: ['calls'] })
+    const stores = { ...server.stores, traces: { ...traces, repairs } }
+    const reply = await createHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })()
+    expect(reply.status).toBe(503)
+    expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+      reason: 'trace_db: closed until they can be repaired: calls',
+    })
+  })
+
+  it('200 and degraded after an error that no code has caught', async () => {
+    const stores = { ...server.stores, traces: countWrites(server.stores.traces) }
+    const unexpected = { count: () => 3, isRecent: () => true }
+    const reply = await createHealth({ stores, compute, unexpected })()
+    expect(reply.status).toBe(200)
+    expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+      status: 'degraded',
+      reason: '3 unexpected errors since the start, see the log',
+    })
+  })
+})
+
 describe('GET /version', () => {
   it('200 with the version', async () => {
     expect(await (await server.request('/version')).json()).toEqual({ version: VERSION })
@@ -61,11 +92,11 @@ describe('GET /version', () => {
 })
 
 describe('GET /', () => {
-  it('200 with a page that says how to point clients here, and nothing of a hostile host name', async () => {
-    const response = await server.request('/', { headers: { host: '<script>"' } })
-    const page = await response.text()
-    expect(page).toContain('export WANDB_BASE_URL=http://&lt;script>&quot;')
-    expect(page).not.toContain('<script>')
+  it('200 with a page that says how to point clients here; 421 for a name that is not this server', async () => {
+    const response = await server.request('/', { headers: { host: '127.0.0.1:6060' } })
+    expect(await response.text()).toContain('export WANDB_BASE_URL=http://127.0.0.1:6060')
+    const hostile = await server.request('/', { headers: { host: '<script>"' } })
+    expect(hostile.status).toBe(421)
   })
 })
 

@@ -4,10 +4,13 @@ export const WelcomePage = z.string().meta({ description: 'A page for people' })
 
 const StoreHealth = z.object({ ok: z.boolean(), error: z.string().nullable() }).meta({ id: 'StoreHealth' })
 
-/** Answered with 503 and a `reason` when a store fails; a part of the engine that does not run changes neither. */
+/**
+ * Answered with 503 and a `reason` when a store fails, and degraded with 200 for some minutes after an error that is a bug
+ * of the server; a part of the engine that does not run changes neither.
+ */
 export const HealthRes = z
   .object({
-    status: z.enum(['ok', 'failing']),
+    status: z.enum(['ok', 'degraded', 'failing']),
     reason: z.string().optional(),
     stores: z.object({ trace_db: StoreHealth, control_db: StoreHealth, blobs: StoreHealth }),
     engine: z.array(z.object({ name: z.string(), state: z.string() })),

@@ -8,6 +8,7 @@ export function threadsRoutes(threads: Threads): Route[] {
       method: 'POST',
       path: '/threads/stream_query',
       operationId: 'threads_query_stream',
+      summary: 'Query threads, one JSON document a line',
       family: 'trace',
       body: wire.ThreadsQueryReq,
       reply: 'jsonl',

@@ -8,6 +8,8 @@ export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations
   return [
     ...groupRoutes(ops, {
       name: 'op',
+      one: 'an op',
+      many: 'ops',
       path: '/v2/{entity}/{project}/ops',
       objectPath: '/v2/{entity}/{project}/ops/{object_id}',
       versionPath: '/v2/{entity}/{project}/ops/{object_id}/versions/{digest}',
@@ -16,6 +18,8 @@ export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations
     }),
     ...groupRoutes(datasets, {
       name: 'dataset',
+      one: 'a dataset',
+      many: 'datasets',
       path: '/v2/{entity}/{project}/datasets',
       objectPath: '/v2/{entity}/{project}/datasets/{object_id}',
       versionPath: '/v2/{entity}/{project}/datasets/{object_id}/versions/{digest}',
@@ -24,6 +28,8 @@ export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations
     }),
     ...groupRoutes(scorers, {
       name: 'scorer',
+      one: 'a scorer',
+      many: 'scorers',
       path: '/v2/{entity}/{project}/scorers',
       objectPath: '/v2/{entity}/{project}/scorers/{object_id}',
       versionPath: '/v2/{entity}/{project}/scorers/{object_id}/versions/{digest}',
@@ -32,6 +38,8 @@ export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations
     }),
     ...groupRoutes(models, {
       name: 'typed_model',
+      one: 'a model',
+      many: 'models',
       path: '/v2/{entity}/{project}/models',
       objectPath: '/v2/{entity}/{project}/models/{object_id}',
       versionPath: '/v2/{entity}/{project}/models/{object_id}/versions/{digest}',
@@ -40,6 +48,8 @@ export function typedObjectsRoutes({ ops, datasets, scorers, models, evaluations
     }),
     ...groupRoutes(evaluations, {
       name: 'evaluation',
+      one: 'an evaluation',
+      many: 'evaluations',
       path: '/v2/{entity}/{project}/evaluations',
       objectPath: '/v2/{entity}/{project}/evaluations/{object_id}',
       versionPath: '/v2/{entity}/{project}/evaluations/{object_id}/versions/{digest}',
@@ -67,6 +77,8 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
   },
   declared: {
     name: string
+    one: string
+    many: string
     path: string
     objectPath: string
     versionPath: string
@@ -74,13 +86,14 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
     shown: Shown
   },
 ): Route[] {
-  const { name, path, objectPath, versionPath, create, shown } = declared
+  const { name, one, many, path, objectPath, versionPath, create, shown } = declared
   return [
     route({
       ...create,
       method: 'POST',
       path,
       operationId: `${name}_create`,
+      summary: `Publish ${one}`,
       family: 'trace',
       pathParams: ProjectPath,
       reply: 'json',
@@ -89,6 +102,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       method: 'GET',
       path,
       operationId: `${name}_list`,
+      summary: `List ${many}, one JSON document a line`,
       family: 'trace',
       pathParams: ProjectPath,
       query: wire.ListQuery,
@@ -100,7 +114,9 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       method: 'GET',
       path: versionPath,
       operationId: `${name}_read`,
+      summary: `Read a version of ${one}`,
       family: 'trace',
+      refusals: [400],
       pathParams: wire.VersionPath,
       reply: 'json',
       response: shown,
@@ -110,6 +126,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       method: 'DELETE',
       path: objectPath,
       operationId: `${name}_delete`,
+      summary: `Delete versions of ${one}`,
       family: 'trace',
       pathParams: wire.ObjectPath,
       query: wire.DeleteQuery,

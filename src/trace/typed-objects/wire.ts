@@ -6,12 +6,7 @@ export const ObjectPath = ProjectPath.extend({ object_id: z.string() })
 export const VersionPath = ObjectPath.extend({ digest: z.string() })
 export type VersionPath = z.output<typeof VersionPath>
 
-const Count = z
-  .string()
-  .regex(/^-?\d{1,15}$/, 'Input should be a valid integer')
-  .transform(Number)
-
-export const ListQuery = z.object({ limit: Count.optional(), offset: Count.optional() })
+export const ListQuery = z.object({ limit: z.int().optional(), offset: z.int().optional() })
 export type ListReq = ProjectPath & z.output<typeof ListQuery>
 
 /** Wire: a list is its key repeated. */

@@ -1,7 +1,8 @@
-import { z } from 'zod'
 import { globalId } from '../../accounts/graphql/global-id.ts'
 import { projectNode } from '../../accounts/graphql/project-node.ts'
-import type { CollectionName, CollectionRow, FileRow, VersionRow } from './queries.ts'
+import { type CollectionRef, type Member, ownMember } from './members.ts'
+import type { FileRow, VersionRow } from './queries.ts'
+import { tagsOf } from './versions.ts'
 
 export type VersionNode = ReturnType<typeof versionNode>
 export type CollectionNode = ReturnType<typeof collectionNode>
@@ -14,17 +15,16 @@ export function typeNode(of: { entity: string; project: string; name: string }) 
 }
 
 /** A collection, whole or as a version knows it. */
-export function collectionNode(row: Pick<CollectionRow, 'id' | 'type'> & CollectionName) {
-  const { entity, project, name } = row
+export function collectionNode(row: CollectionRef) {
+  const { id, kind, type, entity, project, name } = row
   return {
-    __typename: 'ArtifactSequence',
-    row: { id: row.id, entity, project, name },
-    id: globalId('ArtifactCollection', row.id),
+    __typename: kind === 'portfolio' ? 'ArtifactPortfolio' : 'ArtifactSequence',
+    row: { id, kind, type, entity, project, name },
+    id: globalId('ArtifactCollection', id),
     name,
     state: 'READY',
     project: projectNode({ entity, name: project }),
-    defaultArtifactType: typeNode({ entity, project, name: row.type }),
-    tags: { edges: [] },
+    defaultArtifactType: typeNode({ entity, project, name: type }),
     digestAlgorithm: 'MANIFEST_MD5',
   }
 }
@@ -34,14 +34,14 @@ export function versionNode(row: VersionRow) {
   return {
     row,
     id: globalId('Artifact', row.id),
-    artifactSequence: collectionNode({ ...row, id: row.collection_id }),
+    artifactSequence: collectionNode(ownMember(row).collection),
     artifactType: typeNode({ ...row, name: row.type }),
     versionIndex: row.version,
     description: row.description,
     metadata: row.metadata,
     ttlDurationSeconds: 0,
     ttlIsInherited: true,
-    tags: tagsOf(row).map((name) => ({ id: globalId('Tag', name), name })),
+    tags: tagsOf(row).map(tagNode),
     state: row.state,
     digest: row.digest,
     digestAlgorithm: 'MANIFEST_MD5',
@@ -50,15 +50,20 @@ export function versionNode(row: VersionRow) {
   }
 }
 
-/** A version as a member of its collection. */
-export function membershipNode(row: VersionRow) {
+/** A version as a member of a collection. */
+export function membershipNode(member: Member) {
   return {
-    id: globalId('ArtifactMembership', row.id),
-    versionIndex: row.version,
-    createdAt: row.created_at,
-    artifactCollection: collectionNode({ ...row, id: row.collection_id }),
-    artifact: versionNode(row),
+    member,
+    id: globalId('ArtifactMembership', `${member.collection.id}:${member.version.id}`),
+    versionIndex: member.number,
+    createdAt: member.since,
+    artifactCollection: collectionNode(member.collection),
+    artifact: versionNode(member.version),
   }
+}
+
+export function tagNode(name: string) {
+  return { id: globalId('Tag', name), name }
 }
 
 /** An alias of a version's. */
@@ -83,8 +88,4 @@ export function fileNode(file: FileRow, url: string) {
     digest: file.md5,
     storagePath: file.name,
   }
-}
-
-export function tagsOf(row: Pick<VersionRow, 'tags'>): string[] {
-  return z.array(z.string()).parse(JSON.parse(row.tags))
 }

@@ -59,5 +59,37 @@ export interface UseArtifact {
 
 export interface Aliases {
   artifactID: string
-  aliases: { alias: string }[]
+  aliases: { entityName: string; projectName: string; artifactCollectionName: string; alias: string }[]
+}
+
+export interface LinkArtifact {
+  artifactID?: string | null
+  artifactPortfolioID?: string | null
+  artifactPortfolioName?: string | null
+  entityName?: string | null
+  projectName?: string | null
+  aliases?: { alias: string }[] | null
+}
+
+export interface UnlinkArtifact {
+  artifactID: string
+  artifactPortfolioID: string
+}
+
+/** What a collection is called and described by; what is not there stays as it is. */
+export interface CollectionChange {
+  name?: string | null
+  description?: string | null
+}
+
+export interface MoveSequence {
+  artifactSequenceID: string
+  destinationArtifactTypeName: string
+}
+
+export interface CollectionTags {
+  entityName: string
+  projectName: string
+  artifactCollectionName: string
+  tags: Tag[]
 }

@@ -53,14 +53,17 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
 
     async addAliases(_: unknown, { input }: { input: inputs.Aliases }) {
       const id = plainId('Artifact', input.artifactID)
-      for (const { alias } of input.aliases) await artifacts.setAlias({ id, alias })
+      for (const wanted of input.aliases)
+        await artifacts.setAlias({ id, alias: wanted.alias, of: inside(wanted) })
       return { success: true }
     },
 
     /** Wire: clients take away `latest` like any other alias; here it belongs to the newest version by itself. */
     async deleteAliases(_: unknown, { input }: { input: inputs.Aliases }) {
       const id = plainId('Artifact', input.artifactID)
-      for (const { alias } of input.aliases) if (alias !== LATEST) await artifacts.removeAlias({ id, alias })
+      for (const gone of input.aliases) {
+        if (gone.alias !== LATEST) await artifacts.removeAlias({ id, alias: gone.alias, of: inside(gone) })
+      }
       return { success: true }
     },
   }
@@ -137,12 +140,21 @@ function uploadMutations(
       return { files: { edges } }
     },
 
+    /** Wire: clients send a file in one piece, however large it is, when `uploadMultipartUrls` is null. */
+    completeMultipartUploadArtifact: () => {
+      throw invalidRequest('Files are uploaded whole to their uploadUrl, not in parts')
+    },
+
     async commitArtifact(_: unknown, { input }: { input: inputs.CommitArtifact }) {
       const id = plainId('Artifact', input.artifactID)
       await artifacts.commit(id)
       return payload(id)
     },
   }
+}
+
+function inside(of: { entityName: string; projectName: string; artifactCollectionName: string }) {
+  return { entity: of.entityName, project: of.projectName, name: of.artifactCollectionName }
 }
 
 function namesOf(tags: readonly { tagName: string }[] | null | undefined): string[] {

@@ -10,13 +10,16 @@ import * as nodes from './artifact-nodes.ts'
 import { artifactMutations } from './artifacts-mutations.ts'
 import { ARTIFACT_TYPES } from './artifacts-types.ts'
 import { collectionFields } from './collection-fields.ts'
+import { collectionMutations } from './collection-mutations.ts'
+import { COLLECTION_TYPES } from './collection-types.ts'
+import { type Member, ownMember } from './members.ts'
 import { splitReference } from './names.ts'
 import type { Artifacts } from './service.ts'
 
 /** What W&B clients do with artifacts. */
 export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
   return {
-    types: ARTIFACT_TYPES,
+    types: ARTIFACT_TYPES + COLLECTION_TYPES,
     resolvers: {
       Query: {
         async artifact(_: unknown, { id }: { id: string }) {
@@ -32,21 +35,21 @@ export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
           throw invalidRequest('References to other artifacts are not supported, only files')
         },
       },
-      Mutation: artifactMutations(artifacts, runs),
+      Mutation: { ...artifactMutations(artifacts, runs), ...collectionMutations(artifacts) },
       ...collectionFields(artifacts),
       Project: {
         ...collectionFields(artifacts).Project,
         async artifact(project: ProjectNode, { name }: { name: string }) {
-          const row = await artifacts.row({ ...inProject(project), ...splitReference(name) })
-          return row === undefined ? null : nodes.versionNode(row)
+          const member = await artifacts.member({ ...inProject(project), ...splitReference(name) })
+          return member === undefined ? null : nodes.versionNode(member.version)
         },
         async artifactCollectionMembership(project: ProjectNode, { name }: { name: string }) {
-          const row = await artifacts.row({ ...inProject(project), ...splitReference(name) })
-          return row === undefined ? null : nodes.membershipNode(row)
+          const member = await artifacts.member({ ...inProject(project), ...splitReference(name) })
+          return member === undefined ? null : nodes.membershipNode(member)
         },
       },
       ArtifactCollectionMembership: {
-        aliases: ({ artifact }: nodes.MembershipNode) => aliasesOf(artifacts, artifact),
+        aliases: ({ member }: nodes.MembershipNode) => aliasesIn(artifacts, member),
         files: ({ artifact }: nodes.MembershipNode, args: FilesArguments, context: CallContext) =>
           filesOf(artifacts, artifact, args, context),
       },
@@ -64,7 +67,16 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
   return {
     size: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).bytes,
     fileCount: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).count,
-    aliases: (version: nodes.VersionNode) => aliasesOf(artifacts, version),
+    /** Wire: `v3` is an alias in a portfolio too, by which clients find the number of a version that they list there. */
+    async aliases({ row }: nodes.VersionNode) {
+      const found = await aliasesIn(artifacts, ownMember(row))
+      for (const link of await artifacts.links(row.id)) {
+        found.push(...(await aliasesIn(artifacts, link)))
+        found.push(nodes.aliasNode(nodes.collectionNode(link.collection), `v${link.number}`))
+      }
+      return found
+    },
+
     files: (version: nodes.VersionNode, args: FilesArguments, context: CallContext) =>
       filesOf(artifacts, version, args, context),
 
@@ -92,9 +104,10 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
       return { edges: found.flatMap((run) => (run === undefined ? [] : [{ node: runNode(run) }])) }
     },
 
-    artifactMemberships: ({ row }: nodes.VersionNode) => ({
-      edges: [{ node: nodes.membershipNode(row) }],
-    }),
+    async artifactMemberships({ row }: nodes.VersionNode) {
+      const members = [ownMember(row), ...(await artifacts.links(row.id))]
+      return { edges: members.map((member) => ({ node: nodes.membershipNode(member) })) }
+    },
   }
 }
 
@@ -120,8 +133,9 @@ async function filesOf(
   return { ...connectionOf(found, args, (node) => node.name), totalCount }
 }
 
-async function aliasesOf(artifacts: Artifacts, { row, artifactSequence }: nodes.VersionNode) {
-  return (await artifacts.aliases(row.id)).map((alias) => nodes.aliasNode(artifactSequence, alias))
+async function aliasesIn(artifacts: Artifacts, member: Member) {
+  const collection = nodes.collectionNode(member.collection)
+  return (await artifacts.memberAliases(member)).map((alias) => nodes.aliasNode(collection, alias))
 }
 
 async function ofRun(artifacts: Artifacts, runId: string, role: 'output' | 'input', args: PageArguments) {

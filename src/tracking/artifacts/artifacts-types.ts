@@ -10,6 +10,9 @@ export const ARTIFACT_TYPES = `
     createArtifact(input: CreateArtifactInput!): CreateArtifactPayload
     createArtifactManifest(input: CreateArtifactManifestInput!): CreateArtifactManifestPayload
     createArtifactFiles(input: CreateArtifactFilesInput!): CreateArtifactFilesPayload
+    completeMultipartUploadArtifact(
+      input: CompleteMultipartUploadArtifactInput!
+    ): CompleteMultipartUploadArtifactPayload
     commitArtifact(input: CommitArtifactInput!): ArtifactPayload
     updateArtifact(input: UpdateArtifactInput!): ArtifactPayload
     deleteArtifact(input: DeleteArtifactInput!): ArtifactPayload
@@ -50,46 +53,6 @@ export const ARTIFACT_TYPES = `
 
   type ArtifactTypeConnection { edges: [ArtifactTypeEdge!]! pageInfo: PageInfo! }
   type ArtifactTypeEdge { node: ArtifactType cursor: String! }
-
-  interface ArtifactCollection {
-    id: ID!
-    name: String!
-    description: String
-    state: String!
-    createdAt: String!
-    updatedAt: String
-    project: Project
-    defaultArtifactType: ArtifactType!
-    tags: TagConnection!
-    aliases(first: Int, after: String): ArtifactAliasConnection
-    artifactMembership(aliasName: String!): ArtifactCollectionMembership
-    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection
-  }
-
-  type ArtifactSequence implements ArtifactCollection {
-    id: ID!
-    name: String!
-    description: String
-    state: String!
-    createdAt: String!
-    updatedAt: String
-    project: Project
-    defaultArtifactType: ArtifactType!
-    tags: TagConnection!
-    aliases(first: Int, after: String): ArtifactAliasConnection
-    artifactMembership(aliasName: String!): ArtifactCollectionMembership
-    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection
-    digestAlgorithm: ArtifactDigestAlgorithm
-    latestArtifact: Artifact
-  }
-
-  type ArtifactCollectionConnection {
-    edges: [ArtifactCollectionEdge!]!
-    pageInfo: PageInfo!
-    totalCount: Int!
-  }
-
-  type ArtifactCollectionEdge { node: ArtifactCollection cursor: String! }
 
   type ArtifactCollectionMembership {
     id: ID!
@@ -146,10 +109,6 @@ export const ARTIFACT_TYPES = `
   type ArtifactAliasConnection { edges: [ArtifactAliasEdge!]! pageInfo: PageInfo! }
   type ArtifactAliasEdge { node: ArtifactAlias cursor: String! }
 
-  type Tag { id: ID! name: String! }
-  type TagConnection { edges: [TagEdge!]! }
-  type TagEdge { node: Tag! }
-
   type ArtifactManifest { id: ID! digest: String file: File! }
 
   input ArtifactAliasInput { artifactCollectionName: String! alias: String! }
@@ -160,8 +119,6 @@ export const ARTIFACT_TYPES = `
     artifactCollectionName: String!
     alias: String!
   }
-
-  input TagInput { tagName: String! tagCategoryName: String attributes: JSONString }
 
   input CreateArtifactInput {
     entityName: String!
@@ -254,6 +211,19 @@ export const ARTIFACT_TYPES = `
     aliases: [ArtifactAliasInput!]
     clientMutationId: String
   }
+
+  enum CompleteMultipartAction { Complete }
+
+  input CompleteMultipartUploadArtifactInput {
+    completeMultipartAction: CompleteMultipartAction!
+    completedParts: [UploadPartsInput!]!
+    artifactID: ID!
+    storagePath: String!
+    uploadID: String!
+    clientMutationId: String
+  }
+
+  type CompleteMultipartUploadArtifactPayload { digest: String }
 
   input UseArtifactInput {
     artifactID: ID!

@@ -2,9 +2,19 @@ import { conflict, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { SignedUrls } from '../signed-urls.ts'
+import { anyAliasOf, pageAliases } from './alias-queries.ts'
+import * as collections from './collection-queries.ts'
+import { countLinked, listLinked } from './link-queries.ts'
+import {
+  type CollectionRef,
+  linkedMember,
+  type Member,
+  memberAliases,
+  memberOf,
+  ownMember,
+} from './members.ts'
 import { LATEST } from './names.ts'
 import * as queries from './queries.ts'
-import { loadAliases } from './versions.ts'
 
 type Project = { entity: string; project: string }
 type Page = { after: string; limit: number }
@@ -13,16 +23,16 @@ type Page = { after: string; limit: number }
 export function createBrowsing({ control, signedUrls }: { control: ControlDb; signedUrls: SignedUrls }) {
   return {
     types: (project: Project): Promise<{ name: string; created_at: string }[]> =>
-      queries.listTypes(control, project),
+      collections.listTypes(control, project),
 
-    collection: (name: queries.CollectionName): Promise<queries.CollectionRow | undefined> =>
-      queries.findCollection(control, name),
+    collection: (name: collections.CollectionName): Promise<collections.CollectionRow | undefined> =>
+      collections.findCollection(control, name),
 
-    collectionById: (id: string): Promise<queries.CollectionRow | undefined> =>
-      queries.findCollectionById(control, id),
+    collectionById: (id: string): Promise<collections.CollectionRow | undefined> =>
+      collections.findCollectionById(control, id),
 
     collections: (project: Project & { type: string | undefined }, page: Page) =>
-      queries.listCollections(control, { ...project, ...page }),
+      collections.listCollections(control, { ...project, ...page }),
 
     /** A version in any state. */
     version: (id: string): Promise<queries.VersionRow | undefined> => queries.findVersion(control, id),
@@ -30,13 +40,26 @@ export function createBrowsing({ control, signedUrls }: { control: ControlDb; si
     newest: (collectionId: string): Promise<queries.VersionRow | undefined> =>
       queries.newestVersion(control, collectionId),
 
-    versions: (
-      filter: queries.VersionsFilter,
+    /** What a collection has, one page; the cursor of a member goes into `after`. Portfolios have committed versions. */
+    async members(
+      of: CollectionRef,
+      state: queries.VersionsFilter['state'],
       page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
-    ): Promise<queries.VersionRow[]> => queries.listVersions(control, filter, page),
+    ): Promise<(Member & { cursor: string })[]> {
+      if (of.kind === 'portfolio') {
+        const rows = state === 'COMMITTED' ? await listLinked(control, of.id, page) : []
+        return rows.map((row) => ({ ...linkedMember(of, row), cursor: row.link_id }))
+      }
+      const { entity, project, name } = of
+      const rows = await queries.listVersions(control, { entity, project, name, state }, page)
+      return rows.map((row) => ({ ...ownMember(row), cursor: row.id }))
+    },
 
-    countVersions: (filter: queries.VersionsFilter): Promise<number> =>
-      queries.countVersions(control, filter),
+    async countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number> {
+      if (of.kind === 'portfolio') return state === 'COMMITTED' ? countLinked(control, of.id) : 0
+      const { entity, project, name } = of
+      return queries.countVersions(control, { entity, project, name, state })
+    },
 
     versionsOfRun: (run_id: string, role: 'output' | 'input', page: Page): Promise<queries.VersionRow[]> =>
       queries.listRunVersions(control, { run_id, role, ...page }),
@@ -44,12 +67,13 @@ export function createBrowsing({ control, signedUrls }: { control: ControlDb; si
     /** The runs that took a version as input. */
     usersOf: (id: string): Promise<string[]> => queries.usersOf(control, id),
 
-    aliases: async (id: string): Promise<string[]> => (await loadAliases(control, [id])).get(id) ?? [],
+    /** The aliases of a version in one collection. */
+    memberAliases: (member: Member): Promise<string[]> => memberAliases(control, member),
 
     /** `latest` among them, where there is a version. */
-    async aliasesOfCollection(collectionId: string, page: Page): Promise<string[]> {
-      const stored = await queries.pageAliases(control, { collection_id: collectionId, ...page })
-      const newest = LATEST > page.after && (await queries.newestVersion(control, collectionId))
+    async aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]> {
+      const stored = await pageAliases(control, { collection_id: of.id, ...page })
+      const newest = LATEST > page.after && (await memberOf(control, of, LATEST))
       return (newest ? [...stored, LATEST] : stored).sort().slice(0, page.limit)
     },
 
@@ -71,7 +95,7 @@ export function createBrowsing({ control, signedUrls }: { control: ControlDb; si
     async checkUnnamed(id: string): Promise<void> {
       const row = await queries.findVersion(control, id)
       if (row === undefined) throw notFound('artifact version', id)
-      const [named] = await queries.listAliases(control, [id])
+      const named = await anyAliasOf(control, id)
       if (named !== undefined)
         throw conflict(`The version has the alias ${named.alias}; delete its aliases too`)
     },

@@ -5,11 +5,12 @@ import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest } from '../../errors.ts'
 import * as nodes from './artifact-nodes.ts'
 import type { Artifacts } from './service.ts'
+import { tagsOf } from './versions.ts'
 
 /** The way from a project to the versions of an artifact: types and collections. */
 export function collectionFields(
   artifacts: Artifacts,
-): Record<'Project' | 'ArtifactType' | 'ArtifactSequence', Record<string, Resolver>> {
+): Record<'Project' | 'ArtifactType' | 'ArtifactSequence' | 'ArtifactPortfolio', Record<string, Resolver>> {
   async function collection(
     of: { entity: string; project: string; name: string },
     type: string | undefined,
@@ -60,39 +61,53 @@ export function collectionFields(
         collections({ entity: of.entity, project: of.project }, of.name, args),
     },
 
-    ArtifactSequence: sequenceFields(artifacts),
+    ArtifactPortfolio: fieldsOfBoth(artifacts),
+    ArtifactSequence: {
+      ...fieldsOfBoth(artifacts),
+      async latestArtifact({ row }: nodes.CollectionNode) {
+        const newest = await artifacts.newest(row.id)
+        return newest === undefined ? null : nodes.versionNode(newest)
+      },
+    },
   }
 }
 
-function sequenceFields(artifacts: Artifacts): Record<string, Resolver> {
+/** The fields that sequences and portfolios have. */
+function fieldsOfBoth(artifacts: Artifacts): Record<string, Resolver> {
+  const whole = ({ row }: nodes.CollectionNode) => artifacts.collectionById(row.id)
   return {
-    createdAt: async ({ row }: nodes.CollectionNode) => (await artifacts.collection(row))?.created_at ?? '',
+    createdAt: async (node: nodes.CollectionNode) => (await whole(node))?.created_at ?? '',
+    updatedAt: async (node: nodes.CollectionNode) => (await whole(node))?.updated_at ?? null,
+    description: async (node: nodes.CollectionNode) => (await whole(node))?.description ?? null,
 
-    async latestArtifact({ row }: nodes.CollectionNode) {
-      const newest = await artifacts.newest(row.id)
-      return newest === undefined ? null : nodes.versionNode(newest)
+    async tags(node: nodes.CollectionNode) {
+      const row = await whole(node)
+      return { edges: row === undefined ? [] : tagsOf(row).map((tag) => ({ node: nodes.tagNode(tag) })) }
     },
 
     async artifactMembership({ row }: nodes.CollectionNode, { aliasName }: { aliasName: string }) {
-      const version = await artifacts.row({ ...row, alias: aliasName })
-      return version === undefined ? null : nodes.membershipNode(version)
+      const member = await artifacts.member({ ...row, alias: aliasName })
+      return member === undefined ? null : nodes.membershipNode(member)
     },
 
     async aliases(node: nodes.CollectionNode, args: PageArguments) {
       const page = { after: args.after ?? '', limit: limitOf(args) }
-      const aliases = await artifacts.aliasesOfCollection(node.row.id, page)
+      const aliases = await artifacts.aliasesOfCollection(node.row, page)
       const found = aliases.map((alias) => nodes.aliasNode(node, alias))
       return connectionOf(found, args, (alias) => alias.alias)
     },
 
     async artifacts({ row }: nodes.CollectionNode, args: ListArguments) {
-      const { entity, project, name } = row
-      const filter = { entity, project, name, state: stateIn(args.filters) }
+      const state = stateIn(args.filters)
       const page = { after: args.after ?? undefined, limit: limitOf(args), order: orderOf(args.order) }
-      const rows = await artifacts.versions(filter, page)
-      const { edges, pageInfo } = connectionOf(rows.map(nodes.versionNode), args, (node) => node.row.id)
-      const versioned = edges.map((edge) => ({ ...edge, version: `v${edge.node.versionIndex ?? ''}` }))
-      return { edges: versioned, pageInfo, totalCount: () => artifacts.countVersions(filter) }
+      const members = await artifacts.members(row, state, page)
+      const { edges, pageInfo } = connectionOf(members, args, (member) => member.cursor)
+      const versioned = edges.map(({ node: { version, number }, cursor }) => ({
+        cursor,
+        node: nodes.versionNode(version),
+        version: `v${number ?? ''}`,
+      }))
+      return { edges: versioned, pageInfo, totalCount: () => artifacts.countMembers(row, state) }
     },
   }
 }

@@ -1,80 +1,19 @@
 import type { Selectable } from 'kysely'
-import type {
-  ArtifactCollectionsTable,
-  ArtifactFilesTable,
-  ArtifactVersionsTable,
-  ControlTx,
-} from '../../stores/control-db/tables.ts'
+import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
+import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { CollectionRow } from './collection-queries.ts'
 
-export type CollectionRow = Selectable<ArtifactCollectionsTable>
 export type FileRow = Selectable<ArtifactFilesTable>
 
 /** A version with the names of its collection. */
 export type VersionRow = Selectable<ArtifactVersionsTable> &
   Pick<CollectionRow, 'entity' | 'project' | 'name' | 'type'>
 
-export interface CollectionName {
-  entity: string
-  project: string
-  name: string
-}
+/** Rows that one statement names or writes at most; SQLite binds 32,766 values. */
+const ROWS_PER_STATEMENT = 1_000
 
-/** Values that one INSERT binds at most; SQLite takes 32,766. */
-const ROWS_PER_INSERT = 1_000
-
-export function findCollection(db: ControlTx, where: CollectionName): Promise<CollectionRow | undefined> {
-  return db
-    .selectFrom('artifact_collections')
-    .selectAll()
-    .where('entity', '=', where.entity)
-    .where('project', '=', where.project)
-    .where('name', '=', where.name)
-    .executeTakeFirst()
-}
-
-export function findCollectionById(db: ControlTx, id: string): Promise<CollectionRow | undefined> {
-  return db.selectFrom('artifact_collections').selectAll().where('id', '=', id).executeTakeFirst()
-}
-
-export async function insertCollection(tx: ControlTx, row: CollectionRow): Promise<void> {
-  await tx
-    .insertInto('artifact_collections')
-    .values(row)
-    .onConflict((clash) => clash.doNothing())
-    .execute()
-}
-
-/** Collections of a project by name, one page. */
-export function listCollections(
-  db: ControlTx,
-  page: { entity: string; project: string; type: string | undefined; after: string; limit: number },
-): Promise<CollectionRow[]> {
-  let query = db
-    .selectFrom('artifact_collections')
-    .selectAll()
-    .where('entity', '=', page.entity)
-    .where('project', '=', page.project)
-    .where('name', '>', page.after)
-  if (page.type !== undefined) query = query.where('type', '=', page.type)
-  return query.orderBy('name').limit(page.limit).execute()
-}
-
-/** The types of a project's artifacts, each with when it was first seen. */
-export function listTypes(
-  db: ControlTx,
-  { entity, project }: { entity: string; project: string },
-): Promise<{ name: string; created_at: string }[]> {
-  return db
-    .selectFrom('artifact_collections')
-    .select((eb) => ['type as name', eb.fn.min('created_at').as('created_at')])
-    .where('entity', '=', entity)
-    .where('project', '=', project)
-    .groupBy('type')
-    .orderBy('type')
-    .execute()
-}
-
-function versions(db: ControlTx) {
+/** Every version, with the names of its collection. */
+export function versions(db: ControlTx) {
   return db
     .selectFrom('artifact_versions as version')
     .innerJoin('artifact_collections as collection', 'collection.id', 'version.collection_id')
@@ -214,36 +153,27 @@ export async function pendingBefore(db: ControlTx, time: string): Promise<string
   return rows.map((row) => row.id)
 }
 
-/** Gives out the collection's next version number. */
-export async function takeVersion(tx: ControlTx, collectionId: string): Promise<number> {
-  const row = await tx
-    .updateTable('artifact_collections')
-    .set((eb) => ({ last_version: eb('last_version', '+', 1) }))
-    .where('id', '=', collectionId)
-    .returning('last_version')
-    .executeTakeFirstOrThrow()
-  return row.last_version
-}
-
-/** Marks as deleted, with the aliases gone; returns whose state has changed. */
-export async function markDeleted(tx: ControlTx, ids: readonly string[], at: string): Promise<string[]> {
-  await tx.deleteFrom('artifact_aliases').where('artifact_id', 'in', ids).execute()
-  const rows = await tx
-    .updateTable('artifact_versions')
-    .set({ state: 'DELETED', updated_at: at })
-    .where('id', 'in', ids)
-    .where('state', '!=', 'DELETED')
-    .returning('id')
-    .execute()
-  return rows.map((row) => row.id)
+/** Marks as deleted, with the aliases and the links gone. */
+export async function markDeleted(tx: ControlTx, ids: readonly string[], at: string): Promise<void> {
+  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
+    const some = ids.slice(start, start + ROWS_PER_STATEMENT)
+    await tx.deleteFrom('artifact_aliases').where('artifact_id', 'in', some).execute()
+    await tx.deleteFrom('artifact_links').where('artifact_id', 'in', some).execute()
+    await tx
+      .updateTable('artifact_versions')
+      .set({ state: 'DELETED', updated_at: at })
+      .where('id', 'in', some)
+      .where('state', '!=', 'DELETED')
+      .execute()
+  }
 }
 
 /** Writes files, over those of the same name. */
 export async function putFiles(tx: ControlTx, files: readonly FileRow[]): Promise<void> {
-  for (let start = 0; start < files.length; start += ROWS_PER_INSERT) {
+  for (let start = 0; start < files.length; start += ROWS_PER_STATEMENT) {
     await tx
       .insertInto('artifact_files')
-      .values(files.slice(start, start + ROWS_PER_INSERT))
+      .values(files.slice(start, start + ROWS_PER_STATEMENT))
       .onConflict((clash) =>
         clash.columns(['artifact_id', 'name']).doUpdateSet((eb) => ({
           md5: eb.ref('excluded.md5'),
@@ -314,75 +244,14 @@ export function sumFiles(
     .executeTakeFirstOrThrow()
 }
 
-/** Points an alias at a version, away from where it pointed. */
-export async function putAlias(
-  tx: ControlTx,
-  row: { collection_id: string; alias: string; artifact_id: string },
-): Promise<void> {
-  await tx
-    .insertInto('artifact_aliases')
-    .values(row)
-    .onConflict((clash) =>
-      clash.columns(['collection_id', 'alias']).doUpdateSet({ artifact_id: row.artifact_id }),
-    )
-    .execute()
-}
-
-export async function dropAlias(tx: ControlTx, artifactId: string, alias: string): Promise<void> {
-  await tx
-    .deleteFrom('artifact_aliases')
-    .where('artifact_id', '=', artifactId)
-    .where('alias', '=', alias)
-    .execute()
-}
-
-/** The stored aliases of a collection by name, one page. */
-export async function pageAliases(
+/** The versions of a sequence in any state, without their contents. */
+export function versionStates(
   db: ControlTx,
-  page: { collection_id: string; after: string; limit: number },
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('artifact_aliases')
-    .select('alias')
-    .where('collection_id', '=', page.collection_id)
-    .where('alias', '>', page.after)
-    .orderBy('alias')
-    .limit(page.limit)
-    .execute()
-  return rows.map((row) => row.alias)
-}
-
-/** Stored aliases of versions, by name. */
-export function listAliases(
-  db: ControlTx,
-  artifactIds: readonly string[],
-): Promise<{ artifact_id: string; alias: string }[]> {
+  collectionId: string,
+): Promise<Pick<VersionRow, 'id' | 'state'>[]> {
   return db
-    .selectFrom('artifact_aliases')
-    .select(['artifact_id', 'alias'])
-    .where('artifact_id', 'in', artifactIds)
-    .orderBy('alias')
+    .selectFrom('artifact_versions')
+    .select(['id', 'state'])
+    .where('collection_id', '=', collectionId)
     .execute()
-}
-
-/** Which of the given versions are the newest of their collection. */
-export async function newestAmong(db: ControlTx, artifactIds: readonly string[]): Promise<string[]> {
-  const rows = await db
-    .selectFrom('artifact_versions as version')
-    .select('version.id')
-    .where('version.id', 'in', artifactIds)
-    .where('version.state', '=', 'COMMITTED')
-    .where((eb) =>
-      eb(
-        'version.version',
-        '=',
-        eb
-          .selectFrom('artifact_versions as other')
-          .select((inner) => inner.fn.max('other.version').as('newest'))
-          .whereRef('other.collection_id', '=', 'version.collection_id')
-          .where('other.state', '=', 'COMMITTED'),
-      ),
-    )
-    .execute()
-  return rows.map((row) => row.id)
 }

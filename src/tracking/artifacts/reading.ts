@@ -6,12 +6,13 @@ import type { RawReply } from '../../http/route.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { sendFile } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
+import { type CollectionName, findCollection } from './collection-queries.ts'
 import { writeManifest } from './manifest.ts'
-import { LATEST, versionOf } from './names.ts'
+import { type Member, memberOf } from './members.ts'
 import * as queries from './queries.ts'
 import { type ArtifactVersion, loadVersions } from './versions.ts'
 
-export interface Wanted extends queries.CollectionName {
+export interface Wanted extends CollectionName {
   type?: string | undefined
   /** `latest`, `v3` or any alias. */
   alias: string
@@ -25,15 +26,11 @@ export interface ReadingDeps {
 
 /** What others see of versions. */
 export function createReading({ control, contents, signedUrls }: ReadingDeps) {
-  async function row(wanted: Wanted): Promise<queries.VersionRow | undefined> {
-    const collection = await queries.findCollection(control, wanted)
+  async function member(wanted: Wanted): Promise<Member | undefined> {
+    const collection = await findCollection(control, wanted)
     if (collection === undefined) return undefined
     if (wanted.type !== undefined && wanted.type !== collection.type) return undefined
-    if (wanted.alias === LATEST) return queries.newestVersion(control, collection.id)
-    const version = versionOf(wanted.alias)
-    return version === undefined
-      ? queries.aliasedVersion(control, collection.id, wanted.alias)
-      : queries.numberedVersion(control, collection.id, version)
+    return memberOf(control, collection, wanted.alias)
   }
 
   async function send(
@@ -49,13 +46,13 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
   }
 
   return {
-    /** The row that a reference means. */
-    row,
+    /** What a reference means: a version of a sequence, or one that a portfolio has. */
+    member,
 
     /** A committed version that is not deleted; undefined when nothing has that name. */
     async resolve(wanted: Wanted): Promise<ArtifactVersion | undefined> {
-      const found = await row(wanted)
-      const [version] = found === undefined ? [] : await loadVersions(control, [found])
+      const found = await member(wanted)
+      const [version] = found === undefined ? [] : await loadVersions(control, [found.version])
       return version
     },
 

@@ -6,7 +6,9 @@ import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { createBrowsing } from './browsing.ts'
+import { createCollections } from './collections.ts'
 import { type CommitHook, createCommitting } from './committing.ts'
+import { createLinking } from './linking.ts'
 import { listVersions, pageFiles, sumFiles, type VersionRow } from './queries.ts'
 import { createReading } from './reading.ts'
 import { createUploads } from './uploads.ts'
@@ -30,12 +32,15 @@ export interface ArtifactsDeps {
 export function createArtifacts(deps: ArtifactsDeps) {
   const hooks = new Map<string, CommitHook>()
   const writing = createWriting(deps)
-  const uploads = createUploads({ ...deps, isWatched: (type) => hooks.has(type) })
+  const isWatched = (type: string): boolean => hooks.has(type)
+  const uploads = createUploads({ ...deps, isWatched })
 
   return {
     ...writing,
     ...createReading(deps),
     ...createBrowsing(deps),
+    ...createCollections({ ...deps, isWatched }),
+    ...createLinking(deps),
     ...createCommitting({ ...deps, hooks }),
     ...uploads,
 

@@ -59,7 +59,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     async create(draft: Draft): Promise<string> {
       await projects.ensureById(`${draft.entity}/${draft.project}`)
       return control.transaction().execute(async (tx) => {
-        const collection = await ensureCollection(tx, draft)
+        const collection = await ensureCollection(tx, { ...draft, kind: 'sequence' })
         const newest = await queries.newestVersion(tx, collection.id)
         if (newest?.digest === draft.digest && !isWatched(draft.type)) {
           await addAliases(tx, newest.id, draft.aliases)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { ControlTx } from '../../stores/control-db/tables.ts'
+import { listAliases, newestAmong } from './alias-queries.ts'
 import { LATEST } from './names.ts'
-import { type FileRow, listAliases, listFiles, newestAmong, type VersionRow } from './queries.ts'
+import { type FileRow, listFiles, type VersionRow } from './queries.ts'
 
 /** One file of a version; its bytes are a content. */
 export interface ArtifactFile {
@@ -49,7 +50,7 @@ export async function loadVersions(db: ControlTx, rows: readonly VersionRow[]): 
   }))
 }
 
-/** The aliases of versions, `latest` first where a version is that. */
+/** The aliases of versions in their sequences, `latest` first where a version is that. */
 export async function loadAliases(db: ControlTx, ids: readonly string[]): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return found
@@ -60,6 +61,11 @@ export async function loadAliases(db: ControlTx, ids: readonly string[]): Promis
 
 export function metadataOf(row: Pick<VersionRow, 'metadata'>): Record<string, unknown> {
   return Metadata.parse(JSON.parse(row.metadata))
+}
+
+/** The tags of a version or a collection. */
+export function tagsOf(row: { tags: string }): string[] {
+  return z.array(z.string()).parse(JSON.parse(row.tags))
 }
 
 /** A file without bytes is one that was announced and never came. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What a signed URL carries in its query. */
-export const SignedQuery = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+export const SignedQuery = z.object({ expires: z.int(), signature: z.string() })
 
 export const ArtifactPath = z.object({ artifact_id: z.string() })
 export const FilePath = z.object({ artifact_id: z.string(), name: z.string() })
@@ -27,7 +27,7 @@ export const ArtifactsListQuery = z.object({
   type: z.string().optional(),
   name: z.string().optional(),
   after: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: z.int().min(1).max(100).default(20),
 })
 export type ArtifactsListQuery = z.output<typeof ArtifactsListQuery>
 

@@ -3,7 +3,17 @@ import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
+import * as aliasQueries from './alias-queries.ts'
+import {
+  type CollectionName,
+  type CollectionRow,
+  findCollection,
+  insertCollection,
+  takeVersion,
+} from './collection-queries.ts'
+import { findLinked } from './link-queries.ts'
 import { artifactDigest } from './manifest.ts'
+import { type CollectionRef, memberOf, ownMember } from './members.ts'
 import { checkName, LATEST, storedAliases } from './names.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, loadAliases } from './versions.ts'
@@ -39,7 +49,7 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
   return {
     /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
     async publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }> {
-      const collection = await ensureCollection(tx, publication)
+      const collection = await ensureCollection(tx, { ...publication, kind: 'sequence' })
       const files = publication.files
       const row = newVersion({
         collection_id: collection.id,
@@ -65,14 +75,23 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
       await contents.release(ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
     },
 
-    /** Points an alias at a version, away from the one that had it. @throws 404 for a version that is not committed. */
-    async setAlias({ id, alias }: { id: string; alias: string }): Promise<void> {
-      await control.transaction().execute((tx) => addAliases(tx, id, [alias]))
+    /**
+     * Points an alias of a collection at a version, away from the one that had it; without a name the version's
+     * sequence is meant. @throws 404 for a version that is not committed or not in the collection.
+     */
+    async setAlias({ id, alias, of }: AliasOf): Promise<void> {
+      await control.transaction().execute(async (tx) => {
+        await addAliases(tx, id, [alias], await collectionOf(tx, id, of))
+      })
     },
 
-    /** Takes an alias from a version; one that it does not have is no error. */
-    async removeAlias({ id, alias }: { id: string; alias: string }): Promise<void> {
-      await queries.dropAlias(control, id, alias)
+    /** Takes an alias of a collection from a version; one that it does not have is no error. @throws 404. */
+    async removeAlias({ id, alias, of }: AliasOf): Promise<void> {
+      await control.transaction().execute(async (tx) => {
+        const collection = await collectionOf(tx, id, of)
+        if (collection === undefined) return
+        await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
+      })
     },
 
     /** Notes that a run has a version as its input. @throws 404. */
@@ -105,24 +124,61 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
   }
 }
 
-/** @throws 404 for a version that is not committed, 409 for `latest` on one that is not the newest. */
-export async function addAliases(tx: ControlTx, id: string, aliases: readonly string[]): Promise<void> {
+/** An alias of a version in a collection; without a name in the version's sequence. */
+interface AliasOf {
+  id: string
+  alias: string
+  of?: CollectionName
+}
+
+/** The collection in which a version has an alias; undefined for a version that is gone. @throws 404. */
+async function collectionOf(
+  tx: ControlTx,
+  id: string,
+  name: CollectionName | undefined,
+): Promise<CollectionRef | undefined> {
+  const row = await queries.findVersion(tx, id)
+  if (row === undefined) return undefined
+  const sequence = ownMember(row).collection
+  if (name === undefined) return sequence
+  const named = await findCollection(tx, name)
+  const isMember = named?.id === sequence.id || (named && (await findLinked(tx, named.id, id)) !== undefined)
+  if (named === undefined || !isMember) throw notFound('artifact version in the collection', name.name)
+  return named
+}
+
+/**
+ * Gives a version aliases in a collection that has it, or in its sequence.
+ * @throws 404 for a version that is not committed, 409 for `latest` on one that is not the newest.
+ */
+export async function addAliases(
+  tx: ControlTx,
+  id: string,
+  aliases: readonly string[],
+  where?: CollectionRef,
+): Promise<void> {
   const row = await queries.findVersion(tx, id)
   if (row?.state !== 'COMMITTED') throw notFound('artifact version', id)
-  if (aliases.includes(LATEST) && (await queries.newestVersion(tx, row.collection_id))?.id !== id) {
+  const collection = where ?? ownMember(row).collection
+  if (aliases.includes(LATEST) && (await memberOf(tx, collection, LATEST))?.version.id !== id) {
     throw conflict('The alias latest always belongs to the newest version and cannot be moved')
   }
   for (const alias of storedAliases(aliases)) {
-    await queries.putAlias(tx, { collection_id: row.collection_id, alias, artifact_id: id })
+    await aliasQueries.putAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
   }
 }
 
-/** Finds or makes a collection. @throws 400 for a bad name, 409 when it has another type. */
+const OTHER_KIND = {
+  sequence: (name: string) => `${name} has versions of its own; link to a collection with another name`,
+  portfolio: (name: string) => `${name} has links to versions of other artifacts; log under another name`,
+}
+
+/** Finds or makes a collection. @throws 400 for a bad name, 409 when it has another type or is of the other kind. */
 export async function ensureCollection(
   tx: ControlTx,
-  wanted: queries.CollectionName & { type: string },
-): Promise<queries.CollectionRow> {
-  const { entity, project } = wanted
+  wanted: CollectionName & { type: string; kind: CollectionRow['kind'] },
+): Promise<CollectionRow> {
+  const { entity, project, kind } = wanted
   const name = checkName('name', wanted.name)
   const fresh = {
     id: newId(),
@@ -130,11 +186,16 @@ export async function ensureCollection(
     project,
     name,
     type: checkName('type', wanted.type),
+    kind,
+    description: null,
+    tags: '[]',
     last_version: -1,
     created_at: nowIso(),
+    updated_at: null,
   }
-  await queries.insertCollection(tx, fresh)
-  const collection = (await queries.findCollection(tx, { entity, project, name })) ?? fresh
+  await insertCollection(tx, fresh)
+  const collection = (await findCollection(tx, { entity, project, name })) ?? fresh
+  if (collection.kind !== kind) throw conflict(OTHER_KIND[collection.kind](name))
   if (collection.type !== wanted.type) {
     throw conflict(`The artifact ${name} has the type ${collection.type}, not ${wanted.type}`)
   }
@@ -170,7 +231,7 @@ export async function makeCommitted(
   row: { id: string; collection_id: string },
   aliases: readonly string[],
 ): Promise<number> {
-  const version = await queries.takeVersion(tx, row.collection_id)
+  const version = await takeVersion(tx, row.collection_id)
   await queries.updateVersion(tx, row.id, {
     version,
     state: 'COMMITTED',

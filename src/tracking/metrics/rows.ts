@@ -1,4 +1,5 @@
 import { isRecord } from '../../is-record.ts'
+import { isoOfSeconds } from '../../time.ts'
 import { type Line, textOf } from './json-lines.ts'
 
 /** What is measured: what the program logs, or what its machine does. */
@@ -59,9 +60,7 @@ export function stepOf(line: Line, index: number): number {
 export function timeOf(line: Line): string | undefined {
   const seconds = line['_timestamp']
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds < SECONDS_MAX)) return undefined
-  const micros = Math.round(seconds * 1e6)
-  const rest = String(micros % 1000).padStart(3, '0')
-  return new Date(Math.floor(micros / 1000)).toISOString().replace('Z', `${rest}Z`)
+  return isoOfSeconds(seconds)
 }
 
 /** The year 2200, before the end of the database's times. */

@@ -3,7 +3,7 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import type { Metrics } from '../metrics/service.ts'
-import { findRun, findRunById, type RunRow, updateRun } from './queries.ts'
+import { findRun, findRunById, type RunName, type RunRow, updateRun } from './queries.ts'
 import { metricsKeyOf } from './run-row.ts'
 import type { FileChunk, FileStreamReq } from './wire.ts'
 
@@ -33,18 +33,33 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
     }
   }
 
+  async function receive(req: FileStreamReq) {
+    const { entity, project, run } = req
+    const row = await findRun(control, { entity, project, run })
+    if (row === undefined) throw notFound('run', `${entity}/${project}/${run}`)
+    const brought: Partial<RunRow> = {}
+    for (const [file, chunk] of Object.entries(req.files ?? {})) {
+      Object.assign(brought, await writeChunk(row, file, chunk))
+    }
+    await control.transaction().execute((tx) => record(tx, row.id, brought, req))
+    // Wire: this is how a client learns that its run is to stop.
+    return row.stop_requested_at === null ? {} : { stopped: true as const }
+  }
+
   return {
     /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 404. */
-    async receive(req: FileStreamReq) {
-      const { entity, project, run } = req
-      const row = await findRun(control, { entity, project, run })
-      if (row === undefined) throw notFound('run', `${entity}/${project}/${run}`)
-      const brought: Partial<RunRow> = {}
-      for (const [file, chunk] of Object.entries(req.files ?? {})) {
-        Object.assign(brought, await writeChunk(row, file, chunk))
-      }
-      await control.transaction().execute((tx) => record(tx, row.id, brought, req))
-      return {}
+    receive,
+
+    /** Adds rows after those that a run has logged. @throws 404. */
+    async append(name: RunName, rows: readonly Record<string, number>[]): Promise<void> {
+      const row = await findRun(control, name)
+      if (row === undefined) throw notFound('run', `${name.entity}/${name.project}/${name.run}`)
+      const _timestamp = Date.now() / 1000
+      const content = rows.map((values, index) =>
+        JSON.stringify({ ...values, _step: row.last_step + 1 + index, _timestamp }),
+      )
+      const chunk = { offset: row.history_lines, content }
+      await receive({ ...name, files: { 'wandb-history.jsonl': chunk } })
     },
   }
 }

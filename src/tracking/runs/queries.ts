@@ -1,8 +1,15 @@
 import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
-import type { ControlTables, ControlTx, RunFilesTable, RunsTable } from '../../stores/control-db/tables.ts'
+import type {
+  ControlTables,
+  ControlTx,
+  RunAlertsTable,
+  RunFilesTable,
+  RunsTable,
+} from '../../stores/control-db/tables.ts'
 
 export type RunRow = Selectable<RunsTable>
 export type RunFileRow = Selectable<RunFilesTable>
+export type RunAlertRow = Selectable<RunAlertsTable>
 
 export interface RunName {
   entity: string
@@ -44,7 +51,47 @@ export async function updateRun(tx: ControlTx, id: string, values: Partial<RunRo
 export async function deleteRun(tx: ControlTx, id: string): Promise<void> {
   await tx.deleteFrom('runs').where('id', '=', id).execute()
   await tx.deleteFrom('run_files').where('run_id', '=', id).execute()
+  await tx.deleteFrom('run_alerts').where('run_id', '=', id).execute()
   await tx.deleteFrom('artifact_uses').where('run_id', '=', id).execute()
+}
+
+export async function insertAlert(tx: ControlTx, row: RunAlertRow): Promise<void> {
+  await tx.insertInto('run_alerts').values(row).execute()
+}
+
+/** The newest alerts of a run, newest first. Ids grow with time. */
+export function listAlerts(db: ControlTx, runId: string, limit: number): Promise<RunAlertRow[]> {
+  return db
+    .selectFrom('run_alerts')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** When the newest alert of a run with a title came. */
+export async function lastAlertAt(db: ControlTx, runId: string, title: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('run_alerts')
+    .select('created_at')
+    .where('run_id', '=', runId)
+    .where('title', '=', title)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.created_at
+}
+
+/** Deletes the alerts of a run but the newest. */
+export async function trimAlerts(tx: ControlTx, runId: string, kept: number): Promise<void> {
+  const newest = tx
+    .selectFrom('run_alerts')
+    .select('id')
+    .where('run_id', '=', runId)
+    .orderBy('id', 'desc')
+    .limit(kept)
+  await tx.deleteFrom('run_alerts').where('run_id', '=', runId).where('id', 'not in', newest).execute()
 }
 
 /** Runs of a project by when they were made, one page. Ids grow with time. */

@@ -22,7 +22,7 @@ export function runNode(row: RunRow) {
     group: row.group_name,
     jobType: row.job_type,
     state: stateOf(row),
-    stopped: false,
+    stopped: row.stop_requested_at !== null,
     config: row.config,
     wandbConfig: ({ keys }: { keys?: string[] | null }) => wandbConfigOf(row, keys ?? []),
     summaryMetrics: row.summary,

@@ -64,6 +64,22 @@ export function runsPart(runs: Runs): GraphqlPart {
           return {}
         },
 
+        async stopRun(_: unknown, { input }: { input: { id: string } }) {
+          await runs.requestStop(plainId('Run', input.id))
+          return { success: true }
+        },
+
+        /** Wire: a duration is in nanoseconds. */
+        async notifyScriptableRunAlert(_: unknown, { input }: { input: AlertInput }) {
+          const { entityName: entity, projectName: project, runName } = input
+          const row = await runs.find({ entity, project, run: runName })
+          if (row === undefined) throw notFound('run', `${entity}/${project}/${runName}`)
+          const { title, text, severity, waitDuration } = input
+          const waitMs = waitDuration == null ? undefined : Number(waitDuration) / 1e6
+          await runs.alert(row, { title, text, severity: severity ?? 'INFO', waitMs })
+          return { success: true }
+        },
+
         async createRunFiles(_: unknown, { input }: { input: FilesInput }, context: CallContext) {
           const { entityName: entity, projectName: project, runName } = input
           const row = await runs.find({ entity, project, run: runName })
@@ -80,6 +96,16 @@ export function runsPart(runs: Runs): GraphqlPart {
 interface ListArguments extends PageArguments {
   filters?: string | null
   order?: string | null
+}
+
+interface AlertInput {
+  entityName: string
+  projectName: string
+  runName: string
+  title: string
+  text: string
+  severity?: 'INFO' | 'WARN' | 'ERROR' | null
+  waitDuration?: number | string | null
 }
 
 interface FilesInput {

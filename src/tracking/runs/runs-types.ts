@@ -11,6 +11,23 @@ export const RUN_TYPES = `
     upsertBucket(input: UpsertBucketInput!): UpsertBucketPayload
     deleteRun(input: DeleteRunInput!): DeleteRunPayload
     createRunFiles(input: CreateRunFilesInput!): CreateRunFilesPayload
+    stopRun(input: StopRunInput!): RunSuccessPayload
+    notifyScriptableRunAlert(input: NotifyScriptableRunAlertInput!): RunSuccessPayload
+  }
+
+  enum AlertSeverity { INFO WARN ERROR }
+  scalar Duration
+  type RunSuccessPayload { success: Boolean }
+  input StopRunInput { id: ID! clientMutationId: String }
+  input NotifyScriptableRunAlertInput {
+    entityName: String!
+    projectName: String!
+    runName: String!
+    title: String!
+    text: String!
+    severity: AlertSeverity
+    waitDuration: Duration
+    clientMutationId: String
   }
 
   type RunConnection {

@@ -5,9 +5,11 @@ import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { createMetrics } from '../metrics/service.ts'
 import type { SignedUrls } from '../signed-urls.ts'
+import { createRunAlerts } from './alerts.ts'
 import { createFileStream } from './file-stream.ts'
 import { createRunFiles } from './files.ts'
 import {
@@ -15,15 +17,20 @@ import {
   deleteRun,
   findRun,
   findRunById,
+  listAlerts,
   listFiles,
   listRuns,
   type RunName,
   type RunRow,
+  updateRun,
 } from './queries.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
 import { runsFilter } from './runs-filter.ts'
 import { createUpserting } from './upserting.ts'
 import type { MetricsQuery, RunPath, RunsListQuery } from './wire.ts'
+
+/** Alerts of one reply; the newest matter. */
+const ALERTS_SHOWN_MAX = 100
 
 export type Runs = ReturnType<typeof createRuns>
 
@@ -71,6 +78,14 @@ export function createRuns(deps: RunsDeps) {
     ...createUpserting(deps),
     ...createFileStream({ control, metrics }),
     ...createRunFiles(deps),
+    ...createRunAlerts({ control }),
+
+    /** Asks the client of a run to end it; it reads that with its next request. @throws 404. */
+    async requestStop(id: string): Promise<void> {
+      const row = await findRunById(control, id)
+      if (row === undefined) throw notFound('run', id)
+      await updateRun(control, id, { stop_requested_at: nowIso() })
+    },
 
     /** A page of a project's runs. @throws 400 for a filter that is not supported. */
     page: ({ entity, project, filters, ...page }: RunsPage): Promise<RunRow[]> =>
@@ -95,7 +110,11 @@ export function createRuns(deps: RunsDeps) {
       return toPage(rows.map(shown), req.limit)
     },
 
-    get: async (req: RunPath) => shown(await existing(req)),
+    async get(req: RunPath) {
+      const row = await existing(req)
+      const alerts = await listAlerts(control, row.id, ALERTS_SHOWN_MAX)
+      return { ...shown(row), alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
+    },
 
     /** Points of the keys that were asked for, or all keys. */
     async points(req: MetricsQuery & RunPath) {

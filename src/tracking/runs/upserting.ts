@@ -52,6 +52,7 @@ export function createUpserting({ control, projects }: { control: ControlDb; pro
           state: fresh.state,
           exit_code: null,
           ended_at: null,
+          stop_requested_at: null,
         }
         await updateRun(tx, known.id, { ...resumed, ...change })
         return { row: { ...known, ...resumed, ...change }, inserted: false }
@@ -96,5 +97,6 @@ function newRun({ entity, project, run }: RunName, created_by: string): RunRow {
     created_at: now,
     heartbeat_at: now,
     ended_at: null,
+    stop_requested_at: null,
   }
 }

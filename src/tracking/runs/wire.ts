@@ -18,7 +18,7 @@ export const FileStreamReq = z.object({
   exitcode: z.int().nullish(),
 })
 export type FileStreamReq = z.output<typeof FileStreamReq> & RunPath
-export const FileStreamRes = z.object({})
+export const FileStreamRes = z.object({ stopped: z.literal(true).optional() })
 
 export const RunsListQuery = PageQuery.extend({ entity: z.string().optional(), project: z.string() })
 export type RunsListQuery = z.output<typeof RunsListQuery>
@@ -46,6 +46,19 @@ export const RunItem = z
   })
   .meta({ id: 'Run' })
 
+/** A run with the newest of what it wants people to know. */
+export const RunRes = RunItem.extend({
+  alerts: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      text: z.string(),
+      severity: z.enum(['INFO', 'WARN', 'ERROR']),
+      created_at: z.string(),
+    }),
+  ),
+}).meta({ id: 'RunWithAlerts' })
+
 /** Keys that one request asks for: with ten thousand points each, the reply has some ten megabytes. */
 const KEYS_MAX = 20
 
@@ -57,8 +70,8 @@ export const MetricsQuery = z.object({
     .transform((text) => text.split(',').filter((key) => key !== ''))
     .pipe(z.array(z.string()).max(KEYS_MAX)),
   stream: z.enum(['history', 'system']).default('history'),
-  after_step: z.coerce.number().int().default(-1),
-  limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
+  after_step: z.int().default(-1),
+  limit: z.int().min(1).max(10_000).default(1_000),
 })
 export type MetricsQuery = z.output<typeof MetricsQuery>
 
@@ -76,7 +89,7 @@ export const MetricsRes = z
 export const RunFilePath = z.object({ run_id: z.string() })
 export const RunFileQuery = z.object({
   name: z.string(),
-  expires: z.coerce.number().int(),
+  expires: z.int(),
   signature: z.string(),
 })
 export const RunFileUploadRes = z.object({})

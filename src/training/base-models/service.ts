@@ -1,4 +1,6 @@
-import { unavailable } from '../../errors.ts'
+import { distance } from 'fastest-levenshtein'
+import { LRUCache } from 'lru-cache'
+import { invalidRequest, unavailable } from '../../errors.ts'
 import type { Compute, Inference } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
@@ -15,9 +17,12 @@ export interface BaseModelsDeps {
   files: CheckpointFiles
 }
 
+/** Initial adapters that are at hand; the files of another are found by a statement. */
+const INITIAL_ADAPTERS_MAX = 100
+
 /** Base models and what every model of theirs starts from. */
 export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
-  const initialAdapters = new Map<string, Promise<StoredFiles>>()
+  const initialAdapters = new LRUCache<string, Promise<StoredFiles>>({ max: INITIAL_ADAPTERS_MAX })
   const { withTrainer, ask } = createTrainerTurns(compute)
 
   async function findOrMake(baseModel: string, lora: Lora): Promise<StoredFiles> {
@@ -62,12 +67,30 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   return {
     loraRankMax: compute.loraRankMax,
     priorityScheduling: compute.priorityScheduling,
+    mmProcessorKwargs: compute.mmProcessorKwargs,
 
-    isAvailable: (): boolean => compute.unavailable === undefined,
+    /** Resolves once there is an engine. @throws the signal's reason. */
+    untilAvailable: (signal: AbortSignal): Promise<void> => compute.untilAvailable(signal),
 
     /** @throws 503 that says how to install the engine. */
     assertAvailable(): void {
       if (compute.unavailable !== undefined) throw unavailable(compute.unavailable, 60)
+    },
+
+    /**
+     * Nothing is started of a name that may be mistyped.
+     * @throws 400 with the nearest names for a base model that has not been used here and is not to be had.
+     */
+    async assertThere(baseModel: string, signal: AbortSignal): Promise<void> {
+      const used = (await usedBaseModels(control)).map(({ base_model }) => base_model)
+      if (used.includes(baseModel)) return
+      const finding = await compute.findBaseModel(baseModel, signal)
+      if (finding.isThere) return
+      const nearest = nearestNames(baseModel, [...new Set([...finding.known, ...used])])
+      throw invalidRequest(
+        `There is no base model ${baseModel.slice(0, NAME_CHARS_SHOWN)}: ${finding.reason}. Near that name: ${nearest.join(', ')}`,
+        'base_model',
+      )
     },
 
     /**
@@ -85,19 +108,11 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     inference: (baseModel: string): Inference => compute.inference(baseModel),
 
     /** Base models that have been used here, oldest first. */
-    async used(): Promise<{ base_model: string; created_at: string }[]> {
-      return control
-        .selectFrom('initial_adapters')
-        .select((eb) => ['base_model', eb.fn.min('created_at').as('created_at')])
-        .groupBy('base_model')
-        .orderBy('created_at')
-        .execute()
-    },
+    used: () => usedBaseModels(control),
 
-    /** Starts a base model's processes ahead of the first request. */
-    async warmUp(baseModel: string): Promise<void> {
-      if (compute.unavailable !== undefined) return
-      const { signal } = new AbortController()
+    /** Starts a base model's processes ahead of the first request, as soon as there is an engine. */
+    async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
+      await compute.untilAvailable(signal)
       const inference = compute.inference(baseModel).ready(signal)
       await Promise.all([
         inference,
@@ -108,19 +123,45 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   }
 }
 
+function usedBaseModels(control: ControlDb): Promise<{ base_model: string; created_at: string }[]> {
+  return control
+    .selectFrom('initial_adapters')
+    .select((eb) => ['base_model', eb.fn.min('created_at').as('created_at')])
+    .groupBy('base_model')
+    .orderBy('created_at')
+    .execute()
+}
+
+/** Names that are suggested, and characters of a wrong one that are repeated. */
+const NEAREST_MAX = 3
+const NAME_CHARS_SHOWN = 100
+
+function nearestNames(name: string, known: readonly string[]): string[] {
+  const wrong = name.slice(0, NAME_CHARS_SHOWN)
+  const byDistance = known
+    .map((one) => ({ one, steps: distance(wrong, one) }))
+    .sort((a, b) => a.steps - b.steps)
+  return byDistance.slice(0, NEAREST_MAX).map(({ one }) => one)
+}
+
 /** 503 for whoever has waited long enough. */
 export function stillStarting(baseModel: string): Error {
   return unavailable(`The engine for ${baseModel} is still starting, or busy with a job`, 10)
 }
 
-/** Waits for work of the engine, which goes on without the caller. @throws 503 when the signal ends the waiting. */
-export function untilEngine<Result>(
+/** Waits for work of the engine, which goes on without the caller. @throws 503 when the signal ends the waiting, or has. */
+export async function untilEngine<Result>(
   work: Promise<Result>,
   signal: AbortSignal,
   baseModel: string,
 ): Promise<Result> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(stillStarting(baseModel)), { once: true })
-  })
-  return Promise.race([work, aborted])
+  const aborted = Promise.withResolvers<never>()
+  const stop = () => aborted.reject(stillStarting(baseModel))
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }

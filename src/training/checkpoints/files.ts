@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { access, copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Contents } from '../../contents.ts'
@@ -28,6 +28,7 @@ export type CheckpointFiles = ReturnType<typeof createCheckpointFiles>
 
 /** Moves checkpoint files between the contents and folders that the engine reads and writes. */
 export function createCheckpointFiles({ contents, folder }: { contents: Contents; folder: string }) {
+  /** Adapters that are being laid out; those that have been are found on disk. */
   const laying = new Map<string, Promise<string>>()
 
   return {
@@ -49,9 +50,10 @@ export function createCheckpointFiles({ contents, folder }: { contents: Contents
       const target = join(folder, 'adapters', files.adapter_digest)
       let work = laying.get(target)
       if (work === undefined) {
-        work = materialise(contents, target, adapterPart(files.manifest))
+        work = laidOut(contents, target, adapterPart(files.manifest))
         laying.set(target, work)
-        work.catch(() => laying.delete(target))
+        const done = () => laying.delete(target)
+        work.then(done, done)
       }
       return work
     },
@@ -87,7 +89,6 @@ export function createCheckpointFiles({ contents, folder }: { contents: Contents
 
     /** Everything but the state of open jobs can be made again, so a start begins without it. */
     async clear(): Promise<void> {
-      laying.clear()
       for (const kind of ['outputs', 'adapters', 'checkpoints']) {
         await rm(join(folder, kind), { recursive: true, force: true })
       }
@@ -108,6 +109,19 @@ export function parseManifest(text: string): ManifestEntry[] {
 
 function adapterPart(manifest: readonly ManifestEntry[]): ManifestEntry[] {
   return manifest.filter((entry) => ADAPTER_FILES.includes(entry.name))
+}
+
+/** A folder that has its name is whole: it got the name last. */
+async function laidOut(
+  contents: Contents,
+  target: string,
+  manifest: readonly ManifestEntry[],
+): Promise<string> {
+  const isThere = await access(target).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? target : materialise(contents, target, manifest)
 }
 
 async function materialise(

@@ -42,6 +42,8 @@ export const RlConfig = z
     normalize_advantages: z.boolean(),
     truncated_importance_sampling: z.number().nullable(),
     kl_penalty_coef: z.number().nullable(),
+    kl_penalty_source: z.enum(['current_learner', 'sample']),
+    num_trajectories_learning_rate_multiplier_power: z.number(),
     allow_training_without_logprobs: z.boolean(),
     packed_sequence_length: z.int(),
     seed: z.int(),
@@ -77,7 +79,11 @@ export const RlJob = z
 
 /** One learning rate for all batches, or one for each in order. */
 export const SftConfig = z
-  .strictObject({ batch_size: z.int(), learning_rate: z.union([z.number(), z.array(z.number())]) })
+  .strictObject({
+    batch_size: z.int(),
+    learning_rate: z.union([z.number(), z.array(z.number())]),
+    assistant_turns: z.enum(['all', 'last']),
+  })
   .meta({ id: 'SftConfig' })
 export type SftConfig = z.output<typeof SftConfig>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../is-record.ts'
 import { RlConfig, SftConfig } from './contract-wire.ts'
 import type { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
 
@@ -14,22 +15,42 @@ const SFT_BATCH_SIZE = 2
 /** Wire: the client's own default. */
 const SFT_LEARNING_RATE = 5e-5
 
-/** An RL job's settings as they are stored: the worker's, and which step the KL penalty refers to. */
+/**
+ * An RL job's settings as they are stored: the worker's, and which step the KL penalty refers to. Jobs that wait may have
+ * been stored before a setting was known; it has its default.
+ */
 export const StoredRlConfig = z.object({
-  worker: RlConfig,
+  worker: z.preprocess(
+    (stored) => (isRecord(stored) ? { ...LATER_RL_SETTINGS, ...stored } : stored),
+    RlConfig,
+  ),
   kl_penalty_reference_step: z.int().nullable(),
+  kl_penalty_step_lag: z.int().nullable().default(null),
 })
 export type StoredRlConfig = z.output<typeof StoredRlConfig>
+
+const LATER_RL_SETTINGS: Pick<
+  RlConfig,
+  'kl_penalty_source' | 'num_trajectories_learning_rate_multiplier_power'
+> = { kl_penalty_source: 'current_learner', num_trajectories_learning_rate_multiplier_power: 0 }
+
+/** An SFT job's settings as they are stored. */
+export const StoredSftConfig = z.object({
+  worker: SftConfig,
+  metric_logging: z.object({ target_training_step: z.int().nullable() }).nullable(),
+})
+export type StoredSftConfig = z.output<typeof StoredSftConfig>
 
 /** Fills in every default. Wire: null and absent mean the same, and 0 turns a limit or penalty off. */
 export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
   return {
     kl_penalty_reference_step: given.kl_penalty_reference_step ?? null,
+    kl_penalty_step_lag: given.kl_penalty_step_lag ?? null,
     worker: {
       learning_rate: given.learning_rate ?? 5e-6,
       advantage_balance: given.advantage_balance ?? 0,
       scale_rewards: given.scale_rewards ?? true,
-      ppo: given.ppo ?? false,
+      ppo: given.ppo ?? given.loss_fn === 'ppo',
       epsilon: given.epsilon ?? null,
       epsilon_high: given.epsilon_high ?? null,
       importance_sampling_level: given.importance_sampling_level ?? 'token',
@@ -41,6 +62,10 @@ export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
       normalize_advantages: given.normalize_advantages ?? true,
       truncated_importance_sampling: given.truncated_importance_sampling || null,
       kl_penalty_coef: given.kl_penalty_coef || null,
+      kl_penalty_source: given.kl_penalty_source ?? LATER_RL_SETTINGS.kl_penalty_source,
+      num_trajectories_learning_rate_multiplier_power:
+        given.num_trajectories_learning_rate_multiplier_power ??
+        LATER_RL_SETTINGS.num_trajectories_learning_rate_multiplier_power,
       allow_training_without_logprobs: given.allow_training_without_logprobs ?? false,
       packed_sequence_length: given.packed_sequence_length ?? PACKED_SEQUENCE_LENGTH,
       seed: given.seed ?? SEED,
@@ -49,10 +74,24 @@ export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
 }
 
 /** Fills in every default. */
-export function sftConfigOf(given: SftJobCreateReq['config']): SftConfig {
-  const { batch_size, learning_rate } = given ?? {}
-  return SftConfig.parse({
-    batch_size: typeof batch_size === 'number' ? batch_size : SFT_BATCH_SIZE,
-    learning_rate: learning_rate ?? SFT_LEARNING_RATE,
-  })
+export function sftConfigOf(given: SftJobCreateReq['config']): StoredSftConfig {
+  const { batch_size, learning_rate, assistant_turns, metric_logging } = given ?? {}
+  return {
+    worker: {
+      batch_size: typeof batch_size === 'number' ? batch_size : SFT_BATCH_SIZE,
+      learning_rate: learning_rate ?? SFT_LEARNING_RATE,
+      assistant_turns: assistant_turns ?? 'all',
+    },
+    metric_logging:
+      metric_logging?.enabled === true
+        ? { target_training_step: metric_logging.target_training_step ?? null }
+        : null,
+  }
+}
+
+/** Reads stored settings. Jobs that were stored earlier have nothing but a batch size and learning rates. */
+export function storedSftConfig(text: string): StoredSftConfig {
+  const stored: unknown = JSON.parse(text)
+  if (isRecord(stored) && 'worker' in stored) return StoredSftConfig.parse(stored)
+  return { worker: SftConfig.parse({ assistant_turns: 'all', ...(stored as object) }), metric_logging: null }
 }

@@ -33,6 +33,13 @@ const RULES: readonly Rule[] = [
     message: 'Some tokens came without log-probabilities and count as on-policy. Sample with logprobs=true.',
   },
   {
+    code: 'rebuilt_context',
+    metric: 'on_policy/tokens_with_rebuilt_context',
+    threshold: 0,
+    message:
+      'Some choices do not carry the token ids of their prompts, so their context was rendered from messages and may not be what they were sampled from. Sample through this server with logprobs=true and send choices as they came.',
+  },
+  {
     code: 'clipped',
     metric: 'on_policy/share_clipped',
     threshold: 0.2,

@@ -20,6 +20,16 @@ export function findJob(control: ControlTx, id: string): Promise<JobRow | undefi
   return control.selectFrom('training_jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Those of the keys that are the data of a job. */
+export async function knownDataKeys(control: ControlDb, keys: readonly string[]): Promise<string[]> {
+  const rows = await control
+    .selectFrom('training_jobs')
+    .select('data_key')
+    .where('data_key', 'in', keys)
+    .execute()
+  return rows.map(({ data_key }) => data_key)
+}
+
 /** How many jobs there are of each state that any is in. */
 export function countStates(control: ControlDb): Promise<{ state: JobRow['state']; count: number }[]> {
   return control

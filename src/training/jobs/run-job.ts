@@ -1,16 +1,16 @@
 import type { Contents } from '../../contents.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { Trainer } from '../../stores/compute/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import type { CheckpointFiles } from '../checkpoints/files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from '../checkpoints/rows.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
 import type { Models } from '../models/service.ts'
-import { SftConfig, WorkerMessage, type WorkerRequest } from './contract-wire.ts'
-import { StoredRlConfig } from './job-config.ts'
+import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
+import { StoredRlConfig, storedSftConfig } from './job-config.ts'
 import { createJobEvents, type JobEvents } from './job-events.ts'
 import { endJob, type JobRow, setSource } from './queries.ts'
+import { logToRun, type RunMetricsDeps } from './run-metrics.ts'
 
 /** Where a running job is. */
 export interface Progress {
@@ -19,8 +19,7 @@ export interface Progress {
   total: number
 }
 
-export interface RunJobDeps {
-  control: ControlDb
+export interface RunJobDeps extends RunMetricsDeps {
   blobs: Blobs
   contents: Contents
   models: Models
@@ -51,7 +50,9 @@ export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions)
     const request = await requestOf(deps, job, { model, directory, layOut })
     return await deps.baseModels.withTrainer(job.base_model, async (trainer) => {
       const saved = await follow(deps, job, { trainer, request, ...options })
-      return succeed(deps, job, model, saved)
+      const step = await succeed(deps, job, model, saved)
+      await logToRun(deps, job, model, step)
+      return step
     })
   } finally {
     await deps.files.removeFolders(folders)
@@ -102,14 +103,14 @@ async function requestOf(
   }
   if (job.kind === 'sft') {
     const data_path = present(await deps.contents.localPath(job.data_key))
-    return { kind: 'sft_job', ...anyJob, data_path, config: SftConfig.parse(JSON.parse(job.config)) }
+    return { kind: 'sft_job', ...anyJob, data_path, config: storedSftConfig(job.config).worker }
   }
   const config = StoredRlConfig.parse(JSON.parse(job.config))
   return {
     kind: 'rl_job',
     ...anyJob,
     policy_step: source.step,
-    reference_dir: await referenceOf(deps, config, at),
+    reference_dir: await referenceOf(deps, config, { ...at, step: source.step }),
     trajectory_groups_path: present(await deps.blobs.localPath(job.data_key)),
     config: config.worker,
   }
@@ -136,13 +137,16 @@ async function sourceOf(deps: RunJobDeps, job: JobRow): Promise<StoredCheckpoint
 async function referenceOf(
   deps: RunJobDeps,
   config: StoredRlConfig,
-  { model, layOut }: { model: ModelOfCheckpoints; layOut: LayOut },
+  at: { model: ModelOfCheckpoints; layOut: LayOut; step: number },
 ): Promise<string | null> {
-  const step = config.kl_penalty_reference_step
+  const { kl_penalty_reference_step, kl_penalty_step_lag } = config
+  const lagging = kl_penalty_step_lag === null ? null : Math.max(0, at.step - kl_penalty_step_lag)
+  const step = kl_penalty_reference_step ?? lagging
   if (step === null) return null
-  const reference = await deps.checkpoints.find(model, String(step))
-  if (reference === undefined) throw new Error(`kl_penalty_reference_step: the model has no step ${step}`)
-  return layOut(reference)
+  const reference = await deps.checkpoints.find(at.model, String(step))
+  if (reference === undefined)
+    throw new Error(`The KL penalty refers to step ${step}, which the model does not have`)
+  return at.layOut(reference)
 }
 
 type JobMessage = Extract<WorkerMessage, { job_id: string }>

@@ -1,4 +1,3 @@
-import type { Log } from '../../log.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { fairOrder } from './queue.ts'
@@ -17,7 +16,7 @@ interface RunningJob {
 }
 
 /** Runs the jobs of each base model one after the other; models take turns. */
-export function createJobRunner(deps: RunJobDeps & { log: Log }) {
+export function createJobRunner(deps: RunJobDeps) {
   const { control, baseModels, files, log } = deps
   const disposal = new AbortController()
   const queues = new Map<string, Promise<void>>()
@@ -73,6 +72,12 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
     queues.set(baseModel, after)
   }
 
+  /** Takes up all waiting jobs, as soon as there is an engine. */
+  async function kickAll(): Promise<void> {
+    await baseModels.untilAvailable(disposal.signal)
+    for (const job of await queries.openJobs(control, 'queued')) kick(job.base_model)
+  }
+
   async function cancel(job: JobRow, reason: string): Promise<void> {
     const own = running.get(job.id)
     if (own === undefined) return settling.end(job, 'cancelled', reason)
@@ -106,9 +111,9 @@ export function createJobRunner(deps: RunJobDeps & { log: Log }) {
         if (job.attempts < ATTEMPTS_MAX) await queries.requeue(control, job.id, { reason })
         else await settling.end(job, 'failed', `The server ended ${job.attempts} times while this job ran`)
       }
-      if (baseModels.isAvailable()) {
-        for (const job of await queries.openJobs(control, 'queued')) kick(job.base_model)
-      }
+      kickAll().catch((error: unknown) => {
+        if (!disposal.signal.aborted) log.error({ err: error }, 'waiting training jobs were not taken up')
+      })
       return {
         async [Symbol.asyncDispose]() {
           disposal.abort(new Error('The server is stopping'))

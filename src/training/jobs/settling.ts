@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
-import type { Log } from '../../log.ts'
 import { PartLost } from '../../stores/compute/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -17,7 +16,7 @@ const LOST_HINT =
   'If memory ran out, train on shorter trajectories or lower packed_sequence_length; the log of the trainer in the data folder says more'
 
 /** Brings jobs that did not succeed to their end, or to another attempt. */
-export function createSettling(deps: RunJobDeps & { log: Log; stopping: AbortSignal }) {
+export function createSettling(deps: RunJobDeps & { stopping: AbortSignal }) {
   const { control, checkpoints, files, log, stopping } = deps
 
   /** What becomes of a job that did not succeed. */

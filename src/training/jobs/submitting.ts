@@ -4,6 +4,7 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import { readGroups } from '../trajectories/read-groups.ts'
+import { dataKeyOf } from './blob-owner.ts'
 import type { JobsDeps } from './deps.ts'
 import { rlConfigOf, sftConfigOf } from './job-config.ts'
 import type { JobRow } from './queries.ts'
@@ -72,7 +73,7 @@ export function createSubmitting(deps: JobsDeps) {
     ): Promise<JobRow> {
       await assertRoom()
       const id = newId()
-      const data_key = `trajectory-groups/${id}.jsonl`
+      const data_key = dataKeyOf(id)
       const body = readGroups(stream, JobHead)
       await blobs.put(data_key, Readable.from(body.lines()))
       try {

@@ -30,13 +30,62 @@ const ownFields = {
     .nonnegative()
     .nullish()
     .meta({ description: 'A step of the model; null for the base model' }),
+  kl_penalty_step_lag: z
+    .int()
+    .min(1)
+    .nullish()
+    .meta({ description: 'The KL penalty refers to the step so many steps before the one that is trained' }),
+  kl_penalty_source: z
+    .enum(['current_learner', 'sample'])
+    .nullish()
+    .meta({ description: 'Which log-probabilities the KL penalty compares with the reference' }),
+  loss_fn: z.enum(['cispo', 'ppo']).nullish().meta({ description: 'The same as ppo: true or false' }),
+  num_trajectories_learning_rate_multiplier_power: z.number().min(0).max(4).nullish().meta({
+    description: 'The learning rate of a step is multiplied by its number of trajectories to this power',
+  }),
+  logprob_calculation_chunk_size: z
+    .int()
+    .min(1)
+    .nullish()
+    .meta({ description: 'Without effect: log-probabilities are computed in batches of a bounded size' }),
   allow_training_without_logprobs: z.boolean().nullish(),
   packed_sequence_length: PackedSequenceLength.nullish(),
   seed: z.int().nonnegative().nullish(),
 }
 
+/** Wire: newer clients name these; their defaults ask for nothing, anything else is refused by name. */
+const refusedFields = {
+  plot_tensors: refused(z.boolean(), 'Tensors are not plotted: leave plot_tensors out'),
+  scale_learning_rate_by_reward_std_dev: refused(
+    z.boolean(),
+    'The learning rate is not scaled by rewards: leave scale_learning_rate_by_reward_std_dev out',
+  ),
+  kl_ref_adapter_path: refused(
+    z.string(),
+    'Files of the server are not read: name a step of the model in kl_penalty_reference_step',
+  ),
+}
+
+function refused<Value extends z.ZodType>(value: Value, error: string) {
+  return value.refine((given) => given === false, { error }).nullish()
+}
+
 /** Wire: keys come with explicit nulls, which mean the default. */
-export const ExperimentalConfig = z.object({ ...wireFields, ...ownFields }).meta({ id: 'ExperimentalConfig' })
+export const ExperimentalConfig = z
+  .object({ ...wireFields, ...ownFields, ...refusedFields })
+  .refine(({ loss_fn, ppo }) => loss_fn == null || ppo == null || ppo === (loss_fn === 'ppo'), {
+    error: 'loss_fn and ppo contradict each other',
+    path: ['loss_fn'],
+  })
+  .refine(
+    ({ kl_penalty_step_lag, kl_penalty_reference_step }) =>
+      kl_penalty_step_lag == null || kl_penalty_reference_step == null,
+    {
+      error: 'Only one of kl_penalty_reference_step and kl_penalty_step_lag may be set',
+      path: ['kl_penalty_step_lag'],
+    },
+  )
+  .meta({ id: 'ExperimentalConfig' })
 export type ExperimentalConfig = z.output<typeof ExperimentalConfig>
 
 /** What a job's body holds beside its groups, which are read one by one. */
@@ -61,6 +110,11 @@ export const SftJobCreateReq = z.object({
       learning_rate: z
         .union([z.number().nonnegative(), z.array(z.number().nonnegative()).min(1).max(LEARNING_RATES_MAX)])
         .nullish(),
+      assistant_turns: z.enum(['all', 'last']).nullish(),
+      metric_logging: z
+        .object({ enabled: z.boolean().nullish(), target_training_step: z.int().nonnegative().nullish() })
+        .nullish()
+        .meta({ description: 'Whether metrics are also written to the run of the model, and at which step' }),
     })
     .nullish(),
   experimental_config: z.looseObject({}).nullish(),

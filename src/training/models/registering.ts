@@ -21,6 +21,7 @@ export function createRegistering({ control, projects, baseModels, checkpoints }
         'lora',
       )
     }
+    await baseModels.assertThere(req.base_model, signal)
     const first = await baseModels.initialAdapter(req.base_model, lora, signal)
     await projects.ensure({ entity: name.entity, name: name.project })
     const row: ModelRow = {
@@ -49,7 +50,7 @@ export function createRegistering({ control, projects, baseModels, checkpoints }
     })
   }
 
-  /** @throws 409 when the name is taken otherwise, 400 for too large an adapter, 503 without an engine. */
+  /** @throws 409 when the name is taken otherwise, 400 for too large an adapter or an unknown base model, 503 without an engine. */
   return async (req: ModelCreateReq, context: CallContext): Promise<ModelRow> => {
     baseModels.assertAvailable()
     const entity = req.entity ?? context.caller.defaultEntity

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Content, Contents } from '../../contents.ts'
 import { invalidRequest, messageOf, notFound } from '../../errors.ts'
@@ -20,6 +20,9 @@ const ARTIFACT_PREFIX = 'wandb-artifact:///'
 const FILE_PREFIX = 'file://'
 const DATASET_PREFIX = 'weave:///'
 
+/** Files that people put there may be trained on; the data folder's other files are the server's own. */
+const IMPORTS_FOLDER = 'imports'
+
 /** Wire: clients upload `train.jsonl`; the published description speaks of `trajectories.jsonl`. */
 const FILE_NAMES = ['train.jsonl', 'trajectories.jsonl']
 
@@ -36,7 +39,7 @@ export interface TrainingDataDeps {
   artifacts: Artifacts
   objects: Pick<Objects, 'read'>
   tables: Pick<Tables, 'queryStream'>
-  /** `file://` URLs may name files below it. */
+  /** `file://` URLs may name files below its folder for imports. */
   dataFolder: string
 }
 
@@ -67,14 +70,14 @@ export function createTrainingData(deps: TrainingDataDeps) {
     )
   }
 
-  /** @throws 400 for a path outside the data folder, whatever links lead there. */
+  /** @throws 400 for a path outside the folder for imports, whether anything is there or not, and whatever links lead there. */
   async function fromFile(url: string, owner: string): Promise<Content> {
-    const path = await realpath(pathOf(url)).catch(() => undefined)
+    const named = pathOf(url)
+    const folder = join(dataFolder, IMPORTS_FOLDER)
+    if (!isBelow(folder, named)) throw outside()
+    const path = await realpath(named).catch(() => undefined)
     if (path === undefined) throw notFound('file', url, { param: 'training_data_url' })
-    const root = await realpath(dataFolder)
-    if (!path.startsWith(root + sep) || !(await stat(path)).isFile()) {
-      throw invalidRequest(`file:// URLs name files inside the data folder ${root}`, 'training_data_url')
-    }
+    if (!isBelow(await realpath(folder), path) || !(await stat(path)).isFile()) throw outside()
     return contents.addFile(owner, path)
   }
 
@@ -109,6 +112,18 @@ export function createTrainingData(deps: TrainingDataDeps) {
       return { ...content, dataset_ref: null }
     },
   }
+}
+
+/** A name below a folder, as it is written. */
+function isBelow(folder: string, path: string): boolean {
+  return resolve(path).startsWith(resolve(folder) + sep)
+}
+
+function outside(): Error {
+  return invalidRequest(
+    `${FILE_PREFIX} URLs name files in the folder "${IMPORTS_FOLDER}" of the data folder: whoever owns this server can put some there`,
+    'training_data_url',
+  )
 }
 
 function ownerOf(uploadId: string): string {

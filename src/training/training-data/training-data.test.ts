@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProjects } from '../../accounts/projects.ts'
@@ -64,7 +64,7 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     const response = await upload(body)
     expect(response.status).toBe(422)
     const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
-    expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', line])
+    expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', String(line)])
   })
 })
 
@@ -99,18 +99,28 @@ describe('POST /v1/preview/sft-training-jobs with an artifact', () => {
 })
 
 describe('POST /v1/preview/sft-training-jobs', () => {
-  it('200 for a file below the data folder; no path leads out of it', async () => {
+  it('200 for a file below the folder for imports; no path leads out of it', async () => {
     const model = await newModel()
-    const inside = join(training.folder, 'train.jsonl')
+    const imports = join(training.folder, 'imports')
+    mkdirSync(imports)
+    const inside = join(imports, 'train.jsonl')
     writeFileSync(inside, `${LINE}\n`)
     const job = await json<{ id: string }>(await postSft(model.id, `file://${inside}`))
     expect((await end(job.id)).at(-1)?.type).toBe('training_ended')
-    const link = join(training.folder, 'link.jsonl')
-    symlinkSync('/etc/passwd', link)
-    for (const path of ['/etc/passwd', link, `${training.folder}/../etc/passwd`, training.folder]) {
-      expect((await postSft(model.id, `file://${path}`)).status, path).toBeGreaterThanOrEqual(400)
+    const link = join(imports, 'link.jsonl')
+    symlinkSync(join(training.folder, 'control.sqlite'), link)
+    const outside = [
+      '/etc/passwd',
+      '/nowhere',
+      join(training.folder, 'control.sqlite'),
+      `${imports}/../control.sqlite`,
+    ]
+    for (const path of [...outside, link, imports, training.folder]) {
+      const refused = await postSft(model.id, `file://${path}`)
+      expect([refused.status, path]).toEqual([400, path])
+      expect(await refused.text()).not.toContain(training.folder)
     }
-    expect((await postSft(model.id, `file://${training.folder}/nothing.jsonl`)).status).toBe(404)
+    expect((await postSft(model.id, `file://${imports}/nothing.jsonl`)).status).toBe(404)
   })
 
   it.each([

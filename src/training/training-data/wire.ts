@@ -9,11 +9,15 @@ export const UploadRes = z
   })
   .meta({ id: 'TrainingData' })
 
+const TrainingMessage = z.looseObject({ role: z.string() }).meta({ id: 'TrainingMessage' })
+
 /** One conversation a line. Clients may also send trajectories, whose choices count as assistant messages. */
 export const TrainingLine = z
   .union([
-    z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) }),
-    z.looseObject({ messages_and_choices: z.array(z.looseObject({})).min(1) }),
+    z.looseObject({ messages: z.array(TrainingMessage).min(1) }).meta({ id: 'TrainingConversation' }),
+    z
+      .looseObject({ messages_and_choices: z.array(z.looseObject({})).min(1) })
+      .meta({ id: 'TrainingTrajectory' }),
   ])
   .meta({ id: 'TrainingLine' })
 

@@ -1,39 +1,20 @@
 import { v5 as uuidv5 } from 'uuid'
-import { z } from 'zod'
-import { AnyJson, keepShapeOf } from '../../json-text-wire.ts'
-import { JsonText, memberText, parseKeeping, stringify, withMember } from '../../lossless-json.ts'
-import { isoOfMicros, microsOf } from '../../time.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
+import { isoMicros, isoOfMicros, microsOf } from '../../time.ts'
 import type { CallComplete } from '../../trace/calls/wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef } from '../../trace/refs/ref-uri.ts'
+import { type Members, parseShownGroup, type ShownGroup, type ShownTrajectory, said } from './shown-group.ts'
+import { type Turn, turnsOf } from './turns.ts'
 
-/** The op of a call that shows one turn of a trajectory. */
-const OP_NAME = 'trajectory.turn'
+/** The ops of calls that show a turn of a trajectory, by where the turn comes from. */
+const TURN_OP_NAMES = { choice: 'trajectory.turn', messages: 'trajectory.messages' } as const
 
 /** The op of a call that shows an attempt which ended in an exception. */
 const EXCEPTION_OP_NAME = 'trajectory.exception'
 
-const History = z.object({ messages_and_choices: z.array(AnyJson), tools: AnyJson.nullish() })
-
-/** A group whose parts that calls show stay the client's own text. */
-const Group = z.object({
-  trajectories: z.array(
-    History.extend({
-      additional_histories: z.array(History).nullish(),
-      reward: AnyJson,
-      metrics: AnyJson.nullish(),
-      metadata: AnyJson.nullish(),
-      initial_policy_version: AnyJson.nullish(),
-      final_policy_version: AnyJson.nullish(),
-    }),
-  ),
-  exceptions: z
-    .array(z.object({ type: z.string(), message: z.string(), traceback: z.string().nullish() }))
-    .nullish(),
-})
-type Trajectory = z.output<typeof Group>['trajectories'][number]
-
-const GROUP_SHAPE = keepShapeOf(Group)
+/** The op of a call that shows a group without attempts. */
+const GROUP_OP_NAME = 'trajectory.group'
 
 /** Where trajectories come from. */
 export interface TrajectorySource {
@@ -47,107 +28,137 @@ export interface TrajectorySource {
   at: string
 }
 
-export interface GroupCalls {
-  calls: Omit<CallComplete, 'project_id'>[]
-  rewards: FeedbackCreateReq[]
+/** A call that shows a part of a group, and the reward that is feedback on it. */
+export interface GroupCall {
+  call: Omit<CallComplete, 'project_id'>
+  reward?: FeedbackCreateReq
+}
+
+/** What a call shows before its group and its source are known. */
+interface Part extends Pick<GroupCall['call'], 'op_name' | 'thread_id' | 'turn_id' | 'exception'> {
+  id: string
+  /** Microseconds since 1970 where the client says when it was. */
+  startMicros?: number | undefined
+  /** Beside its group and its source. */
+  trajectory?: object
+  inputs?: object
+  output?: object | undefined
+  reward?: JsonText
 }
 
 /**
- * The calls of one group: one a turn, of which inputs are the messages before it and output is what the model answered;
- * the turns of a trajectory are a thread, and its reward is feedback on the last of them.
+ * The calls of one group, which together show all of it. A turn's inputs are the messages before it, its output is what the
+ * model answered; the turns of a trajectory are a thread, and its reward is feedback on the last of them. What identifies a
+ * trajectory or a group is among the attributes of each of its calls, all else, such as logs, of the last one only.
  * @param text one group as JSON, checked before
  * @param index the group's place in its source
  */
-export function callsOfGroup(text: string, index: number, source: TrajectorySource): GroupCalls {
-  const found: GroupCalls = { calls: [], rewards: [] }
-  const startMicros = microsOf(source.at) + index * GROUP_MICROS
-  const group = Group.parse(parseKeeping(text, GROUP_SHAPE))
-  for (const [number, trajectory] of group.trajectories.entries()) {
-    const threadId = uuidv5(`thread/${index}/${number}`, source.id)
-    const place = { group: index, trajectory: number }
-    const histories = [trajectory, ...(trajectory.additional_histories ?? [])]
-    const turns = histories.flatMap((history, h) =>
-      turnsOf(history).map((turn) => ({ ...turn, place: { ...place, history: h, turn: turn.index } })),
-    )
-    for (const turn of turns) {
-      const id = uuidv5(`turn/${index}/${number}/${turn.place.history}/${turn.index}`, source.id)
-      const at = isoOfMicros(startMicros + found.calls.length)
-      const about = { ...source.attributes, split: source.split, ...turn.place, ...aboutOf(trajectory) }
-      found.calls.push({
-        ...times(id, at),
-        op_name: OP_NAME,
-        thread_id: threadId,
-        turn_id: id,
-        attributes: new JsonText(stringify({ trajectory: about })),
-        inputs: new JsonText(stringify({ messages: turn.messages, tools: turn.tools })),
-        output: new JsonText(stringify({ choices: [turn.choice] })),
-        summary: new JsonText('{}'),
-      })
-    }
-    const last = found.calls.at(-1)
-    if (turns.length > 0 && last?.id != null) found.rewards.push(rewardOf(trajectory, last.id, source))
-  }
-  for (const [number, exception] of (group.exceptions ?? []).entries()) {
-    const id = uuidv5(`exception/${index}/${number}`, source.id)
-    const place = { group: index, exception: number }
-    found.calls.push({
-      ...times(id, isoOfMicros(startMicros + found.calls.length)),
-      op_name: EXCEPTION_OP_NAME,
-      exception: exception.traceback ?? `${exception.type}: ${exception.message}`,
-      attributes: new JsonText(
-        stringify({ trajectory: { ...source.attributes, split: source.split, ...place } }),
-      ),
-      inputs: new JsonText('{}'),
+export function* callsOfGroup(text: string, index: number, source: TrajectorySource): Generator<GroupCall> {
+  const group = parseShownGroup(text)
+  const { trajectories, exceptions, metadata, metrics, ...rest } = group
+  const about = said({ metadata, metrics })
+  const aboutOnce = { ...said(rest), ...about }
+  let micros = microsOf(source.at) + index * GROUP_MICROS
+  for (const [part, isLast] of withLast(partsOf(group, `${index}`, source.id, aboutOnce))) {
+    const { id, startMicros, inputs = {}, output, reward, trajectory: own, ...shown } = part
+    const time = isoOfMicros(startMicros ?? micros++)
+    const trajectory = { ...source.attributes, split: source.split, group: index, ...own }
+    const trajectory_group = isLast ? aboutOnce : about
+    const attributes = hasMembers(trajectory_group) ? { trajectory, trajectory_group } : { trajectory }
+    const call = {
+      id,
+      trace_id: id,
+      started_at: time,
+      ended_at: time,
+      ...shown,
+      attributes: new JsonText(stringify(attributes)),
+      inputs: new JsonText(stringify(inputs)),
+      ...(output && { output: new JsonText(stringify(output)) }),
       summary: new JsonText('{}'),
-    })
+    }
+    yield reward === undefined ? { call } : { call, reward: rewardOf(reward, id, source) }
   }
-  return found
 }
 
-/** Groups follow each other at this distance, so that calls sort as they came; no group has more turns. */
+/** Groups follow each other at this distance, so that calls sort as they came; few groups have more turns. */
 const GROUP_MICROS = 10_000
 
-function times(id: string, at: string) {
-  return { id, trace_id: id, started_at: at, ended_at: at }
-}
-
-/** What is shown of a trajectory beside its turns. */
-function aboutOf(trajectory: Trajectory): Record<string, JsonText | null | undefined> {
-  const { reward, metrics, metadata, initial_policy_version, final_policy_version } = trajectory
-  return { reward, metrics, metadata, initial_policy_version, final_policy_version }
-}
-
-interface Turn {
-  /** Counts the turns of its history. */
-  index: number
-  messages: JsonText[]
-  tools: JsonText | null | undefined
-  choice: JsonText
-}
-
-/** One turn for everything the model answered. */
-function turnsOf({ messages_and_choices, tools }: z.output<typeof History>): Turn[] {
-  const messages: JsonText[] = []
-  const turns: Turn[] = []
-  for (const element of messages_and_choices) {
-    const message = memberText(element.text, 'message')
-    if (message === undefined || memberText(element.text, 'finish_reason') === undefined) {
-      messages.push(element)
-      continue
+/** @param place the group's, from which ids follow within the namespace */
+function* partsOf(group: ShownGroup, place: string, namespace: string, about: Members): Generator<Part> {
+  const { trajectories, exceptions } = group
+  for (const [number, trajectory] of trajectories.entries())
+    yield* partsOfTrajectory(trajectory, number, (kind, path = '') =>
+      uuidv5(`${kind}/${place}/${number}${path}`, namespace),
+    )
+  for (const [number, exception] of (exceptions ?? []).entries()) {
+    yield {
+      id: uuidv5(`exception/${place}/${number}`, namespace),
+      op_name: EXCEPTION_OP_NAME,
+      exception:
+        textOf(exception['traceback']) ?? `${textOf(exception['type'])}: ${textOf(exception['message'])}`,
+      trajectory: { exception: number },
+      output: exception,
     }
-    turns.push({
-      index: turns.length,
-      messages: [...messages],
-      tools,
-      // Token by token they are many times the rest, and the job's own data keeps them.
-      choice: new JsonText(withMember(element.text, 'logprobs', undefined)),
-    })
-    messages.push(new JsonText(message))
   }
-  return turns
+  const isShown = trajectories.length > 0 || (exceptions?.length ?? 0) > 0
+  if (!isShown && hasMembers(about)) yield { id: uuidv5(`group/${place}`, namespace), op_name: GROUP_OP_NAME }
 }
 
-function rewardOf({ reward }: Trajectory, callId: string, source: TrajectorySource): FeedbackCreateReq {
+function* partsOfTrajectory(
+  trajectory: ShownTrajectory,
+  number: number,
+  idOf: (kind: 'thread' | 'turn', path?: string) => string,
+): Generator<Part> {
+  const { messages_and_choices, tools, additional_histories, ...others } = trajectory
+  const { reward, metrics, metadata, initial_policy_version, final_policy_version, start_time, ...rest } =
+    others
+  const about = { reward, metrics, metadata, initial_policy_version, final_policy_version }
+  const aboutOnce = { ...said(rest), ...said({ start_time }), ...about }
+  const startTime = isoMicros(textOf(start_time) ?? '')
+  const startMicros = startTime === undefined ? undefined : microsOf(startTime)
+  let sequence = 0
+  for (const [turn, isLast] of withLast(turnsOfTrajectory(trajectory))) {
+    const { history, index, inputs, output, kind } = turn
+    const id = idOf('turn', `/${history}/${index}`)
+    yield {
+      id,
+      op_name: TURN_OP_NAMES[kind],
+      thread_id: idOf('thread'),
+      turn_id: id,
+      startMicros: startMicros === undefined ? undefined : startMicros + sequence++,
+      trajectory: { ...(isLast ? aboutOnce : about), trajectory: number, history, turn: index },
+      inputs,
+      output,
+      ...(isLast && { reward }),
+    }
+  }
+}
+
+function* turnsOfTrajectory({ messages_and_choices, tools, additional_histories }: ShownTrajectory) {
+  const histories = [{ messages_and_choices, tools }, ...(additional_histories ?? [])]
+  for (const [history, { messages_and_choices: elements, tools: offered, ...rest }] of histories.entries()) {
+    let index = 0
+    for (const [turn, isLast] of withLast(turnsOf(elements))) {
+      const inputs = { ...(isLast && said(rest)), messages: turn.messages, tools: offered }
+      yield { kind: turn.kind, history, index: index++, inputs, output: outputOf(turn) }
+    }
+  }
+}
+
+function outputOf({ choice, messages_after }: Turn): object | undefined {
+  return choice && { choices: [choice], messages_after }
+}
+
+/** A text that was checked to be one. */
+function textOf(json: JsonText | null | undefined): string | undefined {
+  return json == null ? undefined : String(json.value())
+}
+
+function hasMembers(value: object): boolean {
+  return Object.keys(value).length > 0
+}
+
+function rewardOf(reward: JsonText, callId: string, source: TrajectorySource): FeedbackCreateReq {
   return {
     id: uuidv5(`reward/${callId}`, source.id),
     project_id: source.project_id,
@@ -155,4 +166,14 @@ function rewardOf({ reward }: Trajectory, callId: string, source: TrajectorySour
     feedback_type: 'reward',
     payload: new JsonText(stringify({ value: reward, split: source.split })),
   }
+}
+
+/** The items of a sequence, and whether each is the last. */
+function* withLast<Item>(items: Iterable<Item>): Generator<[item: Item, isLast: boolean]> {
+  let held: [Item] | undefined
+  for (const item of items) {
+    if (held !== undefined) yield [held[0], false]
+    held = [item]
+  }
+  if (held !== undefined) yield [held[0], true]
 }

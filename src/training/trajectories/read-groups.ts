@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { tooLarge } from '../../errors.ts'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { parseLax } from '../../lax-parse.ts'
 import { createGroupSplitter } from './split-groups.ts'
+import { storedGroup } from './stored-group.ts'
 import { TrajectoryGroup } from './wire.ts'
 
 /** About ten million tokens with their logprobs. */
@@ -33,10 +35,11 @@ export function readGroups<Head extends z.ZodObject>(
         if (bytes > BODY_BYTES_MAX)
           throw tooLarge(`Trajectory groups may have ${BODY_BYTES_MAX} bytes at most`)
         for (const text of asJson(() => splitter.push(chunk))) {
-          const group = checkGroup(text, counts.groups++)
+          const value = asJson(() => JSON.parse(text) as unknown)
+          const group = checkGroup(value, counts.groups++)
           counts.trajectories += group.trajectories.length
           counts.exceptions += group.exceptions?.length ?? 0
-          yield `${text}\n`
+          yield `${storedGroup(text, value)}\n`
         }
       }
       head = checkHead(splitter.head(), headSchema)
@@ -49,8 +52,8 @@ export function readGroups<Head extends z.ZodObject>(
   }
 }
 
-function checkGroup(text: string, index: number): TrajectoryGroup {
-  const value = asJson(() => JSON.parse(text) as unknown)
+function checkGroup(value: unknown, index: number): TrajectoryGroup {
+  // The text is kept as it came, so what would have to be read as something else is refused.
   const checked = TrajectoryGroup.safeParse(value)
   if (checked.success) return checked.data
   const inBody = checked.error.issues.map((issue) => ({
@@ -63,7 +66,7 @@ function checkGroup(text: string, index: number): TrajectoryGroup {
 
 function checkHead<Head extends z.ZodObject>(text: string, schema: Head): z.output<Head> {
   const value = asJson(() => JSON.parse(text) as unknown)
-  const rest = schema.safeParse(value)
+  const rest = parseLax(schema, value)
   if (!rest.success) throw validationFailure('body', rest.error, value)
   const groups = EmptiedGroups.safeParse(value)
   if (!groups.success) throw validationFailure('body', groups.error, value)

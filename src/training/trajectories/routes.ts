@@ -8,6 +8,7 @@ export function trajectoriesRoutes(trajectories: Trajectories): Route[] {
       method: 'POST',
       path: '/v1/preview/models/{model_id}/log',
       operationId: 'log_trajectories',
+      summary: 'Log metrics and trajectories of a checkpoint without training',
       family: 'training',
       pathParams: LogPath,
       body: UnreadBody,

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { BlobOwner } from '../../blob-sweep.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
@@ -9,6 +10,12 @@ import { createGroupMetrics } from './group-metrics.ts'
 import { readGroups } from './read-groups.ts'
 import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
 import { LogHead, type TrajectoryGroup } from './wire.ts'
+
+/** Below which prefix logged trajectories are, until they are calls. */
+const PREFIX = 'logged-trajectories/'
+
+/** They are only kept while a request makes calls of them. */
+export const LOGGED_TRAJECTORIES_OWNER: BlobOwner = { prefix: PREFIX, ownedOf: async () => new Set() }
 
 export type Trajectories = ReturnType<typeof createTrajectories>
 
@@ -29,7 +36,7 @@ export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls
     async log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
       const model = await models.existing(input.model_id)
       const id = newId()
-      const key = `logged-trajectories/${id}.jsonl`
+      const key = `${PREFIX}${id}.jsonl`
       const body = readGroups(input.stream, LogHead)
       try {
         await blobs.put(key, Readable.from(body.lines()))

@@ -3,13 +3,13 @@ import { createInterface } from 'node:readline'
 import type { Log } from '../../log.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
-import { callsOfGroup, type GroupCalls, type TrajectorySource } from './group-calls.ts'
+import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
 
 /** Calls written at once: enough to make a commit worth its while, few enough to hold. */
 const CALLS_PER_WRITE = 500
 
-/** Groups held at once: the texts of calls are slices of their group's text, which keep all of it in memory. */
-const GROUP_CHARS_PER_WRITE = 16 * 1024 * 1024
+/** Characters of payloads written at once: each turn repeats the messages before it. */
+const CHARS_PER_WRITE = 16 * 1024 * 1024
 
 /** A job whose trajectories are still to be shown. */
 export interface UntracedJob {
@@ -35,27 +35,34 @@ export function createTrajectoryCalls({ calls, feedback, log, untraced, setTrace
   let working: Promise<void> | undefined
   let wanted = false
 
-  async function write(source: TrajectorySource, user: string, batch: GroupCalls): Promise<void> {
-    if (batch.calls.length > 0) await calls.record(source.project_id, batch.calls, user)
-    if (batch.rewards.length > 0) await feedback.record(batch.rewards, user)
+  async function write(source: TrajectorySource, user: string, batch: readonly GroupCall[]): Promise<void> {
+    if (batch.length === 0) return
+    const rewards = batch.flatMap(({ reward }) => (reward === undefined ? [] : [reward]))
+    await calls.record(
+      source.project_id,
+      batch.map(({ call }) => call),
+      user,
+    )
+    if (rewards.length > 0) await feedback.record(rewards, user)
   }
 
   /** Writes the groups of a file, one a line; the same file again changes nothing. Resolves with their number of calls. */
   async function writeFile(path: string, source: TrajectorySource, user: string): Promise<number> {
-    let batch: GroupCalls = { calls: [], rewards: [] }
+    let batch: GroupCall[] = []
     let index = 0
     let written = 0
     let chars = 0
     for await (const line of linesOf(path)) {
-      disposal.signal.throwIfAborted()
-      const { calls: more, rewards } = callsOfGroup(line, index++, source)
-      batch = { calls: [...batch.calls, ...more], rewards: [...batch.rewards, ...rewards] }
-      written += more.length
-      chars += line.length
-      if (batch.calls.length < CALLS_PER_WRITE && chars < GROUP_CHARS_PER_WRITE) continue
-      await write(source, user, batch)
-      batch = { calls: [], rewards: [] }
-      chars = 0
+      for (const shown of callsOfGroup(line, index++, source)) {
+        batch.push(shown)
+        written++
+        chars += shown.call.inputs.text.length + (shown.call.output?.text.length ?? 0)
+        if (batch.length < CALLS_PER_WRITE && chars < CHARS_PER_WRITE) continue
+        disposal.signal.throwIfAborted()
+        await write(source, user, batch)
+        batch = []
+        chars = 0
+      }
     }
     await write(source, user, batch)
     return written

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { DateTimeText } from '../../trace/date-time-wire.ts'
+import { Exchanges } from './exchanges-wire.ts'
 
 /** One sampled token. Wire: `token` is `token_id:N` or the token's text. */
 const TokenLogprob = z
@@ -27,8 +29,9 @@ const Metrics = z.record(z.string(), z.union([z.number(), z.boolean()])).nullish
 
 const Trajectory = z
   .looseObject({
-    messages_and_choices: MessagesAndChoices,
-    reward: z.number(),
+    messages_and_choices: MessagesAndChoices.default([]),
+    exchanges: Exchanges.nullish(),
+    reward: z.number().default(0),
     tools: Tools,
     additional_histories: z.array(History).nullish(),
     initial_policy_version: z.int().nullish(),
@@ -36,13 +39,33 @@ const Trajectory = z
     metrics: Metrics,
     metadata: z.record(z.string(), z.unknown()).nullish(),
     logs: z.array(z.unknown()).nullish(),
+    start_time: DateTimeText.nullish(),
+  })
+  .refine(hasOneForm, {
+    error: 'A trajectory has either exchanges or messages_and_choices, tools and additional_histories',
   })
   .meta({ id: 'Trajectory' })
 
-/** Attempts at one task, to be compared with each other. Wire: unknown keys are kept and mean nothing. */
+interface Forms {
+  exchanges?: object | null | undefined
+  messages_and_choices?: unknown[] | undefined
+  additional_histories?: unknown[] | null | undefined
+  tools?: unknown[] | null | undefined
+}
+
+function hasOneForm({ exchanges, messages_and_choices, additional_histories, tools }: Forms): boolean {
+  const hasExchanges = Object.values(exchanges ?? {}).some((list) => Array.isArray(list) && list.length > 0)
+  const hasHistories = Boolean(messages_and_choices?.length || additional_histories?.length || tools)
+  return !(hasExchanges && hasHistories)
+}
+
+/**
+ * Attempts at one task, to be compared with each other. Wire: unknown keys are kept, and shown; newer clients leave out
+ * what has its default.
+ */
 export const TrajectoryGroup = z
   .looseObject({
-    trajectories: z.array(Trajectory),
+    trajectories: z.array(Trajectory).default([]),
     metrics: Metrics,
     exceptions: z
       .array(z.looseObject({ type: z.string(), message: z.string(), traceback: z.string().nullish() }))

@@ -78,6 +78,18 @@ export function callFilters(writing: Writing): Scenario {
       ...writeCalls(project, ask, writing),
       ...Object.entries(filters).map(([title, filter]) => query(`filter: ${title}`, { filter })),
       ...Object.entries(filters).map(([title, filter]) => count(`count: ${title}`, { filter })),
+      query('columns by their other names', {
+        columns: ['summary_dump', 'inputs_dump', 'output_dump', 'attributes_dump'],
+      }),
+      query('columns of one other name', {
+        columns: ['summary_dump'],
+        sort_by: [{ field: 'inputs_dump.x', direction: 'asc' }],
+      }),
+      query('another name in the order', { sort_by: [{ field: 'inputs_dump', direction: 'asc' }] }),
+      query('columns of another name with costs', {
+        columns: ['summary_dump', 'started_at'],
+        include_costs: true,
+      }),
       query('nulls', { filter: null, query: null, sort_by: null, columns: null, limit: null, offset: null }),
       query('a filter with a query', {
         filter: { thread_ids: ['t1'] },

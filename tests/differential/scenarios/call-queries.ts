@@ -60,6 +60,14 @@ export function callQueries(writing: Writing): Scenario {
           ),
         ),
       ),
+      ...['inputs.s', 'inputs.missing', 'output.r', 'parent_id', 'exception', 'inputs_dump'].flatMap((name) =>
+        [true, false].map((case_insensitive) =>
+          where(
+            `${name} $contains nothing ${case_insensitive}`,
+            expression({ $contains: { input: field(name), substr: literal(''), case_insensitive } }),
+          ),
+        ),
+      ),
       ...["it's", '100%', '%', '_', '\\', '"so"', 'é', '😀', 'É', 'e'].map((text) =>
         where(
           `inputs.s $contains ${text}`,

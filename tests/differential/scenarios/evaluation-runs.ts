@@ -75,6 +75,8 @@ export const evaluationRuns = scenario('evaluation runs', (project, ask) => {
     score('scores an unknown prediction', { prediction_id: NOBODY }),
     score('scores by nothing', { scorer: 'exact' }),
     score('scores with a word', { value: 'high' }),
+    score('scores with true', { value: true }),
+    score('scores with a number as text', { value: ' 0.25 ' }),
     get('reads the score', below(project, 'scores', 'scores in the run', 'score_id')),
     get('lists scores', `${v2}/scores`),
     calls('reads the call of the score', [fieldOf('scores in the run', 'score_id')]),

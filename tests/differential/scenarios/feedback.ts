@@ -117,6 +117,7 @@ export const feedback = scenario('feedback', (project, ask) => {
       item('batched 4', 'wandb.note.1', { note: '' }),
     ),
     ...queries(query, ref),
+    ask('counts', '/feedback/query', { fields: ['count(*)'] }),
     ask('replaces', '/feedback/replace', {
       feedback_id: idOf(`${project} own`),
       weave_ref: ref,

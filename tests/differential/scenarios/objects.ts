@@ -114,6 +114,11 @@ export const objects = scenario('objects', (project, ask) => {
     create('publishes one', 'again', 1),
     create('publishes another', 'again', 2),
     create('publishes the one again', 'again', 1),
+    ask('lists with a limit as text', '/objs/query', { limit: '2', offset: '1', metadata_only: 'yes' }),
+    ask('lists with a limit that is true', '/objs/query', { limit: true }),
+    ask('lists with a limit that is no number', '/objs/query', { limit: 'two' }),
+    ask('lists with a limit between numbers', '/objs/query', { limit: '2.5' }),
+    ask('lists with a word that is no boolean', '/objs/query', { metadata_only: 'maybe' }),
     list('lists the one published again', { object_ids: ['again'] }),
     ...deletions(project).map(([title, path, fields]) => ask(title, path, fields)),
   ]

@@ -70,6 +70,13 @@ export const conversationCases: FieldCases = {
       const named = await ask({ ...TOOLS, ...question('Hello'), tool_choice: NAMED })
       expect(named.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } })
       expect(named.choices[0].message.tool_calls?.[0]?.function.name).toBe('get_weather')
+      const parameters = { type: 'object', properties: { hue: { enum: ['red', 'blue'] } }, required: ['hue'] }
+      const tools = [{ type: 'function', function: { name: 'paint', parameters } }]
+      for (const tool_choice of ['required', { type: 'function', function: { name: 'paint' } }]) {
+        const painted = await ask({ ...TOOLS, tools, tool_choice })
+        const called = painted.choices[0].message.tool_calls?.[0]?.function.arguments ?? ''
+        expect(['red', 'blue']).toContain(JSON.parse(called).hue)
+      }
       const none = await ask({ ...TOOLS, tool_choice: 'none' })
       expect(none.choices[0].message).not.toHaveProperty('tool_calls')
       expect(await textOf(ask({ tool_choice: 'none' }))).toBe(await textOf(ask({})))
@@ -190,7 +197,7 @@ export const conversationCases: FieldCases = {
       expect(await textOf(ask({ mm_processor_kwargs: null }))).toBe(await textOf(ask({})))
     },
     refused: [
-      [{ a: 1 }, 400, /mm_processor_kwargs/],
+      [{ a: 1 }, 400, /HEDDLE_MM_PROCESSOR_KWARGS/],
       ['x', 422, /dictionary/],
     ],
   },

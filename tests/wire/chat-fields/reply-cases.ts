@@ -124,6 +124,7 @@ export const replyCases: FieldCases = {
   logits_processors: {
     async effect(ask) {
       expect(await textOf(ask({ logits_processors: null }))).toBe(await textOf(ask({})))
+      expect(await textOf(ask({ logits_processors: [] }))).toBe(await textOf(ask({})))
     },
     refused: [
       [['module.Processor'], 400, /not supported/],

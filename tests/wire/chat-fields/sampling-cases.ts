@@ -239,11 +239,10 @@ export const samplingCases: FieldCases = {
       expect(await answer({ structural_tag: JSON.stringify({ type: 'structural_tag', format }) })).toMatch(
         /^-?\d+$/,
       )
-      const options = { disable_fallback: true, disable_any_whitespace: true, _backend: 'x' }
-      expect(await answer({ choice: ['red'], ...options, disable_additional_properties: true })).toBe('red')
-      expect(await answer({ json: integer, whitespace_pattern: ' ', _backend_was_auto: true })).toMatch(
-        /^\d+$/,
-      )
+      const options = { disable_fallback: false, _backend: 'auto', _backend_was_auto: true }
+      const noSpace = { disable_any_whitespace: true, whitespace_pattern: ' ' }
+      expect(await answer({ choice: ['red'], ...options, ...noSpace })).toBe('red')
+      expect(await answer({ json: integer, ...options, disable_any_whitespace: false })).toMatch(/^-?\d+$/)
     },
     refused: [
       [{}, 400, /none are specified/],
@@ -252,6 +251,10 @@ export const samplingCases: FieldCases = {
       [{ choice: 'red' }, 422, /list/],
       [{ choice: Array(2000).fill('red') }, 422, /at most 1000/],
       [{ grammar: 'root ::= root' }, 400, /constraint/],
+      [{ json: {}, disable_any_whitespace: true }, 400, /disable_any_whitespace is not supported/],
+      [{ json_object: true, whitespace_pattern: ' ' }, 400, /whitespace_pattern is not supported/],
+      [{ regex: 'a', disable_fallback: true }, 400, /disable_fallback is not supported/],
+      [{ regex: 'a', _backend: 'xgrammar' }, 400, /_backend is not supported/],
     ],
   },
   response_format: {

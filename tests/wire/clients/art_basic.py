@@ -1,6 +1,7 @@
 """What people do with openpipe-art: register, roll out, train twice, sample each step, delete. Prints what it saw."""
 
 import asyncio
+import inspect
 import json
 import os
 import sys
@@ -70,16 +71,23 @@ async def whole(client: AsyncOpenAI, name: str) -> str:
     return completion.choices[0].message.content or ""
 
 
+def trainable(name: str) -> art.TrainableModel:
+    """Newer versions ask for the name of a run as well."""
+    asks_for_run = (
+        "run_name" in inspect.signature(art.TrainableModel.__init__).parameters
+    )
+    run = {"run_name": name} if asks_for_run else {}
+    return art.TrainableModel(
+        name=name, project="wire", base_model="heddle/loom-tiny", **run
+    )
+
+
 async def main() -> None:
     backend = ServerlessBackend(api_key=sys.argv[2], base_url=f"{sys.argv[1]}/v1")
-    model = art.TrainableModel(
-        name=sys.argv[3], project="wire", base_model="heddle/loom-tiny"
-    )
+    model = trainable(sys.argv[3])
     await model.register(backend)
     client = model.openai_client()
-    again = art.TrainableModel(
-        name=sys.argv[3], project="wire", base_model="heddle/loom-tiny"
-    )
+    again = trainable(sys.argv[3])
     await again.register(backend)
     name = model.get_inference_name()
     seen: dict[str, object] = {

@@ -1,5 +1,7 @@
 /** The official OpenAI client for JavaScript: chat, a stream, a tool call, a JSON schema, models and an error. */
-import OpenAI, { NotFoundError } from 'openai'
+
+// The package that is tested: another version may stand beside it under another name.
+const { default: OpenAI, NotFoundError } = await import(process.env.OPENAI_PACKAGE ?? 'openai')
 
 const MODEL = 'heddle/loom-tiny'
 

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import weave
+from weave.conversation import Message, log_turn
 from weave.scorers import ValidJSONScorer
 
 WAIT_SECONDS = 60
@@ -48,7 +49,16 @@ monitor = weave.Monitor(
     },
 )
 ref = monitor.activate()
+weave.Monitor(
+    name="turns", op_names=["weave.genai.turn_ended"], scorers=[Brief(limit=100)]
+).activate()
 client.flush()
+log_turn(
+    conversation_id="talk",
+    agent_name="helper",
+    messages=[Message(role="user", content="hi")],
+    output_messages=[Message(role="assistant", content='{"said": "hello"}')],
+)
 _, json_call = answer.call("JSON please")
 _, plain_call = answer.call("please")
 _, skipped_call = answer.call("skip")
@@ -58,6 +68,13 @@ until = time.monotonic() + WAIT_SECONDS
 while time.monotonic() < until and not all(
     len(feedback_of(call)) == 2 for call in (json_call, plain_call)
 ):
+    time.sleep(0.2)
+BRIEF = {"$literal": "wandb.runnable.Brief"}
+query = {"$expr": {"$eq": [{"$getField": "feedback_type"}, BRIEF]}}
+turns: list[Any] = []
+while time.monotonic() < until and not turns:
+    triggered = [one for one in client.get_feedback(query) if one.trigger_ref]
+    turns = [one for one in triggered if "/object/turns:" in one.trigger_ref]
     time.sleep(0.2)
 scored = list(client.get_calls(scored_by="ValidJSONScorer"))
 triggers = {one.trigger_ref for one in json_call.feedback.refresh()}
@@ -75,6 +92,7 @@ print(
             "other": feedback_of(other_call),
             "before": feedback_of(min(calls, key=lambda call: call.started_at)),
             "scored_by": sorted(call.inputs["question"] for call in scored),
+            "turns": [one.payload["output"] for one in turns],
             "by_the_monitor": triggers == {ref.uri},
         }
     )

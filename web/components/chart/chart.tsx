@@ -1,10 +1,12 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { classNames } from '../class-names.ts'
 import { formatNumber } from '../format.ts'
+import { lazyPart } from '../lazy-part.ts'
 import { Skeleton } from '../states.tsx'
+import { logScaleFor } from './log-scale.ts'
 import type { PlotProps } from './plot.tsx'
 
-const Plot = lazy(async () => ({ default: (await import('./plot.tsx')).Plot }))
+const Plot = lazyPart(async () => (await import('./plot.tsx')).Plot)
 
 interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   title: string
@@ -33,6 +35,7 @@ export function Chart({
 }: ChartProps) {
   const [cursor, setCursor] = useState<number | null>(null)
   const { xs, lines } = plot
+  const drawn = plot.scale === 'log' ? logScaleFor(lines) : { scale: 'linear' as const, note: '' }
   const newest = lines[0]?.values.findLastIndex((value) => value !== null) ?? -1
   const at = cursor !== null && cursor < xs.length ? cursor : newest
   const x = xs[at]
@@ -61,7 +64,7 @@ export function Chart({
           <p className="flex h-full items-center justify-center text-xs text-muted">No values yet</p>
         ) : (
           <Suspense fallback={<Skeleton className="h-full w-full" />}>
-            <Plot {...plot} onCursor={setCursor} />
+            <Plot {...plot} scale={drawn.scale} onCursor={setCursor} />
           </Suspense>
         )}
         <p className="sr-only">{summaryOf({ title, xName, xs, lines, format })}</p>
@@ -76,6 +79,7 @@ export function Chart({
           ))}
         </ul>
       )}
+      {drawn.note !== '' && <p className="px-1 text-2xs text-warn">{drawn.note}</p>}
       {note !== undefined && (
         <p
           className={classNames(

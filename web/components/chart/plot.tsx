@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import type { Line } from './line.ts'
+import { aboveZero } from './log-scale.ts'
 import { smoothed } from './smoothing.ts'
 import { tickText } from './tick-text.ts'
 
@@ -75,13 +76,16 @@ function dataOf({
   xs,
   lines,
   smoothing = 0,
-}: Pick<PlotProps, 'xs' | 'lines' | 'smoothing'>): UPlot.AlignedData {
+  scale = 'linear',
+}: Pick<PlotProps, 'xs' | 'lines' | 'smoothing' | 'scale'>): UPlot.AlignedData {
   const rows = lines.flatMap(({ values, band }) => [
     ...(band === undefined ? [] : [band.low, band.high]),
     values,
     ...(smoothing > 0 ? [smoothed(xs, values, smoothing)] : []),
   ])
-  return [xs, ...rows].map((row) => [...row]) as UPlot.AlignedData
+  // Undrawn, such a value is a gap; given to the scale, it would be a spike.
+  const drawn = scale === 'log' ? rows.map((row) => row.map(aboveZero)) : rows
+  return [xs, ...drawn].map((row) => [...row]) as UPlot.AlignedData
 }
 
 const ink = (role: string): string =>

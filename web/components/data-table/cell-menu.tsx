@@ -1,9 +1,10 @@
 import { ChevronDown } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
+import { lazyPart } from '../lazy-part.ts'
 import type { MenuGroup } from '../menu-popup.tsx'
 import type { TableColumn } from './column.ts'
 
-const CellMenuPopup = lazy(async () => ({ default: (await import('./cell-menu-popup.tsx')).CellMenuPopup }))
+const CellMenuPopup = lazyPart(async () => (await import('./cell-menu-popup.tsx')).CellMenuPopup)
 
 /** A pointer that moves over cells, or under which they scroll, wants none of them. */
 const RESTS_MS = 80

@@ -1,4 +1,5 @@
 import type { Json } from '../../api/wire.ts'
+import { parseRef, refLabel } from '../weave-ref.ts'
 
 /** One line of a JSON value as it is shown: every line has the same height, however long its text. */
 export interface JsonLine {
@@ -9,7 +10,7 @@ export interface JsonLine {
   /** The last step of the path; undefined at the root and in the lines of a long text. */
   name: string | number | undefined
   value: Json | undefined
-  kind: 'object' | 'array' | 'text' | 'longText' | 'textLine' | 'number' | 'word'
+  kind: 'object' | 'array' | 'text' | 'longText' | 'textLine' | 'ref' | 'number' | 'word'
   isOpen: boolean
   /** What is shown of a scalar, of one line of a long text, or of a closed object. */
   text: string
@@ -76,6 +77,7 @@ function kindOf(value: Json): JsonLine['kind'] {
   if (value === null || typeof value === 'boolean') return 'word'
   if (typeof value === 'object') return 'object'
   if (typeof value === 'number') return 'number'
+  if (parseRef(value) !== undefined) return 'ref'
   return value.length > TEXT_CHARS || value.includes('\n') ? 'longText' : 'text'
 }
 
@@ -101,10 +103,13 @@ export function preview(value: Json, chars = PREVIEW_CHARS, depth = 0): string {
   for (const [name, child] of firstChildren(value)) {
     if (text.length > 1) text += ', '
     if (!isArray) text += `${name}: `
+    const ref = parseRef(child)
     text +=
-      typeof child === 'string'
-        ? JSON.stringify(child.slice(0, chars))
-        : preview(child, Math.max(8, chars - text.length) / 2, depth + 1)
+      ref !== undefined
+        ? refLabel(ref)
+        : typeof child === 'string'
+          ? JSON.stringify(child.slice(0, chars))
+          : preview(child, Math.max(8, chars - text.length) / 2, depth + 1)
     if (text.length > chars) return `${text.slice(0, chars)}…`
   }
   return text + (isArray ? ']' : '}')

@@ -4,6 +4,7 @@ import { type KeyboardEvent, memo, useEffect, useRef, useState } from 'react'
 import { IconButton } from '../button.tsx'
 import { classNames } from '../class-names.ts'
 import { CopyButton, copyText } from '../copy-button.tsx'
+import { TextOrRef } from '../ref-link.tsx'
 import { type JsonLine, pathText } from './json-lines.ts'
 
 const ROW_PX = 20
@@ -49,7 +50,9 @@ export function JsonRows({ label, lines, root, maxHeight, hit, found, onToggle, 
     if (next !== undefined) {
       setActive(next)
       virtualizer.scrollToIndex(next, { align: 'auto' })
-    } else if (line !== undefined && opensOrCloses(event.key, line)) onToggle(line)
+    } else if (event.key === 'Enter' && line?.kind === 'ref')
+      scroller.current?.querySelector<HTMLElement>(`#${CSS.escape(`${label}-${active}`)} a`)?.click()
+    else if (line !== undefined && opensOrCloses(event.key, line)) onToggle(line)
     else if (event.key === 'c' && line !== undefined && !event.ctrlKey && !event.metaKey)
       void copyText(valueText(line))
     else return
@@ -149,6 +152,7 @@ const INKS: Record<JsonLine['kind'], string> = {
   text: 'text-json-text',
   longText: 'text-json-text',
   textLine: 'text-json-text',
+  ref: 'text-json-text',
   number: 'text-json-number',
   word: 'text-json-word',
 }
@@ -199,7 +203,11 @@ const Line = memo(function Line({
         </span>
       )}
       <span className={INKS[line.kind]}>
-        <Marked text={line.text} found={found} />
+        {line.kind === 'ref' && typeof line.value === 'string' && !isHit ? (
+          <TextOrRef text={line.value} tabIndex={-1} />
+        ) : (
+          <Marked text={line.text} found={found} />
+        )}
       </span>
       {line.kind === 'longText' && (
         <span className="ps-2 text-2xs text-muted">

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { Ellipsis, MessagesSquare, Play } from 'lucide-react'
-import { factsOf } from '../../api/call-facts.ts'
+import { Ellipsis, FlaskConical, MessagesSquare, Play } from 'lucide-react'
+import { factsOf, isEvaluation } from '../../api/call-facts.ts'
 import type { Call } from '../../api/calls.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { IconButton } from '../../components/button.tsx'
@@ -28,6 +28,17 @@ export function CallHeader({ name, call }: { name: ProjectName; call: Call | und
       </h2>
       <Id id={call.id} />
       <span className="ms-auto flex items-center gap-1">
+        {isEvaluation(call) && (
+          <Link
+            to="/$entity/$project/compare"
+            params={name}
+            search={{ runs: [call.id] }}
+            className={`${ICON_LINK} w-auto! gap-1 px-2 text-sm text-link!`}
+          >
+            <FlaskConical size={14} aria-hidden />
+            Results
+          </Link>
+        )}
         {call.thread_id !== null && call.thread_id !== '' && (
           <Tooltip text={`Thread ${call.thread_id}`}>
             <Link

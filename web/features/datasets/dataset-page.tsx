@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { objectOf } from '../../api/json.ts'
 import {
   countRows,
+  findRow,
   objectQuery,
   readRows,
   type StoredRow,
@@ -21,8 +22,10 @@ import { formatCount } from '../../components/format.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import { JsonView } from '../../components/json-view/json-view.tsx'
 import { Page } from '../../components/page.tsx'
+import { TextOrRef } from '../../components/ref-link.tsx'
 import { RowPeek } from '../../components/row-peek.tsx'
 import { EmptyState, ErrorState } from '../../components/states.tsx'
+import { notify } from '../../components/toast.ts'
 import { VersionSelect } from '../../components/version-select.tsx'
 
 const route = getRouteApi('/$entity/$project/datasets')
@@ -40,10 +43,11 @@ export function DatasetPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const project = projectId(params)
-  const { name, version } = search
-  const dataset = useQuery(objectQuery(project, name, version))
-  const { data: versions = [] } = useQuery(versionsQuery(project, name))
-  const digest = dataset.data === undefined ? undefined : tableOf(dataset.data.val)
+  const { name, version, table } = search
+  const isDataset = table === ''
+  const dataset = useQuery({ ...objectQuery(project, name, version), enabled: isDataset })
+  const { data: versions = [] } = useQuery({ ...versionsQuery(project, name), enabled: isDataset })
+  const digest = isDataset ? tableOf(dataset.data?.val ?? null) : table
   const rows = usePagedRows<StoredRow>({
     queryKey: ['tables', project, digest],
     pageSize: PAGE_ROWS,
@@ -51,38 +55,31 @@ export function DatasetPage() {
     count: async ({ signal }) => (await countRows(project, [digest ?? ''], signal)).get(digest ?? '') ?? 0,
     page: (range, { signal }) => readRows(project, { digest: digest ?? '', ...range }, signal),
   })
-  const columns = useColumns(rows.rowAt(0))
+  useOpenRow(project, digest)
+  const [view, setView] = useState({ first: 0, last: PAGE_ROWS })
+  const columns = useColumns(useNames(rows.rowAt, view, digest))
   const error = dataset.error ?? (rows.isPending ? rows.error : null)
   const opened = rows.rowAt(search.open)
   const open = (_row: StoredRow, index: number) =>
     void navigate({ search: { ...search, open: index }, replace: search.open >= 0 })
   return (
     <Page
-      tab={name}
+      tab={name || 'Table'}
       title={
-        <span className="flex items-center gap-2">
-          <IconButton
-            label="All datasets"
-            icon={<ChevronLeft size={16} />}
-            onClick={() => void navigate({ search: {} })}
-          />
-          <span className="truncate">{name}</span>
-          {dataset.data !== undefined && (
-            <span className="max-md:hidden">
-              <Id id={dataset.data.digest} />
-            </span>
-          )}
-          {!rows.isPending && (
-            <span className="tabular text-xs font-normal text-muted">{formatCount(rows.rowCount)} rows</span>
-          )}
-        </span>
+        <DatasetTitle
+          name={name || 'Table'}
+          digest={isDataset ? dataset.data?.digest : table}
+          rowCount={rows.isPending ? undefined : rows.rowCount}
+        />
       }
       actions={
-        <VersionSelect
-          versions={versions}
-          value={dataset.data?.digest ?? version}
-          onChange={(next) => void navigate({ search: { name, version: next } })}
-        />
+        isDataset && (
+          <VersionSelect
+            versions={versions}
+            value={dataset.data?.digest ?? version}
+            onChange={(next) => void navigate({ search: { name, version: next } })}
+          />
+        )
       }
     >
       {error !== null ? (
@@ -101,7 +98,10 @@ export function DatasetPage() {
           rowCount={rows.isPending ? SKELETON_ROWS : rows.rowCount}
           rowAt={rows.rowAt}
           rowId={(row) => String(row.original_index)}
-          onRange={rows.onRange}
+          onRange={(first, last) => {
+            rows.onRange(first, last)
+            setView((old) => (old.first === first && old.last === last ? old : { first, last }))
+          }}
           onOpen={open}
           {...(search.open >= 0 && { onActive: open })}
           openId={search.open < 0 ? undefined : String(search.open)}
@@ -122,9 +122,72 @@ export function DatasetPage() {
   )
 }
 
-/** The columns of a table are those of its first row. */
-function useColumns(first: StoredRow | undefined): TableColumn<StoredRow>[] {
-  const names = Object.keys(objectOf(first?.val)).slice(0, COLUMNS_MAX)
+interface DatasetTitleProps {
+  name: string
+  digest: string | undefined
+  rowCount: number | undefined
+}
+
+function DatasetTitle({ name, digest, rowCount }: DatasetTitleProps) {
+  const navigate = route.useNavigate()
+  return (
+    <span className="flex items-center gap-2">
+      <IconButton
+        label="All datasets"
+        icon={<ChevronLeft size={16} />}
+        onClick={() => void navigate({ search: {} })}
+      />
+      <span className="truncate">{name}</span>
+      {digest !== undefined && (
+        <span className="max-md:hidden">
+          <Id id={digest} />
+        </span>
+      )}
+      {rowCount !== undefined && (
+        <span className="tabular text-xs font-normal text-muted">{formatCount(rowCount)} rows</span>
+      )}
+    </span>
+  )
+}
+
+/** Opens the row that a ref names by its digest. */
+function useOpenRow(project: string, table: string | undefined): void {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { row } = search
+  const { data, error } = useQuery({
+    queryKey: ['tables', project, table, 'row', row],
+    enabled: row !== '' && table !== undefined,
+    queryFn: ({ signal }) => findRow(project, { digest: table ?? '', row }, signal),
+  })
+  useEffect(() => {
+    if (row === '' || data === undefined) return
+    if (data === null) notify({ title: `There is no row ${row} here` })
+    void navigate({ search: (old) => ({ ...old, row: '', open: data ?? -1 }), replace: true })
+  }, [row, data, navigate])
+  useEffect(() => {
+    if (error !== null) notify({ title: `The row could not be found: ${error.message}` })
+  }, [error])
+}
+
+/** The names in any row that has been seen of a version, in the order in which they were met. */
+function useNames(
+  rowAt: (index: number) => StoredRow | undefined,
+  { first, last }: { first: number; last: number },
+  digest: string | undefined,
+): string[] {
+  const seen = useRef({ digest, names: new Set<string>() })
+  if (seen.current.digest !== digest) seen.current = { digest, names: new Set() }
+  const { names } = seen.current
+  const add = (index: number) => {
+    for (const name of Object.keys(objectOf(rowAt(index)?.val))) names.add(name)
+  }
+  for (let index = 0; index < PAGE_ROWS; index++) add(index)
+  for (let index = first; index <= last; index++) add(index)
+  return [...names].slice(0, COLUMNS_MAX)
+}
+
+function useColumns(names: readonly string[]): TableColumn<StoredRow>[] {
   const key = names.join('\n')
   return useMemo(
     () => [
@@ -143,7 +206,7 @@ function useColumns(first: StoredRow | undefined): TableColumn<StoredRow>[] {
           title: name,
           width: 200,
           grows: true,
-          cell: (row: StoredRow) => preview(objectOf(row.val)[name] ?? null, CELL_CHARS),
+          cell: (row: StoredRow) => <TextOrRef text={preview(objectOf(row.val)[name] ?? null, CELL_CHARS)} />,
         })),
     ],
     [key],

@@ -23,10 +23,10 @@ interface DatasetRow {
   changedAt: string
 }
 
-/** The datasets of a project, or one of them. */
+/** The datasets of a project, or one of them, or a table. */
 export function DatasetsPage() {
-  const { name } = route.useSearch()
-  return name === '' ? <DatasetList /> : <DatasetPage key={name} />
+  const { name, table } = route.useSearch()
+  return name === '' && table === '' ? <DatasetList /> : <DatasetPage key={name || table} />
 }
 
 function DatasetList() {
@@ -38,7 +38,7 @@ function DatasetList() {
     queryFn: ({ signal }) => listDatasets(project, signal),
   })
   return (
-    <Page title="Datasets">
+    <Page title="Datasets" tab={`Datasets of ${params.project}`}>
       {error !== null ? (
         <ErrorState title="Datasets could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : data?.length === 0 ? (
@@ -74,7 +74,7 @@ const COLUMNS: readonly TableColumn<DatasetRow>[] = [
     title: 'Labels',
     width: 200,
     cell: (row) => (
-      <span className="flex gap-1">
+      <span className="flex h-7 items-center gap-1">
         {row.aliases.map((alias) => (
           <Badge key={alias}>{alias}</Badge>
         ))}

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { axesOf, chosenAxes, rowValue, tally } from './axes.ts'
 
-const METRICS = [{ id: 'length', scorer: 'length', path: '' }]
+const LENGTH = { id: 'length', scorer: 'length', path: '', isShare: false, isLessBetter: false }
+const METRICS = [LENGTH]
 
 it('names the numbers of each run by its letter', () => {
   const axes = axesOf(['r1', 'r2'], METRICS)
@@ -15,11 +16,12 @@ it('names the numbers of each run by its letter', () => {
 })
 
 it('finds the value of a row, which it may lack', () => {
-  const cell = { output: '', scores: new Map([['length', 3]]), trials: 1, latencyMs: null }
+  const trials = [{ scores: new Map([['length', 3]]), isError: false }]
+  const cell = { output: '', error: '', trials, latencyMs: null }
   const row = { digest: 'd', input: '', runs: new Map([['r1', cell]]) }
-  expect(rowValue(row, { run: 'r1', measure: 'length' })).toBe(3)
+  expect(rowValue(row, { run: 'r1', measure: LENGTH })).toBe(3)
   expect(rowValue(row, { run: 'r1', measure: 'latency' })).toBeUndefined()
-  expect(rowValue(row, { run: 'r2', measure: 'length' })).toBeUndefined()
+  expect(rowValue(row, { run: 'r2', measure: LENGTH })).toBeUndefined()
 })
 
 it('counts what is better, in the direction of the metric', () => {
@@ -29,6 +31,6 @@ it('counts what is better, in the direction of the metric', () => {
     { x: 3, y: 2 },
     { x: 0, y: 2 },
   ]
-  expect(tally(points, 'reward')).toEqual({ better: 2, worse: 1, same: 1 })
+  expect(tally(points, LENGTH)).toEqual({ better: 2, worse: 1, same: 1 })
   expect(tally(points, 'latency')).toEqual({ better: 1, worse: 2, same: 1 })
 })

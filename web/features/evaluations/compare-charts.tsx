@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { askResults, type ResultsRequest, type ResultsSummary } from '../../api/evaluations.ts'
+import { askResults, type ResultsRequest } from '../../api/evaluations.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { BoxStrip } from '../../components/box-strip.tsx'
 import { formatCount } from '../../components/format.ts'
@@ -8,8 +8,18 @@ import { ScatterPlot } from '../../components/scatter-plot.tsx'
 import { Select } from '../../components/select.tsx'
 import { rangeOf, spreadOf } from '../../components/spread.ts'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
-import { type Axis, axesOf, chosenAxes, formatOf, measuresOf, rowValue, tally } from './axes.ts'
-import { metricsOf } from './metrics.ts'
+import {
+  type Axis,
+  axesOf,
+  chosenAxes,
+  formatOf,
+  type Measure,
+  measuresOf,
+  nameOf,
+  rowValue,
+  tally,
+} from './axes.ts'
+import type { Metric } from './metrics.ts'
 import { resultsRequest, WITH_INPUTS } from './results-request.ts'
 import { type CompareRow, compareRow } from './results-row.ts'
 import { letterOf, RunLetter, runColor } from './run-letter.tsx'
@@ -23,22 +33,21 @@ const PAGE_ROWS = 100
 
 interface CompareChartsProps {
   name: ProjectName
-  summary: ResultsSummary
+  metrics: readonly Metric[]
   runs: readonly string[]
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** How the scores of each run lie, and row by row how one number goes with another. */
-export function CompareCharts({ name, summary, runs, search, change }: CompareChartsProps) {
+export function CompareCharts({ name, metrics, runs, search, change }: CompareChartsProps) {
   const project = projectId(name)
-  const request = resultsRequest(runs, search)
+  const request = resultsRequest(runs, search, metrics)
   const { data, error, refetch } = useQuery({
     queryKey: ['calls', project, 'chart rows', request],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => firstRows(project, request, signal),
   })
-  const metrics = useMemo(() => metricsOf(summary), [summary])
   if (error !== null && data === undefined)
     return <ErrorState title="The rows could not be loaded" error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton className="m-4 h-64" />
@@ -61,7 +70,7 @@ export function CompareCharts({ name, summary, runs, search, change }: CompareCh
         <section aria-label="Distributions" className="flex min-w-0 flex-col gap-4">
           <h2 className="text-sm font-strong text-strong">How the rows lie</h2>
           {measuresOf(metrics).map((measure) => (
-            <Distribution key={measure} measure={measure} rows={rows} runs={runs} />
+            <Distribution key={nameOf(measure)} measure={measure} rows={rows} runs={runs} />
           ))}
         </section>
         <RowsAgainst axes={axesOf(runs, metrics)} rows={rows} search={search} change={change} />
@@ -82,7 +91,7 @@ async function firstRows(project: string, request: ResultsRequest, signal: Abort
 }
 
 interface DistributionProps {
-  measure: string
+  measure: Measure
   rows: readonly CompareRow[]
   runs: readonly string[]
 }
@@ -96,8 +105,8 @@ function Distribution({ measure, rows, runs }: DistributionProps) {
   const range = rangeOf(all)
   const isYesOrNo = all.every((value) => value === 0 || value === 1)
   return (
-    <figure aria-label={measure} className="flex min-w-0 flex-col">
-      <figcaption className="text-xs text-normal">{measure}</figcaption>
+    <figure aria-label={nameOf(measure)} className="flex min-w-0 flex-col">
+      <figcaption className="text-xs text-normal">{nameOf(measure)}</figcaption>
       {runs.map((run, index) => (
         <div key={run} className="flex items-center gap-2">
           <RunLetter index={index} />

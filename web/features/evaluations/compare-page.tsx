@@ -1,22 +1,29 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { askResults, cancelEvaluation, isAnyRunning, type ResultsSummary } from '../../api/evaluations.ts'
+import { useMemo } from 'react'
+import type { Call } from '../../api/calls.ts'
+import { askResults, cancelEvaluation, type ResultsSummary, readEvaluations } from '../../api/evaluations.ts'
+import { type Directions, directionsQuery } from '../../api/metric-directions.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
+import { Select } from '../../components/select.tsx'
 import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { notify } from '../../components/toast.ts'
+import { nameOfRef } from '../../components/weave-ref.ts'
 import { CompareCharts } from './compare-charts.tsx'
 import { CompareRows } from './compare-rows.tsx'
-import { CompareSummary } from './compare-summary.tsx'
+import { type ClientSummaries, CompareSummary } from './compare-summary.tsx'
+import { type Metric, metricsIn, metricsOf } from './metrics.ts'
 import { ResultPeek } from './result-peek.tsx'
 import { resultsRequest } from './results-request.ts'
-import { nameOfRef } from './run-row.ts'
-import { type ChangeCompare, type CompareSearch, RUNS_MAX } from './search.ts'
+import { AS_STORED, type ChangeCompare, type CompareSearch, RUNS_MAX } from './search.ts'
 
 const route = getRouteApi('/$entity/$project/compare')
+
+const UNDECIDED: Directions = new Map()
 
 /** One evaluation with its rows, or several side by side; the first is what the others are measured by. */
 export function ComparePage() {
@@ -27,23 +34,34 @@ export function ComparePage() {
   const runs = search.runs.slice(0, RUNS_MAX)
   const change: ChangeCompare = (changed, how = 'push') =>
     void navigate({ search: (old) => ({ ...old, ...changed }), replace: how === 'replace' })
-  const { data: isRunning = false } = useQuery({
-    queryKey: ['calls', project, 'running', runs],
+  const { data: calls } = useQuery<Call[]>({
+    queryKey: ['calls', project, 'compared', runs],
     enabled: runs.length > 0,
-    refetchInterval: ({ state }) => (state.data === true ? LIVE_MS : false),
-    queryFn: ({ signal }) => isAnyRunning(project, runs, signal),
+    refetchInterval: ({ state }) => (isAnyRunning(state.data) ? LIVE_MS : false),
+    queryFn: ({ signal }) => readEvaluations(project, runs, signal),
   })
+  const isRunning = isAnyRunning(calls)
   const { data, error, refetch } = useQuery({
     queryKey: ['calls', project, 'results', runs, search.shared],
     enabled: runs.length > 0,
     placeholderData: keepPreviousData,
     refetchInterval: isRunning ? LIVE_MS : false,
     queryFn: async ({ signal }) => {
-      const request = { evaluation_call_ids: runs, include_rows: false, include_summary: true }
+      const request = {
+        evaluation_call_ids: runs,
+        include_rows: false,
+        include_summary: true,
+        include_errors: true,
+      }
       const only = { summary_require_intersection: search.shared, require_intersection: search.shared }
       return (await askResults(project, { ...request, ...only }, signal)).summary
     },
   })
+  const { data: directions = UNDECIDED, isPending } = useQuery(directionsQuery(project))
+  const metrics = useMemo(
+    () => (data == null || isPending ? undefined : metricsOf(data, directions)),
+    [data, directions, isPending],
+  )
   if (runs.length === 0)
     return (
       <Page title="Compare evaluations">
@@ -63,48 +81,109 @@ export function ComparePage() {
   return (
     <Page
       title={title || 'Evaluation'}
-      actions={runs.length === 1 && isRunning === true && <Cancel project={project} id={runs[0] ?? ''} />}
-      {...(runs.length > 1 && {
-        toolbar: (
-          <Button
-            size="small"
-            aria-pressed={search.shared}
-            look={search.shared ? 'primary' : 'plain'}
-            onClick={() => change({ shared: !search.shared })}
-          >
-            Only rows that all have
-          </Button>
-        ),
-      })}
+      actions={runs.length === 1 && isRunning && <Cancel project={project} id={runs[0] ?? ''} />}
+      toolbar={
+        <>
+          <RowOrder search={search} isCompared={runs.length > 1} change={change} />
+          {runs.length > 1 && (
+            <Button
+              size="small"
+              aria-pressed={search.shared}
+              look={search.shared ? 'primary' : 'plain'}
+              onClick={() => change({ shared: !search.shared })}
+            >
+              Only rows that all have
+            </Button>
+          )}
+        </>
+      }
     >
       {error !== null && data != null && <StaleBanner error={error} onRetry={() => void refetch()} />}
       {error !== null && data == null ? (
         <ErrorState title="The results could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
-        <Results name={name} summary={data ?? undefined} runs={runs} search={search} change={change} />
+        <Results
+          name={name}
+          summary={data ?? undefined}
+          metrics={metrics}
+          said={clientSummaries(calls)}
+          runs={runs}
+          search={search}
+          change={change}
+        />
       )}
     </Page>
   )
 }
 
+interface RowOrderProps {
+  search: CompareSearch
+  isCompared: boolean
+  change: ChangeCompare
+}
+
+/** In which order the rows stand; that of one metric is chosen in the summary or in the head of its column. */
+function RowOrder({ search, isCompared, change }: RowOrderProps) {
+  const { sort } = search
+  const options = [
+    { value: '', label: isCompared ? 'Regressions first' : 'Failures first' },
+    { value: AS_STORED, label: 'As stored' },
+  ]
+  if (sort !== '' && sort !== AS_STORED) options.push({ value: sort, label: orderText(sort) })
+  return (
+    <Select
+      label="Order of the rows"
+      value={sort}
+      options={options}
+      onChange={(next) => change({ sort: next })}
+    />
+  )
+}
+
+function orderText(sort: string): string {
+  if (sort.startsWith('~')) return `Worse in ${sort.slice(1)} first`
+  if (sort.startsWith('+')) return `Better in ${sort.slice(1)} first`
+  return sort.startsWith('-') ? `Highest ${sort.slice(1)} first` : `Lowest ${sort} first`
+}
+
+function isAnyRunning(calls: readonly Call[] | undefined): boolean {
+  return calls?.some(({ ended_at }) => ended_at === null) ?? false
+}
+
+/** What the clients themselves wrote of each run, metric by metric. */
+function clientSummaries(calls: readonly Call[] | undefined): ClientSummaries {
+  return new Map(calls?.map(({ id, output }) => [id, metricsIn(output)]))
+}
+
 interface ResultsProps {
   name: ProjectName
   summary: ResultsSummary | undefined
+  /** Undefined until it is known in which direction each is better. */
+  metrics: readonly Metric[] | undefined
+  said: ClientSummaries
   runs: readonly string[]
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** What the runs come to, and their rows in a list or in charts. */
-function Results({ name, summary, runs, search, change }: ResultsProps) {
+function Results({ name, summary, metrics, said, runs, search, change }: ResultsProps) {
   return (
     <>
-      {summary === undefined ? (
+      {summary === undefined || metrics === undefined ? (
         <div className="p-4">
           <Skeleton className="h-40 w-full max-w-3xl" />
         </div>
       ) : (
-        <CompareSummary name={name} summary={summary} runs={runs} search={search} change={change} />
+        <CompareSummary
+          name={name}
+          summary={summary}
+          metrics={metrics}
+          said={said}
+          runs={runs}
+          search={search}
+          change={change}
+        />
       )}
       <Tabs
         label="How the rows are shown"
@@ -117,7 +196,7 @@ function Results({ name, summary, runs, search, change }: ResultsProps) {
             label: 'Rows',
             content: (
               <div className="flex h-full flex-col">
-                <CompareRows name={name} summary={summary} runs={runs} search={search} change={change} />
+                <CompareRows name={name} metrics={metrics} runs={runs} search={search} change={change} />
               </div>
             ),
           },
@@ -125,18 +204,18 @@ function Results({ name, summary, runs, search, change }: ResultsProps) {
             value: 'charts',
             label: 'Charts',
             content:
-              summary === undefined ? null : (
-                <CompareCharts name={name} summary={summary} runs={runs} search={search} change={change} />
+              metrics === undefined ? null : (
+                <CompareCharts name={name} metrics={metrics} runs={runs} search={search} change={change} />
               ),
           },
         ]}
       />
-      {search.open >= 0 && (
+      {search.open >= 0 && metrics !== undefined && (
         <ResultPeek
           name={name}
           runs={runs}
           index={search.open}
-          request={resultsRequest(runs, search)}
+          request={resultsRequest(runs, search, metrics)}
           onClose={() => change({ open: -1 })}
           {...(search.view === 'charts' && {
             onMove: (by: -1 | 1) => change({ open: Math.max(0, search.open + by) }, 'replace'),

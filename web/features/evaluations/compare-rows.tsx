@@ -1,14 +1,14 @@
 import { useCallback, useMemo } from 'react'
-import { askResults, type ResultsSummary } from '../../api/evaluations.ts'
+import { askResults } from '../../api/evaluations.ts'
 import { usePagedRows } from '../../api/paged-rows.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
-import type { TableColumn } from '../../components/data-table/column.ts'
+import type { Sort, TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatDelta, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
 import { ErrorState } from '../../components/states.tsx'
-import { isLessBetter, type Metric, metricsOf } from './metrics.ts'
+import type { Metric } from './metrics.ts'
 import { resultsRequest, WITH_INPUTS } from './results-request.ts'
-import { type CompareRow, compareRow } from './results-row.ts'
+import { type CompareRow, compareRow, type RunCell, scoreOfRow } from './results-row.ts'
 import { letterOf } from './run-letter.tsx'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
@@ -16,26 +16,29 @@ import type { ChangeCompare, CompareSearch } from './search.ts'
 const PAGE_ROWS = 50
 const SKELETON_ROWS = 20
 
+const NONE: readonly Metric[] = []
+
 interface CompareRowsProps {
   name: ProjectName
-  summary: ResultsSummary | undefined
+  /** Undefined until they are known: the order of the rows depends on them. */
+  metrics: readonly Metric[] | undefined
   runs: readonly string[]
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** What each run made of each row; sorted, the rows of interest come first. */
-export function CompareRows({ name, summary, runs, search, change }: CompareRowsProps) {
+export function CompareRows({ name, metrics = NONE, runs, search, change }: CompareRowsProps) {
   const project = projectId(name)
-  const asked = resultsRequest(runs, search)
+  const asked = resultsRequest(runs, search, metrics)
   const rows = usePagedRows<CompareRow>({
     queryKey: ['calls', project, 'result rows', asked],
     pageSize: PAGE_ROWS,
+    isEnabled: metrics !== NONE,
     count: async ({ signal }) => (await askResults(project, { ...asked, limit: 1 }, signal)).total_rows,
     page: async (range, { signal }) =>
       (await askResults(project, { ...asked, ...WITH_INPUTS, ...range }, signal)).rows.map(compareRow),
   })
-  const metrics = useMemo(() => (summary === undefined ? [] : metricsOf(summary)), [summary])
   const columns = useMemo(() => columnsOf(runs, metrics), [runs, metrics])
   const open = useCallback(
     (_row: CompareRow, index: number) => change({ open: index }, search.open < 0 ? 'push' : 'replace'),
@@ -43,7 +46,6 @@ export function CompareRows({ name, summary, runs, search, change }: CompareRows
   )
   if (rows.error !== null && rows.isPending)
     return <ErrorState title="The rows could not be loaded" error={rows.error} onRetry={rows.retry} />
-  const sorted = search.sort.replace(/^[-~]/, '')
   return (
     <DataTable
       label="Rows"
@@ -56,15 +58,30 @@ export function CompareRows({ name, summary, runs, search, change }: CompareRows
       onOpen={open}
       {...(search.open >= 0 && { onActive: open })}
       openId={rows.rowAt(search.open)?.digest}
-      sort={{ column: `score ${sorted}`, direction: search.sort.startsWith('-') ? 'desc' : 'asc' }}
-      onSort={({ column, direction }) =>
-        change({ sort: `${direction === 'desc' ? '-' : ''}${column.replace(/^score /, '')}` })
-      }
+      sort={sortOf(search)}
+      onSort={({ column, direction }) => {
+        const [, run = '0', metric = ''] = SCORE_COLUMN.exec(column) ?? []
+        change({ sort: `${direction === 'desc' ? '-' : ''}${metric}`, of: Number(run) })
+      }}
       question={JSON.stringify(asked)}
       isStale={rows.isStale}
       narrow={(row) => <NarrowRow row={row} runs={runs} metrics={metrics} />}
     />
   )
+}
+
+/** The column of a score: the place of its run, and its metric. */
+const SCORE_COLUMN = /^score (\d+) (.*)$/s
+
+function scoreColumn(run: number, metric: string): string {
+  return `score ${run} ${metric}`
+}
+
+/** The column that the rows are sorted by; undefined for an order that no one column has. */
+function sortOf({ sort, of }: CompareSearch): Sort | undefined {
+  if (sort === '' || /^[~+=]/.test(sort)) return undefined
+  const direction = sort.startsWith('-') ? 'desc' : 'asc'
+  return { column: scoreColumn(of, sort.replace(/^-/, '')), direction }
 }
 
 function columnsOf(runs: readonly string[], metrics: readonly Metric[]): TableColumn<CompareRow>[] {
@@ -76,7 +93,7 @@ function columnsOf(runs: readonly string[], metrics: readonly Metric[]): TableCo
       title: isCompared ? `${letterOf(index)} output` : 'Output',
       width: 200,
       grows: true,
-      cell: (row: CompareRow) => row.runs.get(run)?.output ?? <span className="text-muted">{MISSING}</span>,
+      cell: (row: CompareRow) => <Output cell={row.runs.get(run)} />,
     })),
     ...metrics.flatMap((metric) => scoreColumns(runs, metric)),
     ...(isCompared ? [] : [latencyColumn(runs[0] ?? '')]),
@@ -87,31 +104,47 @@ function columnsOf(runs: readonly string[], metrics: readonly Metric[]): TableCo
 function scoreColumns(runs: readonly string[], metric: Metric): TableColumn<CompareRow>[] {
   const isCompared = runs.length > 1
   return runs.map((run, index) => ({
-    id: index === 0 ? `score ${metric.id}` : `score ${metric.id} ${run}`,
+    id: scoreColumn(index, metric.id),
     title: isCompared ? `${letterOf(index)} ${metric.id}` : metric.id,
     width: 120,
     align: 'end' as const,
-    isSortable: index === 0,
+    isSortable: true,
     cell: (row: CompareRow) => {
-      const value = row.runs.get(run)?.scores.get(metric.id)
-      const base = index === 0 ? undefined : row.runs.get(runs[0] ?? '')?.scores.get(metric.id)
-      return <Score value={value} base={base} metric={metric.id} />
+      const base = index === 0 ? undefined : scoreOfRow(row.runs.get(runs[0] ?? ''), metric)
+      return <Score cell={row.runs.get(run)} base={base} metric={metric} />
     },
   }))
 }
 
+/** What the model put out, or why it did not. */
+function Output({ cell }: { cell: RunCell | undefined }) {
+  if (cell === undefined) return <span className="text-muted">{MISSING}</span>
+  if (cell.error === '') return cell.output
+  return (
+    <span className="text-error" title={cell.error}>
+      {cell.error}
+    </span>
+  )
+}
+
 function Score({
-  value,
+  cell,
   base,
   metric,
 }: {
-  value: number | undefined
+  cell: RunCell | undefined
   base: number | undefined
-  metric: string
+  metric: Metric
 }) {
-  if (value === undefined) return <span className="text-muted">{MISSING}</span>
+  const value = scoreOfRow(cell, metric)
+  if (value === undefined)
+    return cell?.error ? (
+      <span className="text-error">error</span>
+    ) : (
+      <span className="text-muted">{MISSING}</span>
+    )
   const delta = base === undefined ? 0 : value - base
-  const isBetter = delta > 0 !== isLessBetter(metric)
+  const isBetter = delta > 0 !== metric.isLessBetter
   return (
     <span className="tabular">
       {formatNumber(value)}
@@ -153,7 +186,8 @@ function NarrowRow({
       <span className="tabular flex gap-3 truncate text-xs text-muted">
         {runs.map((run, index) => (
           <span key={run}>
-            {letterOf(index)} {formatNumber(metric && row.runs.get(run)?.scores.get(metric.id))}
+            {letterOf(index)} {formatNumber(metric && scoreOfRow(row.runs.get(run), metric))}
+            {row.runs.get(run)?.error && <span className="text-error"> error</span>}
           </span>
         ))}
       </span>

@@ -1,36 +1,38 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowLeftToLine, X } from 'lucide-react'
-import type { ResultsSummary, ScorerStats } from '../../api/evaluations.ts'
-import type { ProjectName } from '../../api/project.ts'
+import type { EvaluationResults, ResultsSummary } from '../../api/evaluations.ts'
+import { type ProjectName, projectId } from '../../api/project.ts'
 import { ShareBar } from '../../components/bars.tsx'
 import { IconButton } from '../../components/button.tsx'
 import { formatCount, formatDelta, formatNumber, formatShare, MISSING } from '../../components/format.ts'
-import { isLessBetter, type Metric, metricId, metricsOf, scoreOf, verdictOf } from './metrics.ts'
+import { TextOrRef } from '../../components/ref-link.tsx'
+import { nameOfRef } from '../../components/weave-ref.ts'
+import { MetricDirection } from './metric-direction.tsx'
+import { clientDiffers, type Metric, type Score, scoreIn, verdictOf } from './metrics.ts'
 import { letterOf, RunLetter } from './run-letter.tsx'
-import { nameOfRef } from './run-row.ts'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
-type Evaluation = ResultsSummary['evaluations'][number]
+/** Of each run, by its id, what the client wrote as its summary: numbers by metric. */
+export type ClientSummaries = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 interface CompareSummaryProps {
   name: ProjectName
   summary: ResultsSummary
+  metrics: readonly Metric[]
+  said: ClientSummaries
   runs: readonly string[]
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** What each run comes to, metric by metric, with the difference to the first. */
-export function CompareSummary({ name, summary, runs, search, change }: CompareSummaryProps) {
+export function CompareSummary({ name, summary, metrics, said, runs, search, change }: CompareSummaryProps) {
   const byId = new Map(summary.evaluations.map((one) => [one.evaluation_call_id, one]))
-  const metrics = metricsOf(summary)
-  const statsOf = (run: string, metric: Metric) =>
-    byId.get(run)?.scorer_stats.find((stats) => metricId(stats) === metric.id)
   const [baseline = ''] = runs
   return (
     <section
       aria-label="Summary"
-      className="thin-scroll max-h-[45%] shrink-0 overflow-auto border-b border-hair"
+      className="thin-scroll relative max-h-[45%] shrink-0 overflow-auto border-b border-hair"
     >
       <table className="min-w-full border-separate border-spacing-0 text-sm">
         <thead>
@@ -59,28 +61,42 @@ export function CompareSummary({ name, summary, runs, search, change }: CompareS
           </tr>
         </thead>
         <tbody>
+          <CountRow
+            title="Errors"
+            hint="Trials of which the model or a scorer raised an exception: they count as failures"
+            counts={runs.map((run) => byId.get(run)?.error_count ?? 0)}
+          />
+          <CountRow
+            title="Missing rows"
+            hint="Rows that another of these runs has and this one has not"
+            counts={runs.map((run) => summary.row_count - (byId.get(run)?.row_count ?? 0))}
+          />
           {metrics.map((metric) => (
             <tr key={metric.id} className="hover:bg-hover">
               <th
                 scope="row"
                 className="sticky left-0 z-10 border-t border-hair bg-bg px-4 py-1 text-start font-normal"
               >
-                <button
-                  type="button"
-                  className="flex items-center gap-1 text-normal hover:text-strong"
-                  title={`Sort the rows by ${metric.id}${isLessBetter(metric.id) ? '; less is better' : ''}`}
-                  onClick={() => change({ sort: nextSort(search.sort, metric.id, runs.length > 1) })}
-                >
-                  <span className="text-strong">{metric.scorer}</span>
-                  <span className="text-muted">{metric.path}</span>
-                </button>
+                <span className="flex items-center gap-1">
+                  <button
+                    type="button"
+                    className="flex items-center gap-1 text-normal hover:text-strong"
+                    title={`Sort the rows by ${metric.id}`}
+                    onClick={() => change({ sort: nextSort(search.sort, metric.id, runs.length > 1) })}
+                  >
+                    <span className="text-strong">{metric.scorer}</span>
+                    <span className="text-muted">{metric.path}</span>
+                  </button>
+                  <MetricDirection project={projectId(name)} metric={metric} />
+                </span>
               </th>
               {runs.map((run, index) => (
                 <td key={run} className="border-t border-hair px-4 py-1">
                   <MetricValue
                     metric={metric}
-                    stats={statsOf(run, metric)}
-                    baseline={index === 0 ? undefined : statsOf(baseline, metric)}
+                    score={scoreIn(byId.get(run), metric)}
+                    baseline={index === 0 ? undefined : scoreIn(byId.get(baseline), metric)}
+                    said={said.get(run)?.get(metric.id)}
                   />
                 </td>
               ))}
@@ -99,9 +115,34 @@ export function CompareSummary({ name, summary, runs, search, change }: CompareS
   )
 }
 
-/** Clicking goes from the largest differences, or the worst, to the best and back to no order. */
+/** How many of something each run has; nothing where none has any. */
+function CountRow({ title, hint, counts }: { title: string; hint: string; counts: readonly number[] }) {
+  if (counts.every((count) => count === 0)) return null
+  return (
+    <tr className="hover:bg-hover">
+      <th
+        scope="row"
+        title={hint}
+        className="sticky left-0 z-10 border-t border-hair bg-bg px-4 py-1 text-start font-normal text-muted"
+      >
+        {title}
+      </th>
+      {counts.map((count, index) => (
+        <td
+          // biome-ignore lint/suspicious/noArrayIndexKey: a run is its place
+          key={index}
+          className={`tabular border-t border-hair px-4 py-1 ${count === 0 ? 'text-muted' : 'text-error'}`}
+        >
+          {count.toLocaleString('en')}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** Clicking goes from what got worse to what got better and back to the usual order; of one run, from the lowest to the highest. */
 export function nextSort(sort: string, metric: string, isCompared: boolean): string {
-  const orders = isCompared ? [`~${metric}`, metric, `-${metric}`, ''] : [metric, `-${metric}`, '']
+  const orders = isCompared ? [`~${metric}`, `+${metric}`, ''] : [metric, `-${metric}`, '']
   return orders[(orders.indexOf(sort) + 1) % orders.length] ?? ''
 }
 
@@ -109,7 +150,7 @@ interface RunHeadProps {
   name: ProjectName
   run: string
   index: number
-  evaluation: Evaluation | undefined
+  evaluation: EvaluationResults | undefined
   onBaseline?: () => void
   onRemove?: () => void
 }
@@ -123,7 +164,7 @@ function RunHead({ name, run, index, evaluation, onBaseline, onRemove }: RunHead
         <Link
           to="/$entity/$project/calls/$id"
           params={{ ...name, id: run }}
-          className="min-w-0 truncate text-strong hover:underline"
+          className="min-w-0 truncate leading-6 text-strong hover:underline"
           title={`${title}: open its trace`}
         >
           {title || run}
@@ -145,8 +186,8 @@ function RunHead({ name, run, index, evaluation, onBaseline, onRemove }: RunHead
           />
         )}
       </span>
-      <span className="block truncate text-xs text-muted">
-        {nameOfRef(evaluation?.model_ref) || MISSING} · {formatCount(evaluation?.trial_count)} trials
+      <span className="block truncate text-xs leading-6 text-muted">
+        <TextOrRef text={evaluation?.model_ref || MISSING} /> · {formatCount(evaluation?.trial_count)} trials
         {index === 0 && onRemove !== undefined && ' · baseline'}
       </span>
     </th>
@@ -155,9 +196,11 @@ function RunHead({ name, run, index, evaluation, onBaseline, onRemove }: RunHead
 
 interface MetricValueProps {
   metric: Metric
-  stats: ScorerStats | undefined
+  score: Score | undefined
   /** Of the first run; undefined for that itself. */
-  baseline: ScorerStats | undefined
+  baseline: Score | undefined
+  /** By the client's own summary. */
+  said: number | undefined
 }
 
 const VERDICTS = {
@@ -167,24 +210,40 @@ const VERDICTS = {
 }
 
 /** A value with its difference to the baseline; grey where so few rows cannot tell them apart. */
-export function MetricValue({ metric, stats, baseline }: MetricValueProps) {
-  const value = scoreOf(stats)
-  if (stats === undefined || value === null) return <span className="text-muted">{MISSING}</span>
-  const isShare = stats.value_type === 'binary'
-  const verdict = verdictOf(metric.id, stats, baseline)
-  const base = scoreOf(baseline)
-  const counted = isShare ? stats.pass_known_count : stats.numeric_count
+function MetricValue({ metric, score, baseline, said }: MetricValueProps) {
+  const { isShare } = metric
+  const format = isShare ? formatShare : formatNumber
+  const verdict = verdictOf(metric, score, baseline)
+  const differing = clientDiffers(score?.value, said)
   return (
-    <span className="tabular flex items-center gap-2" title={`${value} over ${counted} trials`}>
-      {isShare && <ShareBar share={value} label={`${metric.id}: ${formatShare(value)}`} />}
-      <span className="text-strong">{isShare ? formatShare(value) : formatNumber(value)}</span>
-      {verdict !== undefined && base !== null && (
-        <span className={VERDICTS[verdict].className}>
-          {VERDICTS[verdict].mark}
-          <span className="sr-only">{verdict}</span>{' '}
-          {formatDelta(value - base, isShare ? (delta) => formatShare(delta) : formatNumber)}
+    <span className="tabular flex flex-wrap items-center gap-x-2">
+      {score === undefined ? (
+        <span className="text-muted">{MISSING}</span>
+      ) : (
+        <>
+          {isShare && <ShareBar share={score.value} label={`${metric.id}: ${formatShare(score.value)}`} />}
+          <span className="text-strong">{format(score.value)}</span>
+          <span className="text-2xs text-muted">{countedText(score, isShare)}</span>
+          {verdict !== undefined && baseline !== undefined && (
+            <span className={VERDICTS[verdict].className}>
+              {VERDICTS[verdict].mark}
+              <span className="sr-only">{verdict}</span>{' '}
+              {formatDelta(score.value - baseline.value, (delta) => format(delta))}
+            </span>
+          )}
+        </>
+      )}
+      {differing !== undefined && (
+        <span className="text-2xs text-warn" title="The client's own summary of the run has another value">
+          the client says {format(differing)}
         </span>
       )}
     </span>
   )
+}
+
+/** `42 of 50, 4 without a score`, or `of 46`. */
+function countedText({ value, counted, unscored }: Score, isShare: boolean): string {
+  const made = isShare ? `${Math.round(value * counted)} of ${counted}` : `of ${counted}`
+  return unscored === 0 ? made : `${made}, ${unscored} without a score`
 }

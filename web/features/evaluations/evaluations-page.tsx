@@ -8,14 +8,15 @@ import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { Page } from '../../components/page.tsx'
-import { ErrorState, StaleBanner } from '../../components/states.tsx'
+import { ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { NoEvaluations } from './no-evaluations.tsx'
 import { NarrowRun, runColumns } from './run-columns.tsx'
-import { runRow } from './run-row.ts'
+import { type RunRow, runRow } from './run-row.ts'
 import { RUNS_MAX } from './search.ts'
+import { useScores } from './use-scores.ts'
 
 const route = getRouteApi('/$entity/$project/evaluations')
-const SKELETON_ROWS = 12
+const NO_ROWS: readonly RunRow[] = []
 
 /** Every evaluation of a project; several are ticked to be compared. */
 export function EvaluationsPage() {
@@ -28,7 +29,8 @@ export function EvaluationsPage() {
     refetchInterval: LIVE_MS,
   })
   const rows = useMemo(() => data?.map(runRow), [data])
-  const columns = useMemo(() => runColumns(project, rows ?? []), [project, rows])
+  const { scores, onRange, ...scoring } = useScores(project, rows ?? NO_ROWS)
+  const columns = useMemo(() => runColumns(project, rows ?? NO_ROWS, scores), [project, rows, scores])
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const compare = (ids: readonly string[]) =>
     void navigate({ to: '/$entity/$project/compare', params: name, search: { runs: [...ids] } })
@@ -46,6 +48,7 @@ export function EvaluationsPage() {
   return (
     <Page
       title="Evaluations"
+      tab={`Evaluations of ${name.project}`}
       actions={
         <Button
           look={ordered.length > 1 ? 'primary' : 'plain'}
@@ -59,22 +62,29 @@ export function EvaluationsPage() {
       }
     >
       {error !== null && rows !== undefined && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {error === null && scoring.error !== null && (
+        <StaleBanner error={scoring.error} onRetry={scoring.retry} />
+      )}
       {error !== null && rows === undefined ? (
         <ErrorState title="Evaluations could not be loaded" error={error} onRetry={() => void refetch()} />
-      ) : rows?.length === 0 ? (
+      ) : rows === undefined ? (
+        // The columns are not known yet, and must not move once they are there.
+        <Skeleton className="m-4 h-64" />
+      ) : rows.length === 0 ? (
         <NoEvaluations project={project} />
       ) : (
         <DataTable
           label="Evaluations"
           memory={`evaluations.${project}`}
           columns={columns}
-          rowCount={rows?.length ?? SKELETON_ROWS}
-          rowAt={(index) => rows?.[index]}
+          rowCount={rows.length}
+          rowAt={(index) => rows[index]}
           rowId={(row) => row.id}
+          onRange={onRange}
           selected={chosen}
           onSelect={toggle}
           onOpen={({ id }) => compare([id])}
-          narrow={(row) => <NarrowRun row={row} />}
+          narrow={(row) => <NarrowRun row={row} results={scores.get(row.id)} />}
         />
       )}
     </Page>

@@ -1,5 +1,6 @@
-import type { ResultsSummary, ScorerStats } from '../../api/evaluations.ts'
+import type { EvaluationResults, ResultsSummary, ScorerStats } from '../../api/evaluations.ts'
 import { objectOf } from '../../api/json.ts'
+import type { Directions } from '../../api/metric-directions.ts'
 import type { Json } from '../../api/wire.ts'
 
 /** One number of an evaluation's summary: a scorer, and the path to a leaf of what it says. */
@@ -7,6 +8,9 @@ export interface Metric {
   id: string
   scorer: string
   path: string
+  /** Whether it is the share of rows of which something is true; otherwise it is a mean. */
+  isShare: boolean
+  isLessBetter: boolean
 }
 
 /** The numbers in the output of an evaluation: shares of true, and means. Latency has a column of its own. */
@@ -33,13 +37,19 @@ export function latencyIn(output: Json): number | null {
 }
 
 /** Every metric that any of the evaluations has, in the order in which they first appear. */
-export function metricsOf({ evaluations }: Pick<ResultsSummary, 'evaluations'>): Metric[] {
+export function metricsOf(
+  { evaluations }: Pick<ResultsSummary, 'evaluations'>,
+  directions: Directions,
+): Metric[] {
   const metrics = new Map<string, Metric>()
   for (const { scorer_stats } of evaluations)
     for (const stats of scorer_stats) {
       if (stats.value_type === 'text') continue
       const id = metricId(stats)
-      metrics.set(id, { id, scorer: stats.scorer_key, path: stats.path ?? '' })
+      if (metrics.has(id)) continue
+      const isShare = stats.value_type === 'binary'
+      const about = { isShare, isLessBetter: isLessBetter(id, directions) }
+      metrics.set(id, { id, scorer: stats.scorer_key, path: stats.path ?? '', ...about })
     }
   return [...metrics.values()]
 }
@@ -48,17 +58,42 @@ export function metricId({ scorer_key, path }: Pick<ScorerStats, 'scorer_key' | 
   return path ? `${scorer_key}.${path}` : scorer_key
 }
 
-/** A share of passes, or a mean; null where nothing was scored. */
-export function scoreOf(stats: ScorerStats | undefined): number | null {
-  if (stats === undefined) return null
-  return stats.value_type === 'binary' ? stats.pass_rate : stats.numeric_mean
+/** What an evaluation comes to in one metric. */
+export interface Score {
+  value: number
+  /** Trials that the value is made of. */
+  counted: number
+  /** Trials with an error and without a value: of a share they count as failures, of a mean they are not known. */
+  errors: number
+  /** Trials that ended well and of which the scorer said nothing. */
+  unscored: number
 }
 
-/** Names of what is the better the less there is of it. */
+/** Undefined where nothing was scored. Errors count as failures, also where there is nothing else. */
+export function scoreIn(
+  evaluation: EvaluationResults | undefined,
+  { id, isShare }: Pick<Metric, 'id' | 'isShare'>,
+): Score | undefined {
+  if (evaluation === undefined) return undefined
+  const stats = evaluation.scorer_stats.find((each) => metricId(each) === id)
+  const errors = stats?.error_count ?? evaluation.error_count ?? 0
+  const value = stats === undefined && isShare && errors > 0 ? 0 : stats?.score
+  if (value == null) return undefined
+  const known = (isShare ? stats?.pass_known_count : stats?.numeric_count) ?? 0
+  return {
+    value,
+    counted: isShare ? known + errors : known,
+    errors,
+    unscored: evaluation.trial_count - known - errors,
+  }
+}
+
+/** Names of what is the better the less there is of it: a guess, for metrics that nobody has decided on. */
 const LESS_IS_BETTER = /(error|loss|latency|distance|cost|toxic|hallucinat|perplexity|duration)/i
 
-export function isLessBetter(metric: string): boolean {
-  return LESS_IS_BETTER.test(metric)
+export function isLessBetter(metric: string, directions: Directions): boolean {
+  const decided = directions.get(metric)
+  return decided === undefined ? LESS_IS_BETTER.test(metric) : decided === 'less'
 }
 
 export type Verdict = 'better' | 'worse' | 'same'
@@ -68,19 +103,27 @@ export type Verdict = 'better' | 'worse' | 'same'
  * the same: so many rows cannot tell them apart.
  */
 export function verdictOf(
-  metric: string,
-  stats: ScorerStats | undefined,
-  baseline: ScorerStats | undefined,
+  metric: Pick<Metric, 'isShare' | 'isLessBetter'>,
+  score: Score | undefined,
+  baseline: Score | undefined,
 ): Verdict | undefined {
-  const [value, base] = [scoreOf(stats), scoreOf(baseline)]
-  if (value === null || base === null || stats === undefined || baseline === undefined) return undefined
-  const delta = value - base
-  if (Math.abs(delta) <= Math.hypot(noiseOf(stats), noiseOf(baseline))) return 'same'
-  return delta > 0 !== isLessBetter(metric) ? 'better' : 'worse'
+  if (score === undefined || baseline === undefined) return undefined
+  const delta = score.value - baseline.value
+  const noise = metric.isShare ? Math.hypot(noiseOf(score), noiseOf(baseline)) : 0
+  if (Math.abs(delta) <= noise) return 'same'
+  return delta > 0 !== metric.isLessBetter ? 'better' : 'worse'
 }
 
-/** The standard error of a share; 0 for means, whose spread is not known. */
-function noiseOf({ value_type, pass_rate, pass_known_count }: ScorerStats): number {
-  if (value_type !== 'binary' || pass_rate === null || pass_known_count === 0) return 0
-  return Math.sqrt((pass_rate * (1 - pass_rate)) / pass_known_count)
+/** The standard error of a share. */
+function noiseOf({ value, counted }: Score): number {
+  return counted === 0 ? 0 : Math.sqrt((value * (1 - value)) / counted)
+}
+
+/** Values that differ by less are the same but for rounding. */
+const ROUNDING = 1e-9
+
+/** What the client's own summary says, where that is another value; undefined where it agrees or says nothing. */
+export function clientDiffers(value: number | undefined, said: number | undefined): number | undefined {
+  const isSame = value !== undefined && said !== undefined && Math.abs(value - said) <= ROUNDING
+  return isSame ? undefined : said
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { askResults, type ResultsRequest, type ResultsRow } from '../../api/evaluations.ts'
+import { exceptionText } from '../../api/exception-text.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { formatDuration } from '../../components/format.ts'
 import { JsonView } from '../../components/json-view/json-view.tsx'
@@ -98,7 +99,17 @@ function RunResult({
               Trace
             </Link>
           </h3>
-          <JsonView label="Output" value={trial.model_output} maxHeight={240} />
+          {trial.error ? (
+            <p
+              role="note"
+              aria-label="Error"
+              className="mb-2 rounded-md bg-error-soft p-2 text-sm text-error wrap-anywhere"
+            >
+              {exceptionText(trial.error).line}
+            </p>
+          ) : (
+            <JsonView label="Output" value={trial.model_output} maxHeight={240} />
+          )}
           <JsonView label="Scores" value={trial.scores} maxHeight={240} />
         </div>
       ))}

@@ -1,20 +1,47 @@
-import type { ResultsRequest } from '../../api/evaluations.ts'
-import type { CompareSearch } from './search.ts'
+import type { ResultsRequest, ResultsSort } from '../../api/evaluations.ts'
+import type { Metric } from './metrics.ts'
+import { AS_STORED, type CompareSearch } from './search.ts'
+
+/** The first metrics decide the order when no one of them is chosen: each is one more look at all trials. */
+const METRICS_SORTED_BY = 3
 
 /** What is asked for the rows of a comparison, in their order; parts of them by `limit` and `offset`. */
-export function resultsRequest(runs: readonly string[], { shared, sort }: CompareSearch): ResultsRequest {
-  return { evaluation_call_ids: runs, require_intersection: shared, sort_by: sortOf(sort, runs) }
+export function resultsRequest(
+  runs: readonly string[],
+  { shared, sort, of }: CompareSearch,
+  metrics: readonly Metric[],
+): ResultsRequest {
+  const sort_by = sortOf({ sort, of }, runs, metrics)
+  return { evaluation_call_ids: runs, require_intersection: shared, include_errors: true, sort_by }
 }
 
 /** Rows whole enough to be shown: with their inputs, wherever those are kept. */
 export const WITH_INPUTS = { include_raw_data_rows: true, resolve_row_refs: true }
 
-/** `~` puts the rows first on which the runs differ most. */
-function sortOf(sort: string, runs: readonly string[]) {
-  const metric = sort.replace(/^[-~]/, '')
-  if (metric === '') return []
-  const field = `scores.${metric}`
-  if (sort.startsWith('~')) return [{ field, direction: 'desc' as const, mode: 'difference' as const }]
-  const direction = sort.startsWith('-') ? ('desc' as const) : ('asc' as const)
-  return [{ field, direction, ...(runs[0] !== undefined && { evaluation_call_id: runs[0] }) }]
+/**
+ * Of several runs, first the rows on which another fails that the baseline does not, then those that got worse by the first
+ * metrics; of one run, the rows that failed, then the worst. `~` does that by one metric, `+` has what got better by it first.
+ */
+function sortOf(
+  { sort, of }: Pick<CompareSearch, 'sort' | 'of'>,
+  runs: readonly string[],
+  metrics: readonly Metric[],
+): ResultsSort[] {
+  const [baseline] = runs
+  if (sort === AS_STORED || baseline === undefined) return []
+  const change = runs.length > 1 ? { mode: 'change' as const, evaluation_call_id: baseline } : {}
+  const worstFirst = ({ id, isLessBetter }: Metric): ResultsSort => ({
+    field: `scores.${id}`,
+    direction: isLessBetter ? 'desc' : 'asc',
+    ...change,
+  })
+  const errorsFirst: ResultsSort = { field: 'errors', direction: 'desc', ...change }
+  if (sort === '') return [errorsFirst, ...metrics.slice(0, METRICS_SORTED_BY).map(worstFirst)]
+  const id = sort.replace(/^[-~+]/, '')
+  const chosen = metrics.filter((metric) => metric.id === id)
+  if (sort.startsWith('~')) return chosen.map(worstFirst)
+  if (sort.startsWith('+'))
+    return chosen.map((metric) => worstFirst({ ...metric, isLessBetter: !metric.isLessBetter }))
+  const direction = sort.startsWith('-') ? 'desc' : 'asc'
+  return [{ field: `scores.${id}`, direction, evaluation_call_id: runs[of] ?? baseline }]
 }

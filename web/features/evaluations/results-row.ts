@@ -1,7 +1,9 @@
 import type { ResultsRow } from '../../api/evaluations.ts'
+import { exceptionText } from '../../api/exception-text.ts'
 import { objectOf } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
+import type { Metric } from './metrics.ts'
 
 const CELL_CHARS = 256
 
@@ -15,9 +17,9 @@ export interface CompareRow {
 
 export interface RunCell {
   output: string
-  /** Means over the trials, by metric. */
-  scores: Map<string, number>
-  trials: number
+  /** The first error of its trials, on one line; empty where none has one. */
+  error: string
+  trials: readonly { scores: ReadonlyMap<string, number>; isError: boolean }[]
   latencyMs: number | null
 }
 
@@ -30,8 +32,8 @@ export function compareRow({ row_digest, raw_data_row, evaluations }: ResultsRow
         evaluation_call_id,
         {
           output: preview(trials[0]?.model_output ?? null, CELL_CHARS),
-          scores: meansOf(trials.map(({ scores }) => leavesIn(scores))),
-          trials: trials.length,
+          error: errorLine(trials.find(({ error }) => error)?.error),
+          trials: trials.map(({ scores, error }) => ({ scores: leavesIn(scores), isError: !!error })),
           latencyMs: meanOf(
             trials.flatMap(({ model_latency_seconds: seconds }) =>
               seconds === null ? [] : [seconds * 1000],
@@ -58,11 +60,19 @@ export function leavesIn(scores: Json | undefined, path: readonly string[] = [])
   )
 }
 
-function meansOf(trials: readonly Map<string, number>[]): Map<string, number> {
-  const names = new Set(trials.flatMap((trial) => [...trial.keys()]))
-  return new Map(
-    [...names].map((name) => [name, meanOf(trials.flatMap((trial) => trial.get(name) ?? [])) ?? 0]),
+/** The mean over the trials of a row, of which those with an error count as failures; undefined where none has a value. */
+export function scoreOfRow(
+  cell: Pick<RunCell, 'trials'> | undefined,
+  { id, isShare }: Pick<Metric, 'id' | 'isShare'>,
+): number | undefined {
+  const values = (cell?.trials ?? []).flatMap(
+    ({ scores, isError }) => scores.get(id) ?? (isError && isShare ? 0 : []),
   )
+  return meanOf(values) ?? undefined
+}
+
+function errorLine(error: string | null | undefined): string {
+  return error ? exceptionText(error).line.slice(0, CELL_CHARS) : ''
 }
 
 function meanOf(values: readonly number[]): number | null {

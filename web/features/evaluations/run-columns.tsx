@@ -1,18 +1,32 @@
+import type { EvaluationResults } from '../../api/evaluations.ts'
 import { ShareBar } from '../../components/bars.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
+import { TextOrRef } from '../../components/ref-link.tsx'
+import { Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
+import { nameOfRef } from '../../components/weave-ref.ts'
+import { clientDiffers, type Metric, metricsOf, type Score, scoreIn } from './metrics.ts'
 import { Progress } from './progress.tsx'
 import type { RunRow } from './run-row.ts'
+import type { Scores } from './use-scores.ts'
 
 /** Metrics that have a column; the others are on the page of the evaluation. */
 const METRICS_MAX = 12
 
-/** The columns of every evaluation, and one for each metric that any of them has. */
-export function runColumns(project: string, rows: readonly RunRow[]): TableColumn<RunRow>[] {
-  const metrics = [...new Set(rows.flatMap((row) => [...row.metrics.keys()]))].slice(0, METRICS_MAX)
+/** The columns of every evaluation, and one for each metric that any of them has; scorers' before those of clients. */
+export function runColumns(project: string, rows: readonly RunRow[], scores: Scores): TableColumn<RunRow>[] {
+  const evaluations = [...scores.values()].filter((one) => one !== undefined)
+  const scored = metricsOf({ evaluations }, NO_DIRECTIONS)
+  const shares = new Map(scored.map(({ id, isShare }) => [id, isShare]))
+  const said = new Set(rows.flatMap((row) => [...row.metrics.keys()]))
+  // What clients said is there first, so that columns keep their places; what they say of the output is no score.
+  const isScore = (metric: string) => !metric.startsWith('output.')
+  const metrics = [...new Set([...said, ...shares.keys()])]
+    .sort((a, b) => Number(isScore(b)) - Number(isScore(a)))
+    .slice(0, METRICS_MAX)
   return [
     {
       id: 'name',
@@ -27,8 +41,22 @@ export function runColumns(project: string, rows: readonly RunRow[]): TableColum
         </span>
       ),
     },
-    { id: 'model', title: 'Model', width: 160, cell: (row) => row.model },
-    ...metrics.map((metric) => metricColumn(metric)),
+    { id: 'model', title: 'Model', width: 160, cell: (row) => <TextOrRef text={row.model} /> },
+    {
+      id: 'trials',
+      title: 'Trials',
+      width: 64,
+      align: 'end',
+      cell: (row) => formatCount(scores.get(row.id)?.trial_count),
+    },
+    {
+      id: 'errors',
+      title: 'Errors',
+      width: 64,
+      align: 'end',
+      cell: (row) => <Errors count={scores.get(row.id)?.error_count} />,
+    },
+    ...metrics.map((id) => metricColumn({ id, isShare: shares.get(id) ?? false }, scores)),
     {
       id: 'latency',
       title: 'Latency',
@@ -41,41 +69,79 @@ export function runColumns(project: string, rows: readonly RunRow[]): TableColum
   ]
 }
 
-function metricColumn(metric: string): TableColumn<RunRow> {
+/** A table shows values, not which of them are better. */
+const NO_DIRECTIONS = new Map<string, never>()
+
+function Errors({ count }: { count: number | undefined }) {
+  return <span className={count ? 'text-error' : 'text-muted'}>{formatCount(count)}</span>
+}
+
+function metricColumn(metric: Pick<Metric, 'id' | 'isShare'>, scores: Scores): TableColumn<RunRow> {
   return {
-    id: metric,
-    title: metric,
+    id: metric.id,
+    title: metric.id,
     width: 150,
     align: 'end',
-    cell: (row) => {
-      const value = row.metrics.get(metric)
-      if (value === undefined) return <span className="text-muted">{MISSING}</span>
-      return (
-        <span className="flex items-center justify-end gap-2">
-          {value >= 0 && value <= 1 && <ShareBar share={value} label={`${metric}: ${value}`} />}
-          <span className="tabular w-12 text-end">{formatNumber(value)}</span>
-        </span>
-      )
-    },
+    cell: (row) => <MetricCell row={row} metric={metric} scores={scores} />,
   }
 }
 
+interface MetricCellProps {
+  row: RunRow
+  metric: Pick<Metric, 'id' | 'isShare'>
+  scores: Scores
+}
+
+/** What the trials come to; where the client's own summary says something else, that too. */
+function MetricCell({ row, metric, scores }: MetricCellProps) {
+  if (!scores.has(row.id)) return <Skeleton className="my-2 ms-auto h-3 w-16" />
+  const score = scoreIn(scores.get(row.id), metric)
+  const differing = clientDiffers(score?.value, row.metrics.get(metric.id))
+  const value = score?.value
+  return (
+    <span
+      className="flex items-center justify-end gap-2"
+      title={score === undefined ? undefined : scoreText(score, metric)}
+    >
+      {differing !== undefined && (
+        <span className="tabular truncate text-2xs text-warn" title="By the client's own summary">
+          client {formatNumber(differing)}
+        </span>
+      )}
+      {value !== undefined && differing === undefined && value >= 0 && value <= 1 && (
+        <ShareBar share={value} label={`${metric.id}: ${value}`} />
+      )}
+      {value === undefined ? (
+        <span className="text-muted">{differing === undefined ? MISSING : ''}</span>
+      ) : (
+        <span className="tabular w-12 text-end">{formatNumber(value)}</span>
+      )}
+    </span>
+  )
+}
+
+function scoreText({ value, counted, errors }: Score, { isShare }: Pick<Metric, 'isShare'>): string {
+  const failed = errors === 0 ? '' : isShare ? `; ${errors} of them errors` : `; ${errors} errors`
+  return `${value} over ${counted} trials${failed}`
+}
+
 /** Two lines of an evaluation, on a phone. */
-export function NarrowRun({ row }: { row: RunRow }) {
-  const [first] = row.metrics
+export function NarrowRun({ row, results }: { row: RunRow; results: EvaluationResults | undefined }) {
+  const [metric] = metricsOf({ evaluations: results === undefined ? [] : [results] }, NO_DIRECTIONS)
+  const score = metric && scoreIn(results, metric)
   return (
     <span className="flex min-w-0 flex-1 items-center gap-3">
       <Status kind={row.status} show="dot" />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-strong">{row.name}</span>
         <span className="block truncate text-xs text-muted">
-          {row.model} · <Time iso={row.startedAt} />
+          {nameOfRef(row.model)} · <Time iso={row.startedAt} />
         </span>
       </span>
-      {first !== undefined && (
+      {metric !== undefined && score !== undefined && (
         <span className="text-end">
-          <span className="tabular block text-strong">{formatNumber(first[1])}</span>
-          <span className="block max-w-28 truncate text-xs text-muted">{first[0]}</span>
+          <span className="tabular block text-strong">{formatNumber(score.value)}</span>
+          <span className="block max-w-28 truncate text-xs text-muted">{metric.id}</span>
         </span>
       )}
     </span>

@@ -1,6 +1,7 @@
 import type { Call } from '../../api/calls.ts'
 import { objectOf } from '../../api/json.ts'
 import type { StatusKind } from '../../components/status.tsx'
+import { nameOfRef } from '../../components/weave-ref.ts'
 import { latencyIn, metricsIn } from './metrics.ts'
 
 /** An evaluation as the list shows it. */
@@ -8,11 +9,13 @@ export interface RunRow {
   id: string
   name: string
   evaluation: string
+  /** A ref, or what else the client said. */
   model: string
   status: StatusKind
   startedAt: string
   latencyMs: number | null
   tokens: number | null
+  /** By the client's own summary. */
   metrics: Map<string, number>
 }
 
@@ -26,18 +29,11 @@ export function runRow(call: Call): RunRow {
     id: call.id,
     name: call.display_name ?? evaluation,
     evaluation,
-    model: nameOfRef(inputs['model']),
+    model: typeof inputs['model'] === 'string' ? inputs['model'] : '',
     status: call.exception ? 'error' : call.ended_at === null ? 'running' : 'ok',
     startedAt: call.started_at,
     latencyMs: latencyIn(call.output),
     tokens: tokens.length === 0 ? null : tokens.reduce((sum, count) => sum + count, 0),
     metrics: metricsIn(call.output),
   }
-}
-
-/** The name in a ref to an object or an op; anything else as it is. */
-export function nameOfRef(ref: unknown): string {
-  if (typeof ref !== 'string') return ''
-  const name = /^weave:\/\/\/[^/]+\/[^/]+\/(?:object|op)\/([^:/]+)/.exec(ref)?.[1]
-  return name === undefined ? ref : decodeURIComponent(name)
 }

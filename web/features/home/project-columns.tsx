@@ -16,6 +16,15 @@ export function projectRow(activity: ProjectActivity): ProjectRow {
   return { ...activity, id: `${activity.entity}/${activity.project}`, calls }
 }
 
+/** What would be rounded to nothing. */
+const SHARE_MIN = 0.001
+
+/** A few that failed among many are not none. */
+function failedShare(failed: number, calls: number): string {
+  const share = Math.min(1, failed / calls)
+  return share > 0 && share < SHARE_MIN ? `< ${formatShare(SHARE_MIN)}` : formatShare(share)
+}
+
 export const PROJECT_COLUMNS: readonly TableColumn<ProjectRow>[] = [
   {
     id: 'name',
@@ -45,7 +54,7 @@ export const PROJECT_COLUMNS: readonly TableColumn<ProjectRow>[] = [
     align: 'end',
     cell: ({ calls, failed }) => (
       <span className={failed > 0 ? 'text-error' : 'text-muted'}>
-        {calls === 0 ? MISSING : formatShare(Math.min(1, failed / calls))}
+        {calls === 0 ? MISSING : failedShare(failed, calls)}
       </span>
     ),
   },

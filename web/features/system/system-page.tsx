@@ -1,6 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { type Health, healthQuery, metricsTextQuery } from '../../api/system.ts'
+import {
+  analysisQuery,
+  diskQuery,
+  engineLogsQuery,
+  type Health,
+  hardwareQuery,
+  healthQuery,
+  metricsTextQuery,
+  routerQuery,
+  versionsQuery,
+} from '../../api/system.ts'
 import { formatBytes, formatCount, formatDuration } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
 import { ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
@@ -13,10 +23,24 @@ import { Machine } from './machine.tsx'
 import { metricValue, requestsOf, type Sample, samplesOf, totalOf, writesOf } from './prometheus.ts'
 import { WritesBar } from './writes-bar.tsx'
 
+/** What the sections need before they know their heights. */
+const SHOWN = [
+  healthQuery,
+  metricsTextQuery,
+  routerQuery,
+  analysisQuery,
+  hardwareQuery,
+  versionsQuery,
+  diskQuery,
+  engineLogsQuery,
+] as const
+
 /** Whether the server is well, what became of what it took, and what its engines are doing. */
 export function SystemPage() {
   const health = useQuery(healthQuery)
   const metrics = useQuery(metricsTextQuery)
+  // Sections of unknown height stand below one another, so all of them come at once.
+  const isWaiting = useQueries({ queries: SHOWN }).some(({ isPending }) => isPending)
   const samples = useMemo(() => samplesOf(metrics.data ?? ''), [metrics.data])
   const started = metricValue(samples, 'process_start_time_seconds')
   return (
@@ -38,7 +62,8 @@ export function SystemPage() {
       {metrics.error !== null && metrics.data !== undefined && (
         <StaleBanner error={metrics.error} onRetry={() => void metrics.refetch()} />
       )}
-      <div className="thin-scroll min-h-0 flex-1 overflow-y-auto">
+      {isWaiting && <Skeleton className="m-4 h-64" />}
+      <div className="thin-scroll min-h-0 flex-1 overflow-y-auto" hidden={isWaiting}>
         <div className="mx-auto grid max-w-7xl grid-cols-2 gap-x-8 gap-y-6 p-4 max-lg:grid-cols-1 max-md:p-3">
           <div className="flex min-w-0 flex-col gap-6">
             <Section title="Rows for the trace database">
@@ -196,30 +221,35 @@ function Process({ samples }: { samples: readonly Sample[] }) {
           </div>
         ))}
       </dl>
-      <table className="tabular text-xs">
-        <thead className="text-2xs text-muted">
-          <tr className="h-7 border-b border-hair">
-            <th className="text-start font-normal">Operation</th>
-            <th className="ps-2 text-end font-normal">Requests</th>
-            <th className="ps-2 text-end font-normal">Failed</th>
-            <th className="ps-2 text-end font-normal">Mean</th>
-          </tr>
-        </thead>
-        <tbody>
-          {requestsOf(samples)
-            .slice(0, OPERATIONS_SHOWN)
-            .map(({ operation, count, failed, meanMs }) => (
-              <tr key={operation} className="h-6 border-b border-hair/60 text-end">
-                <th scope="row" className="truncate text-start font-normal text-strong">
-                  {operation}
-                </th>
-                <td className="ps-2">{formatCount(count)}</td>
-                <td className={failed > 0 ? 'ps-2 text-error' : 'ps-2 text-muted'}>{formatCount(failed)}</td>
-                <td className="ps-2">{formatDuration(meanMs)}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      {/* Room for all operations that are ever listed. */}
+      <div className="min-h-67">
+        <table className="tabular w-full text-xs">
+          <thead className="text-2xs text-muted">
+            <tr className="h-7 border-b border-hair">
+              <th className="text-start font-normal">Operation</th>
+              <th className="ps-2 text-end font-normal">Requests</th>
+              <th className="ps-2 text-end font-normal">Failed</th>
+              <th className="ps-2 text-end font-normal">Mean</th>
+            </tr>
+          </thead>
+          <tbody>
+            {requestsOf(samples)
+              .slice(0, OPERATIONS_SHOWN)
+              .map(({ operation, count, failed, meanMs }) => (
+                <tr key={operation} className="h-6 border-b border-hair/60 text-end">
+                  <th scope="row" className="truncate text-start font-normal text-strong">
+                    {operation}
+                  </th>
+                  <td className="ps-2">{formatCount(count)}</td>
+                  <td className={failed > 0 ? 'ps-2 text-error' : 'ps-2 text-muted'}>
+                    {formatCount(failed)}
+                  </td>
+                  <td className="ps-2">{formatDuration(meanMs)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
     </>
   )
 }

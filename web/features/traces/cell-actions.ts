@@ -1,18 +1,18 @@
+import type { CallField } from '../../api/calls.ts'
 import { copyText } from '../../components/copy-button.tsx'
 import type { MenuGroup } from '../../components/menu-popup.tsx'
 import { notify } from '../../components/toast.ts'
 import { type CallRow, cellChars } from './call-row.ts'
 import { columnOf } from './columns.tsx'
 import { conditionText } from './conditions.ts'
-import type { SamplePath } from './sample.ts'
 import type { Comparison } from './search.ts'
 
 /** Columns to add from one cell: more are better looked for in the column picker. */
 const PATHS_MAX = 6
 
 interface CellContext {
-  /** Paths within the newest calls, the most frequent first. */
-  paths: readonly SamplePath[]
+  /** Fields within payloads, the most frequent first. */
+  paths: readonly CallField[]
   /** Columns that are shown. */
   ids: readonly string[]
   onFilter: (condition: Comparison) => void
@@ -36,7 +36,7 @@ export function cellActions(row: CallRow, column: string, context: CellContext):
       })),
     },
     { entries: [{ label: 'Copy', isDisabled: text === '', onSelect: () => void copy(text) }] },
-    // Last, because they come when the newest calls have been read.
+    // Last, because they come when the server has told them.
     {
       label: 'Add column',
       entries: inside.map(({ path }) => ({ label: path, onSelect: () => onColumn(path) })),

@@ -1,9 +1,10 @@
 import { ArrowDown, ArrowUp, Search } from 'lucide-react'
 import { useState } from 'react'
+import type { CallFieldsRes } from '../../api/calls.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
+import { pathsIn } from './call-fields.ts'
 import { columnOf, KNOWN_COLUMNS } from './columns.tsx'
-import type { SamplePath } from './sample.ts'
 
 /** More are found by typing. */
 const OFFERED_MAX = 200
@@ -11,17 +12,22 @@ const OFFERED_MAX = 200
 interface ColumnPickerProps {
   /** What is shown, in order. */
   ids: readonly string[]
-  paths: readonly SamplePath[]
+  /** What calls have; undefined until it is known. */
+  known: CallFieldsRes | undefined
   onChange: (ids: string[]) => void
 }
 
 /** Which columns, in which order: those that every call has, and any path within inputs, output, attributes and summary. */
-export function ColumnPicker({ ids, paths, onChange }: ColumnPickerProps) {
+export function ColumnPicker({ ids, known, onChange }: ColumnPickerProps) {
   const [find, setFind] = useState('')
   const isFound = (text: string) => text.toLowerCase().includes(find.toLowerCase())
   const others = [
     ...KNOWN_COLUMNS.map(({ id, title }) => ({ id, title, hint: '' })),
-    ...paths.map(({ path, example, count }) => ({ id: path, title: path, hint: `${example} · in ${count}` })),
+    ...pathsIn(known?.fields ?? []).map(({ path, example, count }) => ({
+      id: path,
+      title: path,
+      hint: [example, `in ${count.toLocaleString('en')}`].filter(Boolean).join(' · '),
+    })),
   ].filter(({ id, title }) => !ids.includes(id) && isFound(`${title} ${id}`))
   const move = (index: number, by: number) => {
     const next = [...ids]
@@ -36,6 +42,7 @@ export function ColumnPicker({ ids, paths, onChange }: ColumnPickerProps) {
         placeholder="Find a column or a path"
         value={find}
         onValueChange={setFind}
+        autoFocus
         icon={<Search size={14} aria-hidden />}
       />
       <ul className="flex flex-col">
@@ -76,6 +83,12 @@ export function ColumnPicker({ ids, paths, onChange }: ColumnPickerProps) {
         ))}
         {others.length > OFFERED_MAX && (
           <li className="px-2 text-xs text-muted">{others.length - OFFERED_MAX} more: type to find them</li>
+        )}
+        {known?.is_sample && (
+          <li className="tabular px-2 text-xs text-muted">
+            Counted in {known.sampled_calls.toLocaleString('en')} of {known.total_calls.toLocaleString('en')}{' '}
+            calls
+          </li>
         )}
         {others.length === 0 && find !== '' && (
           <li>

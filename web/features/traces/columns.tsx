@@ -1,6 +1,7 @@
 import { MessageSquareText } from 'lucide-react'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { formatCost, formatCount, formatDuration } from '../../components/format.ts'
+import { TextOrRef } from '../../components/ref-link.tsx'
 import { recall, remember } from '../../components/remembered.ts'
 import { Badge, Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
@@ -80,7 +81,7 @@ const KNOWN: readonly Column[] = [
   {
     id: 'cost',
     title: 'Cost',
-    width: 80,
+    width: 96,
     align: 'end',
     text: (row) => number(row.cost),
     cell: (row) => formatCost(row.cost),
@@ -160,7 +161,7 @@ export function columnOf(id: string): Column {
     isSortable: true,
     sortField: id,
     text: (row) => row.cells[id] ?? '',
-    cell: (row) => row.cells[id],
+    cell: (row) => <TextOrRef text={row.cells[id]} />,
   }
 }
 

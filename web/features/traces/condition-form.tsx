@@ -1,21 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { Select } from '../../components/select.tsx'
+import { fieldSuggestions, fieldsQuery, valueSuggestions, valuesQuery } from './call-fields.ts'
 import { needsValue, OPERATOR_WORDS, operatorsFor } from './conditions.ts'
-import { fieldSuggestions, type Sample, valueSuggestions } from './sample.ts'
 import type { Comparison } from './search.ts'
 
 interface ConditionFormProps {
-  /** Offers fields and values that exist; nothing is offered until it is there. */
-  sample: Sample | undefined
+  project: string
   initial?: Comparison
   onDone: (condition: Comparison) => void
 }
 
-/** Field, operator and value of one condition, from what the newest calls have. */
-export function ConditionForm({ sample, initial, onDone }: ConditionFormProps) {
+/** Field, operator and value of one condition, with the fields and values that calls have. */
+export function ConditionForm({ project, initial, onDone }: ConditionFormProps) {
   const [condition, setCondition] = useState<Comparison>(initial ?? { field: '', op: 'is', value: '' })
+  // Values are asked for where one is about to be written, and not for each letter of a field.
+  const [valued, setValued] = useState(initial?.field ?? '')
+  const { data: known } = useQuery(fieldsQuery(project))
+  const { data: values } = useQuery({ ...valuesQuery(project, valued), enabled: valued !== '' })
   const operators = operatorsFor(condition.field)
   const op = operators.includes(condition.op) ? condition.op : (operators[0] ?? 'is')
   const setField = (field: string) => setCondition((old) => ({ ...old, field }))
@@ -33,7 +37,7 @@ export function ConditionForm({ sample, initial, onDone }: ConditionFormProps) {
         label="Field"
         placeholder="Field, for instance inputs.question"
         value={condition.field}
-        suggestions={sample === undefined ? [] : fieldSuggestions(sample)}
+        suggestions={fieldSuggestions(known?.fields ?? [])}
         onChange={setField}
         onCommit={setField}
         autoFocus={initial === undefined}
@@ -51,7 +55,9 @@ export function ConditionForm({ sample, initial, onDone }: ConditionFormProps) {
           label="Value"
           placeholder="Value"
           value={condition.value}
-          suggestions={sample === undefined ? [] : valueSuggestions(sample, condition.field)}
+          suggestions={valueSuggestions(condition.field, valued === condition.field ? (values ?? []) : [])}
+          onOpen={() => setValued(condition.field)}
+          opensOnFocus
           onChange={setValue}
           onCommit={(value) => {
             setValue(value)

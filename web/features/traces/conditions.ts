@@ -1,4 +1,5 @@
 import type { Operand, Operation } from '../../api/calls.ts'
+import { declaresKind, KIND_PATHS, wordsOfKind } from '../../api/op-kinds.ts'
 import type { Comparison, Condition, Operator } from './search.ts'
 
 /** What a chip says between its field and its value. */
@@ -14,9 +15,10 @@ export const OPERATOR_WORDS: Record<Operator, string> = {
   lacks: 'is missing',
 }
 
-/** Fields with a name of their own, and how the API calls them. */
-export const FIELDS: Record<string, { path: string; kind: 'text' | 'number' | 'status' }> = {
-  status: { path: 'summary.weave.status', kind: 'status' },
+/** Fields with a name of their own, and how the API calls them; a choice has few values, which are only equal or not. */
+export const FIELDS: Record<string, { path: string; kind: 'text' | 'number' | 'choice' }> = {
+  status: { path: 'summary.weave.status', kind: 'choice' },
+  kind: { path: 'attributes.weave.kind', kind: 'choice' },
   op: { path: 'summary.weave.trace_name', kind: 'text' },
   latency_ms: { path: 'summary.weave.latency_ms', kind: 'number' },
   id: { path: 'id', kind: 'text' },
@@ -37,7 +39,8 @@ export function fieldPath(field: string): string {
 /** What an operator is called on a field: numbers compare, texts contain. */
 export function operatorsFor(field: string): readonly Operator[] {
   const kind = Object.hasOwn(FIELDS, field) ? FIELDS[field]?.kind : undefined
-  if (kind === 'status') return ['is', 'isnt']
+  if (field === 'kind') return ['is', 'isnt', 'has', 'lacks']
+  if (kind === 'choice') return ['is', 'isnt']
   if (kind === 'number') return ['gt', 'gte', 'lt', 'lte', 'is']
   if (kind === 'text') return ['is', 'isnt', 'contains', 'has', 'lacks']
   return ['is', 'isnt', 'contains', 'gt', 'gte', 'lt', 'lte', 'has', 'lacks']
@@ -55,6 +58,7 @@ export function operationOf(condition: Condition): Operation {
 }
 
 function comparison({ field, op, value }: Comparison): Operation {
+  if (field === 'kind') return kindOperation(op, value)
   const found: Operand = { $getField: fieldPath(field) }
   const literal: Operand = { $literal: value }
   switch (op) {
@@ -71,6 +75,17 @@ function comparison({ field, op, value }: Comparison): Operation {
     default:
       return ordered(op, found, value)
   }
+}
+
+/** Clients declare a kind at several places and in several words. */
+function kindOperation(op: Operator, value: string): Operation {
+  const isThere: Operation = {
+    $or: KIND_PATHS.map((path) => ({ $not: [{ $eq: [{ $getField: path }, { $literal: null }] }] })),
+  }
+  if (op === 'has') return isThere
+  if (op === 'lacks') return { $not: [isThere] }
+  const declares = declaresKind(wordsOfKind(value))
+  return op === 'isnt' ? { $not: [declares] } : declares
 }
 
 function ordered(op: 'lt' | 'lte' | 'gt' | 'gte', found: Operand, value: string): Operation {
@@ -107,46 +122,4 @@ export function conditionText(condition: Condition): string {
   if ('expr' in condition) return JSON.stringify(condition.expr)
   const { field, op, value } = condition
   return needsValue(op) ? `${field} ${OPERATOR_WORDS[op]} ${value}` : `${field} ${OPERATOR_WORDS[op]}`
-}
-
-const TYPED_OPERATORS: readonly [string, Operator][] = [
-  ['>=', 'gte'],
-  ['<=', 'lte'],
-  ['>', 'gt'],
-  ['<', 'lt'],
-  ['!=', 'isnt'],
-  ['=', 'is'],
-]
-
-/**
- * What a person typed as a condition: `status:error`, `latency:>2s`, `inputs.question:*refund*`, `-op:x`. Undefined for
- * anything else.
- */
-export function parseCondition(typed: string): Comparison | undefined {
-  const match = /^(-?)([\w.]+(?:\[\d+\])?[\w.]*):(.+)$/.exec(typed.trim())
-  if (match === null) return undefined
-  const [, minus, name = '', rest = ''] = match
-  const field = name === 'latency' ? 'latency_ms' : name
-  if (rest === '*') return { field, op: minus === '-' ? 'lacks' : 'has', value: '' }
-  const contained = /^\*(.+)\*$/.exec(rest)?.[1]
-  if (contained !== undefined) return { field, op: 'contains', value: contained }
-  const [sign, op] = TYPED_OPERATORS.find(([text]) => rest.startsWith(text)) ?? ['', 'is' as const]
-  const value = unquoted(rest.slice(sign.length))
-  if (value === '') return undefined
-  return {
-    field,
-    op: minus === '-' && op === 'is' ? 'isnt' : op,
-    value: field === 'latency_ms' ? String(millisecondsOf(value)) : value,
-  }
-}
-
-function unquoted(text: string): string {
-  return /^".*"$/.test(text) ? text.slice(1, -1) : text
-}
-
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }
-
-function millisecondsOf(text: string): number | string {
-  const [, amount = '', unit = 'ms'] = /^([\d.]+)\s*(ms|s|min|m|h)?$/.exec(text) ?? []
-  return amount === '' ? text : Number(amount) * (UNITS[unit] ?? 1)
 }

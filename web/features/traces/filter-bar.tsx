@@ -1,32 +1,30 @@
-import { useQuery } from '@tanstack/react-query'
-import { Braces, ListFilter, Plus, Search, X } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Braces, ListFilter, Plus, X } from 'lucide-react'
+import { Suspense, useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
-import { Input } from '../../components/input.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Popover } from '../../components/popover.tsx'
-import { conditionText, parseCondition } from './conditions.ts'
+import { conditionText } from './conditions.ts'
 import { RangeMenu } from './range-menu.tsx'
-import { sampleQuery } from './sample.ts'
 import type { ChangeSearch, Comparison, Condition, TracesSearch } from './search.ts'
+import { SearchField } from './search-field.tsx'
 import type { Traces } from './use-traces.ts'
 
-const ConditionForm = lazy(async () => ({ default: (await import('./condition-form.tsx')).ConditionForm }))
+const ConditionForm = lazyPart(async () => (await import('./condition-form.tsx')).ConditionForm)
 
-const QueryDialog = lazy(async () => ({ default: (await import('./query-dialog.tsx')).QueryDialog }))
-
-/** Typing settles before the server is asked. */
-const TYPING_MS = 250
+const QueryDialog = lazyPart(async () => (await import('./query-dialog.tsx')).QueryDialog)
 
 interface FilterBarProps {
   search: TracesSearch
   change: ChangeSearch
   project: string
   traces: Traces
+  /** Shows the calls that came since, at the top of the list. */
+  onNew: () => void
 }
 
 /** Search and conditions, the time, and what is new. What is typed and what is clicked end in the same chips. */
-export function FilterBar({ search, change, project, traces }: FilterBarProps) {
+export function FilterBar({ search, change, project, traces, onNew }: FilterBarProps) {
   const { filter } = search
   const add = (condition: Comparison) => change({ filter: [...filter, condition], open: '' })
   const replace = (index: number, condition: Comparison) =>
@@ -35,9 +33,9 @@ export function FilterBar({ search, change, project, traces }: FilterBarProps) {
   return (
     <>
       <SearchField
+        project={project}
         text={search.text}
-        onText={(text) => change({ text }, 'replace')}
-        onCondition={(condition) => change({ filter: [...filter, condition], text: '' })}
+        onSearch={(text, conditions) => change({ text, filter: [...filter, ...conditions], open: '' })}
       />
       {filter.map((condition, index) => (
         <Chip
@@ -60,7 +58,7 @@ export function FilterBar({ search, change, project, traces }: FilterBarProps) {
         {traces.newCount > 0 && (
           <button
             type="button"
-            onClick={traces.showNew}
+            onClick={onNew}
             className="tabular h-6 rounded-full bg-selected px-2.5 text-xs text-link hover:brightness-95"
           >
             {traces.newCount.toLocaleString('en')} new
@@ -93,63 +91,6 @@ function EditAsQuery(props: Pick<FilterBarProps, 'search' | 'change' | 'project'
   )
 }
 
-function SearchField({
-  text,
-  onText,
-  onCondition,
-}: {
-  text: string
-  onText: (text: string) => void
-  onCondition: (condition: Comparison) => void
-}) {
-  const [typed, setTyped] = useState(text)
-  const field = useRef<HTMLInputElement>(null)
-  useKeys('Filters', [{ keys: '/', does: 'Search', run: () => field.current?.focus() }])
-  useEffect(() => setTyped(text), [text])
-  const latest = useRef(onText)
-  latest.current = onText
-  useEffect(() => {
-    // Half a condition is not a text to look for.
-    if (typed === text || /^-?[\w.]+:/.test(typed)) return
-    const timer = setTimeout(() => latest.current(typed), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed, text])
-  return (
-    <Input
-      ref={field}
-      label="Search calls"
-      placeholder="Search, or status:error latency:>2s"
-      value={typed}
-      className="w-72 max-md:w-full"
-      icon={<Search size={14} aria-hidden />}
-      end={
-        typed !== '' && (
-          <button
-            type="button"
-            aria-label="Clear the search"
-            className="text-muted hover:text-strong"
-            onClick={() => {
-              setTyped('')
-              onText('')
-            }}
-          >
-            <X size={14} />
-          </button>
-        )
-      }
-      onValueChange={setTyped}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.blur()
-        if (event.key !== 'Enter') return
-        const condition = parseCondition(typed)
-        if (condition === undefined) return onText(typed)
-        setTyped('')
-        onCondition(condition)
-      }}
-    />
-  )
-}
-
 function Chip({
   condition,
   project,
@@ -162,7 +103,6 @@ function Chip({
   onRemove: () => void
 }) {
   const [isOpen, setOpen] = useState(false)
-  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
   const text = conditionText(condition)
   const label = (
     <span className="max-w-64 truncate" title={text}>
@@ -185,7 +125,7 @@ function Chip({
           }
         >
           <ConditionForm
-            sample={sample}
+            project={project}
             initial={condition}
             onDone={(next) => {
               setOpen(false)
@@ -197,7 +137,7 @@ function Chip({
       <button
         type="button"
         aria-label={`Drop ${text}`}
-        className="flex h-full items-center rounded-e-md px-1 text-muted hover:bg-hover hover:text-strong"
+        className="flex h-full min-w-6 items-center justify-center rounded-e-md text-muted hover:bg-hover hover:text-strong"
         onClick={onRemove}
       >
         <X size={13} />
@@ -208,7 +148,6 @@ function Chip({
 
 function AddCondition({ project, onAdd }: { project: string; onAdd: (condition: Comparison) => void }) {
   const [isOpen, setOpen] = useState(false)
-  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
   useKeys('Filters ', [{ keys: 'f', does: 'Add a condition', run: () => setOpen(true) }])
   return (
     <Popover
@@ -222,7 +161,7 @@ function AddCondition({ project, onAdd }: { project: string; onAdd: (condition: 
       }
     >
       <ConditionForm
-        sample={sample}
+        project={project}
         onDone={(condition) => {
           setOpen(false)
           onAdd(condition)

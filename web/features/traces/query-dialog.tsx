@@ -34,7 +34,12 @@ export function QueryDialog({ project, search, change, onClose }: QueryDialogPro
           top.
         </p>
         <div className="relative">
-          <CodeEditor label="Query" value={text} onChange={setText} placeholder='{"$expr": {"$and": []}}' />
+          <CodeEditor
+            label="Query"
+            value={text}
+            onChange={setText}
+            placeholder='{"$expr": {"$gt": [{"$getField": "summary.weave.latency_ms"}, {"$literal": 2000}]}}'
+          />
           <CopyButton text={() => text} label="Copy query" className="absolute top-1.5 right-3" />
         </div>
         <div className="flex items-center gap-2">

@@ -22,6 +22,18 @@ describe('readQuery', () => {
       }
   })
 
+  it('reads back conditions on the kind, whichever word names it', () => {
+    for (const [op, value, again] of [
+      ['is', 'tool', 'tool'],
+      ['isnt', 'search', 'retriever'],
+      ['has', '', ''],
+      ['lacks', '', ''],
+    ] as const) {
+      const text = queryText({ filter: [{ field: 'kind', op, value }], text: '' })
+      expect(asked(text)).toEqual({ filter: [{ field: 'kind', op, value: again }], text: '' })
+    }
+  })
+
   it('keeps what no chip can say as it is', () => {
     const search: Asked = {
       filter: [{ expr: { $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] } }],

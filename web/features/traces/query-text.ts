@@ -1,13 +1,15 @@
 import type { Operation } from '../../api/calls.ts'
+import { DECLARED_KINDS } from '../../api/op-kinds.ts'
 import { FIELDS, operationOf, textOperation } from './conditions.ts'
 import type { Condition, Operator, TracesSearch } from './search.ts'
 import { operationsOf } from './use-traces.ts'
 
 type Asked = Pick<TracesSearch, 'filter' | 'text'>
 
-/** What chips and search ask for, as the API's query language has it. */
+/** What chips and search ask for, as the API's query language has it; empty for nothing, which needs no query. */
 export function queryText(search: Asked): string {
-  return layout({ $expr: { $and: operationsOf(search) } }, '')
+  const operations = operationsOf(search)
+  return operations.length === 0 ? '' : layout({ $expr: { $and: operations } }, '')
 }
 
 /** What fits one line of the editor stands on one. */
@@ -49,6 +51,7 @@ export function readQuery(text: string): ReadQuery {
   if (!isRecord(expr) || Object.keys(expr).length !== 1)
     return { problem: '"$expr" holds one operation, for instance {"$and": […]}' }
   const parts = Array.isArray(expr['$and']) ? expr['$and'] : [expr]
+  if (parts.length === 0) return { asked: { filter: [], text: '' }, query: undefined }
   const odd = parts.find((part) => !isRecord(part) || Object.keys(part).length !== 1)
   if (odd !== undefined) return { problem: `This is no operation: ${JSON.stringify(odd).slice(0, 80)}` }
   const asked = parts.reduce<Asked>(addPart, { filter: [], text: '' })
@@ -65,9 +68,20 @@ function addPart({ filter, text }: Asked, part: Record<string, unknown>): Asked 
 /** The condition that is written like this, or else this itself. */
 export function conditionOf(expr: Record<string, unknown>): Condition {
   const written = JSON.stringify(expr)
-  const found = candidates(expr).find((condition) => JSON.stringify(operationOf(condition)) === written)
+  const found = [...candidates(expr), ...KIND_CONDITIONS].find(
+    (condition) => JSON.stringify(operationOf(condition)) === written,
+  )
   return found ?? { expr }
 }
+
+/** Conditions on the kind are written in several paths and words, so each of the few there are is looked at. */
+const KIND_CONDITIONS: readonly Condition[] = [
+  ...DECLARED_KINDS.flatMap((value) =>
+    (['is', 'isnt'] as const).map((op): Condition => ({ field: 'kind', op, value })),
+  ),
+  { field: 'kind', op: 'has', value: '' },
+  { field: 'kind', op: 'lacks', value: '' },
+]
 
 /** Conditions that it may be: whether one is, writing it tells. */
 function candidates(expr: Record<string, unknown>): Condition[] {

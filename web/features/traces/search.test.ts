@@ -41,7 +41,7 @@ function randomSearch(seed: number): TracesSearch {
     ),
     text: one(TEXTS),
     range: one(['', '24h', 'all', '2026-11-20T00:00:00.000Z..2026-11-21T00:00:00.000Z', one(TEXTS)]),
-    sort: one(TEXTS),
+    sort: one(['-started_at', 'op', '-inputs.a b', 'output', '-summary.usage.x', 'summary.weave.status']),
     columns: some(() => one(TEXTS)),
     calls: one(['roots', 'all']),
     open: one(TEXTS),
@@ -59,6 +59,7 @@ describe('the address of the traces page', () => {
 
   it('is understood one field at a time', () => {
     const broken = { filter: 'x', text: 5, range: [], calls: 'some', open: 'a' }
-    expect(tracesSearch.parse(broken)).toEqual({ ...TRACES_SEARCH_DEFAULTS, open: 'a' })
+    for (const sort of [7, '', 'nothing', '--op', '-summary.weave.other', 'summary', 'constructor'])
+      expect(tracesSearch.parse({ ...broken, sort })).toEqual({ ...TRACES_SEARCH_DEFAULTS, open: 'a' })
   })
 })

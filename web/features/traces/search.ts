@@ -15,6 +15,10 @@ export type Condition = Comparison | Opaque
 
 export const SORT_DEFAULT = '-started_at'
 
+/** What the server can sort by: columns that every call has, what it derives of a call, and paths within payloads. */
+const SORTS =
+  /^-?(op|started_at|latency_ms|status|user|thread_id|id|(inputs|output|attributes)(\..+)?|summary\.(?!weave(\.|$)).+|summary\.weave\.(status|latency_ms|trace_name))$/
+
 /**
  * Everything that decides what the page shows, as the address has it. Whatever cannot be understood of a link is as if
  * it were not there, one field at a time.
@@ -27,7 +31,7 @@ export const tracesSearch = z.object({
   /** `1h`, `7d`, `all`, two times with `..` between them, or empty: the shortest that has calls. */
   range: z.catch(z._default(z.string(), ''), ''),
   /** A field, with a minus when the largest come first. */
-  sort: z.catch(z._default(z.string(), SORT_DEFAULT), SORT_DEFAULT),
+  sort: z.catch(z._default(z.string().check(z.regex(SORTS)), SORT_DEFAULT), SORT_DEFAULT),
   /** Ids of columns in order; empty for those that this browser remembers. */
   columns: z.catch(z._default(z.array(z.string()), []), []),
   /** Whether calls within others are listed too. */

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Download, Trash2, X } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { CallsRequest } from '../../api/calls.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Menu } from '../../components/menu.tsx'
 import { notify } from '../../components/toast.ts'
 import { chosenCount } from './chosen.ts'
@@ -12,9 +13,7 @@ import { type ExportFormat, exportCalls } from './export-calls.ts'
 import type { ChosenCalls } from './use-chosen.ts'
 import type { Traces } from './use-traces.ts'
 
-const ConfirmDialog = lazy(async () => ({
-  default: (await import('../../components/dialog.tsx')).ConfirmDialog,
-}))
+const ConfirmDialog = lazyPart(async () => (await import('../../components/dialog.tsx')).ConfirmDialog)
 
 interface SelectionBarProps {
   project: string

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Columns3, Download, Rows3 } from 'lucide-react'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Menu } from '../../components/menu.tsx'
 import { Popover } from '../../components/popover.tsx'
+import { fieldsQuery } from './call-fields.ts'
 import { type ExportFormat, exportCalls } from './export-calls.ts'
 import { ROW_LINES } from './row-lines.ts'
-import { sampleQuery } from './sample.ts'
 import type { Traces } from './use-traces.ts'
 
-const ColumnPicker = lazy(async () => ({ default: (await import('./column-picker.tsx')).ColumnPicker }))
+const ColumnPicker = lazyPart(async () => (await import('./column-picker.tsx')).ColumnPicker)
 
 interface TracesActionsProps {
   project: string
@@ -24,7 +25,7 @@ interface TracesActionsProps {
 export function TracesActions({ project, traces, ids, onColumns, lines, onLines }: TracesActionsProps) {
   const [isOpen, setOpen] = useState(false)
   const [done, setDone] = useState<number>()
-  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: isOpen })
+  const { data: known } = useQuery({ ...fieldsQuery(project), enabled: isOpen })
   const save = (format: ExportFormat) => {
     setDone(0)
     void exportCalls(project, { requests: [traces.request], ids, format, onProgress: setDone }).finally(() =>
@@ -49,7 +50,7 @@ export function TracesActions({ project, traces, ids, onColumns, lines, onLines 
           </Button>
         }
       >
-        <ColumnPicker ids={ids} paths={sample?.paths ?? []} onChange={onColumns} />
+        <ColumnPicker ids={ids} known={known} onChange={onColumns} />
       </Popover>
       <span className="max-md:hidden">
         <Menu

@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { type ProjectName, projectId } from '../../api/project.ts'
+import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatCount } from '../../components/format.ts'
+import { lazyPart, loadPart } from '../../components/lazy-part.ts'
 import { Page } from '../../components/page.tsx'
 import { ErrorState, StaleBanner } from '../../components/states.tsx'
+import { fieldsQuery, pathsIn } from './call-fields.ts'
 import type { CallRow } from './call-row.ts'
 import { cellActions } from './cell-actions.ts'
 import { columnOf, rememberColumns, rememberedColumns } from './columns.tsx'
@@ -14,15 +17,14 @@ import { Histogram } from './histogram.tsx'
 import { NarrowRow } from './narrow-row.tsx'
 import { NoCalls } from './no-calls.tsx'
 import { useRowLines } from './row-lines.ts'
-import { sampleQuery } from './sample.ts'
-import type { ChangeSearch, TracesSearch } from './search.ts'
+import { type ChangeSearch, SORT_DEFAULT, type TracesSearch } from './search.ts'
 import { TracesActions } from './traces-actions.tsx'
 import { type ChosenCalls, useChosen } from './use-chosen.ts'
 import { type Traces, useFollowing, useTraces } from './use-traces.ts'
 
-const loadPeek = () => import('./call-peek.tsx')
-const CallPeek = lazy(async () => ({ default: (await loadPeek()).CallPeek }))
-const SelectionBar = lazy(async () => ({ default: (await import('./selection-bar.tsx')).SelectionBar }))
+const loadPeek = () => loadPart(() => import('./call-peek.tsx'))
+const CallPeek = lazyPart(async () => (await loadPeek()).CallPeek)
+const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar)
 
 const route = getRouteApi('/$entity/$project/traces')
 
@@ -62,20 +64,31 @@ export function TracesPage({ detail }: TracesPageProps) {
   const [isAtTop, setAtTop] = useState(true)
   // Rows keep their places while somebody reads or chooses some.
   useFollowing(traces, isAtTop && search.open === '' && chosen.share === 'none')
+  // How often the list was brought to its top to see what is new.
+  const [topped, setTopped] = useState(0)
+  const showNew = () => {
+    traces.showNew()
+    setTopped((times) => times + 1)
+  }
   const shown = { search, change, project, traces }
   return (
     <Page
       title={<Title traces={traces} />}
       tab={`Traces of ${name.project}`}
       actions={<TracesActions {...shown} ids={ids} onColumns={setColumns} lines={lines} onLines={setLines} />}
-      toolbar={<FilterBar {...shown} />}
+      toolbar={<FilterBar {...shown} onNew={showNew} />}
     >
       <Histogram {...shown} />
       {traces.error !== null && !traces.isPending && (
         <StaleBanner error={traces.error} onRetry={traces.retry} />
       )}
       {traces.error !== null && traces.isPending ? (
-        <ErrorState title="Calls could not be loaded" error={traces.error} onRetry={traces.retry} />
+        <ErrorState
+          title="Calls could not be loaded"
+          error={traces.error}
+          onRetry={traces.retry}
+          actions={<Exits search={search} change={change} />}
+        />
       ) : !traces.isPending && traces.rowCount === 0 ? (
         <NoCalls {...shown} />
       ) : (
@@ -84,6 +97,7 @@ export function TracesPage({ detail }: TracesPageProps) {
           ids={ids}
           lines={lines}
           chosen={chosen}
+          topped={topped}
           onColumns={setColumns}
           onAtTop={setAtTop}
         />
@@ -112,15 +126,16 @@ interface CallsTableProps {
   ids: readonly string[]
   lines: number
   chosen: ChosenCalls
+  topped: number
   onColumns: (ids: string[]) => void
   onAtTop: (isAtTop: boolean) => void
 }
 
-function CallsTable({ search, change, project, traces, ids, lines, chosen, ...on }: CallsTableProps) {
+function CallsTable({ search, change, project, traces, ids, lines, chosen, topped, ...on }: CallsTableProps) {
   const columnKey = ids.join('\n')
   const columns = useMemo(() => columnKey.split('\n').map(columnOf), [columnKey])
   const [needsPaths, setNeedsPaths] = useState(false)
-  const { data: sample } = useQuery({ ...sampleQuery(project), enabled: needsPaths })
+  const { data: known } = useQuery({ ...fieldsQuery(project), enabled: needsPaths })
   const { onRange: needRows } = traces
   const { onAtTop } = on
   const onRange = useCallback(
@@ -153,7 +168,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, ...on
       onCellMenu={() => setNeedsPaths(true)}
       cellMenu={(row, column) =>
         cellActions(row, column, {
-          paths: sample?.paths ?? [],
+          paths: pathsIn(known?.fields ?? []),
           ids,
           onFilter: (condition) => change({ filter: [...search.filter, condition], open: '' }),
           onColumn: (path) => on.onColumns([...ids, path]),
@@ -165,9 +180,23 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, ...on
       }}
       onSort={({ column, direction }) => change({ sort: `${direction === 'desc' ? '-' : ''}${column}` })}
       narrow={narrow}
-      question={questionOf(search)}
+      question={`${questionOf(search)} ${topped}`}
       isStale={traces.isStale}
     />
+  )
+}
+
+/** Ways out of a link that the server refuses. */
+function Exits({ search, change }: { search: TracesSearch; change: ChangeSearch }) {
+  return (
+    <>
+      {(search.filter.length > 0 || search.text !== '') && (
+        <Button onClick={() => change({ filter: [], text: '' })}>Drop all conditions</Button>
+      )}
+      {search.sort !== SORT_DEFAULT && (
+        <Button onClick={() => change({ sort: SORT_DEFAULT })}>Newest first</Button>
+      )}
+    </>
   )
 }
 

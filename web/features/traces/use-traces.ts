@@ -75,7 +75,7 @@ export function useTraces(
     request: { ...selection, ...shown, sort_by },
     /** The project has no such call at all, whatever the conditions. */
     isEmptyProject: newest.data === null,
-    error: newest.error ?? rows.error,
+    error: newest.error ?? rows.error ?? fresh.error,
     newCount: fresh.data ?? 0,
     showNew,
   }

@@ -105,7 +105,18 @@ function LoadedModel({ model }: { model: Model }) {
                 <div className="flex h-10 items-center border-b border-hair px-4 max-md:px-3 coarse:h-13">
                   <CurveControls settings={search} onChange={change} />
                 </div>
-                <RunCurves name={model} run={model.run_id} isLive={live !== undefined} settings={search} />
+                <RunCurves
+                  name={model}
+                  run={model.run_id}
+                  isLive={live !== undefined}
+                  settings={search}
+                  missing={
+                    <p>
+                      This model was trained without a run of <code>wandb.init</code>. What its steps measured
+                      is in Curves.
+                    </p>
+                  }
+                />
               </>
             ),
           },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { isMissing } from '../../api/client.ts'
 import type { ProjectName } from '../../api/project.ts'
 import { runKeysQuery, runSeriesQuery } from '../../api/runs.ts'
 import { Chart } from '../../components/chart/chart.tsx'
@@ -12,15 +13,18 @@ interface RunCurvesProps {
   run: string
   isLive: boolean
   settings: CurveSettings
+  /** Said where there is no such run. */
+  missing?: ReactNode
 }
 
 /** Charts that are open at first: those behind them are one click away and cost nothing until then. */
 const SECTIONS_OPEN = 1
 
 /** Every number that a run logged, as curves by prefix; only open sections are loaded. */
-export function RunCurves({ name, run, isLive, settings }: RunCurvesProps) {
+export function RunCurves({ name, run, isLive, settings, missing }: RunCurvesProps) {
   const { data, error, refetch } = useQuery(runKeysQuery(name, run, { isLive }))
   const [wanted, setWanted] = useState('')
+  if (isMissing(error)) return <EmptyState title="No run has logged anything here">{missing}</EmptyState>
   if (error !== null && data === undefined)
     return <ErrorState title="The metrics could not be loaded" error={error} onRetry={() => void refetch()} />
   if (data?.length === 0)

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { isMissing } from '../../api/client.ts'
 import type { ProjectName } from '../../api/project.ts'
 import { runQuery } from '../../api/runs.ts'
 import type { Json } from '../../api/wire.ts'
 import { JsonView } from '../../components/json-view/json-view.tsx'
 import { Page } from '../../components/page.tsx'
-import { ErrorState } from '../../components/states.tsx'
+import { EmptyState, ErrorState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { CurveControls } from './curve-controls.tsx'
 import { RunCurves } from './run-curves.tsx'
@@ -51,7 +52,11 @@ export function RunPage({ name, run, settings, onSettings }: RunPageProps) {
         </>
       }
     >
-      {error !== null && data === undefined ? (
+      {isMissing(error) ? (
+        <EmptyState title="There is no such run">
+          <p>It may have been deleted. The list of runs shows those that are there.</p>
+        </EmptyState>
+      ) : error !== null && data === undefined ? (
         <ErrorState title="The run could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
         <div className="thin-scroll min-h-0 flex-1 overflow-y-auto">

@@ -20,7 +20,7 @@ const isReaction = (item: FeedbackItem, emoji: string) =>
 /** What people say about a call: a thumb, a note; what programs scored is shown beside it. */
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const { data: items = [] } = useQuery(feedbackQuery(project, id))
-  const { add, remove } = useFeedbackChanges(project, id)
+  const { add, remove, waiting } = useFeedbackChanges(project, id)
   const [note, setNote] = useState<string>()
   const toggle = (emoji: string) => {
     const given = items.find((item) => isReaction(item, emoji))
@@ -37,7 +37,9 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
     <section aria-label="Feedback" className="flex flex-col gap-1.5">
       <div className="flex flex-wrap items-center gap-1">
         {THUMBS.map(({ emoji, label, keys, icon: Icon }) => {
-          const isGiven = items.some((item) => isReaction(item, emoji))
+          const isGiven =
+            items.some((item) => isReaction(item, emoji)) ||
+            waiting.some(({ payload }) => payload['emoji'] === emoji)
           return (
             <IconButton
               key={emoji}
@@ -76,6 +78,10 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
             autoFocus
             className="flex-1"
             onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+                event.preventDefault()
+                event.currentTarget.form?.requestSubmit()
+              }
               if (event.key !== 'Escape') return
               event.stopPropagation()
               event.nativeEvent.stopImmediatePropagation()
@@ -87,6 +93,17 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
           </Button>
         </form>
       )}
+      {waiting
+        .filter(({ type }) => type === NOTE)
+        .map(({ payload }, index) => (
+          <p
+            // biome-ignore lint/suspicious/noArrayIndexKey: a note that waits has no id yet
+            key={index}
+            className="rounded-md bg-inset px-2 py-1 text-muted wrap-anywhere whitespace-pre-wrap"
+          >
+            {String(payload['note'])}
+          </p>
+        ))}
       {notes.map((item) => (
         <div key={item.id} className="flex items-start gap-2 rounded-md bg-inset px-2 py-1">
           <p className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">

@@ -1,7 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query'
 import { addFeedback, type FeedbackItem, removeFeedback } from '../../../api/feedback.ts'
 import type { Json } from '../../../api/wire.ts'
 import { notify } from '../../../components/toast.ts'
+
+interface Given {
+  type: string
+  payload: { [key: string]: Json }
+}
 
 /** Adds and removes feedback of a call; what was removed can be brought back. */
 export function useFeedbackChanges(project: string, id: string) {
@@ -11,9 +16,10 @@ export function useFeedbackChanges(project: string, id: string) {
     await queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
   }
   const onError = (error: Error) => notify({ title: 'The feedback was not saved', detail: error.message })
+  const mutationKey = ['feedback', project, id, 'add']
   const add = useMutation({
-    mutationFn: (given: { type: string; payload: { [key: string]: Json } }) =>
-      addFeedback(project, id, given),
+    mutationKey,
+    mutationFn: (given: Given) => addFeedback(project, id, given),
     onSettled: changed,
     onError,
   })
@@ -22,12 +28,18 @@ export function useFeedbackChanges(project: string, id: string) {
     onSettled: changed,
     onError,
     onSuccess: (_, { feedback_type, payload }) => {
-      const given = {
-        type: feedback_type,
-        payload: JSON.parse(JSON.stringify(payload)) as { [key: string]: Json },
-      }
+      const given = { type: feedback_type, payload: JSON.parse(JSON.stringify(payload)) as Given['payload'] }
       notify({ title: 'Feedback removed', undo: () => add.mutate(given) })
     },
   })
-  return { add, remove }
+  const waiting = useMutationState<Given | undefined>({
+    filters: { mutationKey, status: 'pending' },
+    select: ({ state }) => state.variables as Given | undefined,
+  })
+  return {
+    add,
+    remove,
+    /** What is not on the server yet. */
+    waiting: waiting.filter((given) => given !== undefined),
+  }
 }

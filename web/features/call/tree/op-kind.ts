@@ -5,12 +5,12 @@ import {
   GraduationCap,
   type LucideIcon,
   Search,
+  ShieldCheck,
   SquareCheck,
   Wrench,
 } from 'lucide-react'
+import type { OpKind } from '../../../api/op-kinds.ts'
 import type { TraceTree } from './trace-tree.ts'
-
-export type OpKind = 'llm' | 'tool' | 'retriever' | 'agent' | 'eval' | 'train' | 'other'
 
 /** An icon and a word beside each colour, which `--kind-…` has. */
 export const KINDS: Record<OpKind, { word: string; icon: LucideIcon }> = {
@@ -19,6 +19,7 @@ export const KINDS: Record<OpKind, { word: string; icon: LucideIcon }> = {
   retriever: { word: 'retriever', icon: Search },
   agent: { word: 'agent', icon: Bot },
   eval: { word: 'evaluation', icon: SquareCheck },
+  guardrail: { word: 'guardrail', icon: ShieldCheck },
   train: { word: 'training', icon: GraduationCap },
   other: { word: 'function', icon: Braces },
 }
@@ -26,6 +27,7 @@ export const KINDS: Record<OpKind, { word: string; icon: LucideIcon }> = {
 /** Words of a name that tell a kind; the first kind that has one of them is it. */
 const WORDS: readonly [OpKind, ReadonlySet<string>][] = [
   ['eval', new Set(['evaluation', 'evaluate', 'eval', 'score', 'scorer', 'judge'])],
+  ['guardrail', new Set(['guardrail', 'guardrails'])],
   ['llm', new Set(['llm', 'chat', 'completion', 'completions', 'responses', 'generate', 'messages'])],
   ['agent', new Set(['agent', 'planner', 'orchestrator', 'crew'])],
   [
@@ -46,10 +48,15 @@ const WORDS: readonly [OpKind, ReadonlySet<string>][] = [
   ['train', new Set(['train', 'training', 'trajectory', 'rollout', 'finetune'])],
 ]
 
-/** What a call most likely does, by its name; one with tokens that no call below accounts for asked a model. */
+/**
+ * What a call does, as it declares it itself. Of one that does not, what it most likely does: one with tokens that no
+ * call below accounts for asked a model, others tell by their name.
+ */
 export function kindOf(tree: TraceTree, place: number): OpKind {
   const call = tree.calls[place]
   if (call === undefined) return 'other'
+  const declared = tree.kinds.get(call.id)
+  if (declared !== undefined) return declared
   if (call.tokens !== null && (tree.ends[place] ?? 0) === place + 1) return 'llm'
   const kind = byName.get(call.name) ?? kindOfName(call.name)
   byName.set(call.name, kind)

@@ -1,6 +1,7 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
+import type { OpKind } from '../../../api/op-kinds.ts'
 import { formatCount, formatDuration } from '../../../components/format.ts'
-import { KINDS, kindOf, type OpKind } from './op-kind.ts'
+import { KINDS, kindOf } from './op-kind.ts'
 import type { TimeView } from './time-axis.ts'
 import type { TraceTree } from './trace-tree.ts'
 import type { TreeView } from './use-tree-view.ts'

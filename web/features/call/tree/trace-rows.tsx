@@ -41,12 +41,17 @@ export function TraceRows({ shown, commands, select, isComplete }: TraceRowsProp
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
     useFlushSync: false,
-    scrollPaddingStart: HEADER_PX,
+    // The header lies over the first row and moves the others down by as much.
+    scrollPaddingEnd: isStacked ? 0 : HEADER_PX,
   })
   const { measure } = virtualizer
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights are measured anew when they change
   useEffect(measure, [rowPx, measure])
-  useReaching({ row, id: tree.calls[place ?? -1]?.id ?? '', isComplete }, virtualizer.scrollToIndex)
+  useReaching({ row, id: tree.calls[place ?? -1]?.id ?? '', isComplete }, (index, at) => {
+    const { range } = virtualizer
+    const isSeen = range !== null && index > range.startIndex && index < range.endIndex
+    virtualizer.scrollToIndex(index, { align: at === 'next' || isSeen ? 'auto' : 'center' })
+  })
   useWheelZoom(scroller, shown)
   const latest = useRef({ commands, select, shown })
   useEffect(() => {
@@ -177,21 +182,20 @@ function useWidth(element: HTMLElement | null): number {
 }
 
 /**
- * Brings the call that is looked at into view: in the middle when the page opens at it, and again while calls still come
- * before it; afterwards a person may look elsewhere until they go to another call.
+ * Brings the call that is looked at into view: in the middle when the page opens at it or jumps to it, and again while calls
+ * still come before it; afterwards a person may look elsewhere until they go to another call.
  */
 function useReaching(
   { row, id, isComplete }: { row: number; id: string; isComplete: boolean },
-  scrollTo: (index: number, options: { align: 'center' | 'auto' }) => void,
+  scrollTo: (index: number, at: 'next' | 'elsewhere') => void,
 ): void {
-  const opened = useRef<string>(undefined)
   const reached = useRef('')
+  const last = useRef(-1)
   useEffect(() => {
     const wanted = `${id} ${isComplete ? '' : row}`
     if (row < 0 || reached.current === wanted) return
-    opened.current ??= id
-    scrollTo(row, { align: opened.current === id ? 'center' : 'auto' })
-    if (opened.current !== id) opened.current = ''
+    scrollTo(row, last.current >= 0 && Math.abs(row - last.current) === 1 ? 'next' : 'elsewhere')
+    last.current = row
     reached.current = wanted
   })
 }

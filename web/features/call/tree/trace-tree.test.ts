@@ -138,7 +138,7 @@ describe('buildTree', () => {
       ['c', 2],
       ['d', 1],
     ])
-    expect([...buildTree(calls, NOW, costs).cost]).toEqual([4, 3, 2, 1])
+    expect([...buildTree(calls, NOW, { costs }).cost]).toEqual([4, 3, 2, 1])
     expect([...buildTree(calls, NOW).cost]).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN])
   })
 
@@ -192,6 +192,14 @@ describe('visibleRows', () => {
 })
 
 describe('findInTree', () => {
+  it('finds by the declared kind, and by what a name sounds like only where none is declared', () => {
+    const calls = [call('a', null, 0, { name: 'search' }), call('b', 'a', 1, { name: 'search' })]
+    const tree = buildTree(calls, NOW, { kinds: new Map([['b', 'tool']]) })
+    expect(findInTree(tree, 'kind:tool')?.hits).toEqual([1])
+    expect(findInTree(tree, 'kind:search')?.hits).toEqual([0])
+    expect(findInTree(tree, 'kind:nothing')?.hits).toEqual([])
+  })
+
   it('finds by words, patterns, status, kind and length, as a walk over all calls does', () => {
     const tree = buildTree(forest(400, 11), NOW)
     const hits = (text: string) => findInTree(tree, text)?.hits

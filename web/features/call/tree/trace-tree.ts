@@ -1,3 +1,4 @@
+import type { OpKind } from '../../../api/op-kinds.ts'
 import type { TraceCall } from '../../../api/trace.ts'
 import { foldSiblings, type SiblingFolds } from './sibling-folds.ts'
 
@@ -28,6 +29,8 @@ export interface TraceTree {
   errors: number
   /** Calls that repeat beside one another. */
   folds: SiblingFolds
+  /** What calls declare to be, by id. */
+  kinds: Kinds
 }
 
 const NONE = -1
@@ -35,8 +38,17 @@ const NONE = -1
 /** Of the calls that have one, by id. */
 export type Costs = ReadonlyMap<string, number>
 
+/** What calls declare to be, by id. */
+export type Kinds = ReadonlyMap<string, OpKind>
+
+const NOTHING = new Map<string, never>()
+
 /** @param calls by their start, so that siblings stay in that order @param now for calls that still run */
-export function buildTree(calls: readonly TraceCall[], now: number, costs: Costs = new Map()): TraceTree {
+export function buildTree(
+  calls: readonly TraceCall[],
+  now: number,
+  { costs = NOTHING, kinds = NOTHING }: { costs?: Costs | undefined; kinds?: Kinds | undefined } = {},
+): TraceTree {
   const order = inTreeOrder(linkCalls(calls))
   const size = order.length
   const tree = {
@@ -59,7 +71,7 @@ export function buildTree(calls: readonly TraceCall[], now: number, costs: Costs
     open.push(place)
   }
   const summed = { ...tree, ...sumUp(tree, now, costs) }
-  return { ...summed, folds: foldSiblings(summed) }
+  return { ...summed, folds: foldSiblings(summed), kinds }
 }
 
 /** Calls by their index, as linked lists of siblings. */

@@ -1,10 +1,12 @@
+import { kindNamed, type OpKind } from '../../../api/op-kinds.ts'
 import { kindOf } from './op-kind.ts'
 import type { TraceTree } from './trace-tree.ts'
 
 /** What is looked for in a tree: words, or what a call is. */
 interface Wanted {
   matches: (name: string) => boolean
-  kind: string | undefined
+  /** `unknown` is a word that names no kind, and finds nothing. */
+  kind: OpKind | 'unknown' | undefined
   status: string | undefined
   longerMs: number
 }
@@ -18,7 +20,7 @@ function parse(text: string): Wanted {
   for (const word of text.trim().split(/\s+/)) {
     const [, field, value] = /^(kind|status):(.+)$/.exec(word) ?? []
     const [, amount, unit = 'ms'] = /^>([\d.]+)(ms|s|m)?$/.exec(word) ?? []
-    if (field === 'kind') wanted.kind = value
+    if (field === 'kind') wanted.kind = kindNamed(value ?? '') ?? 'unknown'
     else if (field === 'status') wanted.status = value
     else if (amount !== undefined) wanted.longerMs = Number(amount) * (UNITS[unit] ?? 1)
     else words.push(word)

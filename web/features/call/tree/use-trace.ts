@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { readKinds } from '../../../api/op-kinds.ts'
 import { LIVE_MS } from '../../../api/query-client.ts'
 import { readCosts, readTraceId, streamTrace, type TraceCall } from '../../../api/trace.ts'
 import { ABANDONED_MS, buildTree, type TraceTree } from './trace-tree.ts'
@@ -75,10 +76,21 @@ export function useTrace(project: string, id: string): Trace {
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readCosts(project, traceId, { signal }),
   })
+  const { data: kinds } = useQuery({
+    queryKey: ['calls', project, 'trace-kinds', traceId, data?.calls.length],
+    enabled: data?.isComplete === true,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: FORGET_MS,
+    structuralSharing: false,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => readKinds(project, traceId, { signal }),
+  })
   const tree = useMemo(
     () =>
-      data === undefined || data.calls.length === 0 ? undefined : buildTree(data.calls, Date.now(), costs),
-    [data, costs],
+      data === undefined || data.calls.length === 0
+        ? undefined
+        : buildTree(data.calls, Date.now(), { costs, kinds }),
+    [data, costs, kinds],
   )
   return {
     tree,

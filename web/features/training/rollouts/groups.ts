@@ -29,10 +29,12 @@ export function groupsOf(turns: readonly Turn[]): Group[] {
       group.exceptions++
       continue
     }
-    const attempt = group.attempts.get(place.trajectory)
+    const { trajectory, reward } = place
+    // A group without attempts is one call, which has no place in any.
+    if (trajectory === undefined) continue
+    const attempt = group.attempts.get(trajectory)
     if (attempt !== undefined) attempt.turns++
     else {
-      const { trajectory, reward } = place
       group.attempts.set(trajectory, { trajectory, reward, turns: 1 })
     }
   }

@@ -1,0 +1,107 @@
+"""Sequences of exactly the ids that were sampled, each in the context of its own prompt."""
+
+import math
+from typing import Any
+
+import pytest
+from examples import Json, choice, user
+
+from engine.chat import Sequence
+from engine.data import tokenize_trajectory
+from engine.errors import InputProblem
+
+
+def sampled(prompt: list[int], ids: list[int], **more: Any) -> Json:
+    return {**choice(ids), "prompt_token_ids": prompt, **more}
+
+
+def sequences(tokenizer: Any, *histories: list[Json], without_logprobs: bool = False) -> list[Sequence]:
+    main, *others = histories
+    trajectory: Json = {
+        "messages_and_choices": main,
+        "additional_histories": [{"messages_and_choices": other} for other in others],
+    }
+    return tokenize_trajectory(trajectory, tokenizer, without_logprobs)
+
+
+def shown(sequence: Sequence) -> tuple[list[int], list[int]]:
+    return sequence.tokens, [token for token, flag in zip(sequence.tokens, sequence.sampled, strict=True) if flag]
+
+
+def test_turns_whose_prompts_extend_each_other_are_one_sequence(tokenizer: Any) -> None:
+    history = [user("a"), sampled([1, 2], [3, 4]), user("b"), sampled([1, 2, 3, 4, 5], [6])]
+    (sequence,) = sequences(tokenizer, history)
+    assert shown(sequence) == ([1, 2, 3, 4, 5, 6], [3, 4, 6])
+    assert [p for p, s in zip(sequence.logprobs, sequence.sampled, strict=True) if s] == [-0.5, -0.5, -0.5]
+    assert all(math.isnan(p) for p, s in zip(sequence.logprobs, sequence.sampled, strict=True) if not s)
+    assert [turn.num_tokens for turn in sequence.turns] == [2, 1]
+    assert not any(turn.rebuilt_context for turn in sequence.turns)
+
+
+def test_a_prompt_that_does_not_extend_begins_a_sequence_and_earlier_ids_are_context_there(tokenizer: Any) -> None:
+    """As a template that strips reasoning prints it: the second prompt holds a part of the first answer only."""
+    history = [user("a"), sampled([1, 2], [3, 4, 5]), user("b"), sampled([1, 2, 5, 6], [7])]
+    first, second = sequences(tokenizer, history)
+    assert shown(first) == ([1, 2, 3, 4, 5], [3, 4, 5])
+    assert shown(second) == ([1, 2, 5, 6, 7], [7])
+
+
+def test_the_longest_sequence_is_extended(tokenizer: Any) -> None:
+    """Two agents take turns, and a rollback goes on from an early turn."""
+    history = [
+        user("a"),
+        sampled([1], [2]),
+        sampled([9], [8]),
+        sampled([1, 2, 3], [4]),
+        sampled([9, 8, 7], [6]),
+        sampled([1], [5]),
+    ]
+    assert [shown(sequence) for sequence in sequences(tokenizer, history)] == [
+        ([1, 2, 3, 4], [2, 4]),
+        ([9, 8, 7, 6], [8, 6]),
+        ([1, 5], [5]),
+    ]
+
+
+def test_a_turn_that_histories_share_is_trained_on_once(tokenizer: Any) -> None:
+    shared = sampled([1], [2])
+    found = sequences(
+        tokenizer,
+        [user("a"), shared, user("b"), sampled([1, 2, 3], [4])],
+        [user("a"), shared, user("c"), sampled([1, 2, 5], [6])],
+    )
+    assert [shown(sequence) for sequence in found] == [([1, 2, 3, 4], [2, 4]), ([1, 2, 5, 6], [6])]
+
+
+def test_the_choices_of_one_reply_are_all_trained_on_even_if_they_are_equal(tokenizer: Any) -> None:
+    found = sequences(tokenizer, [user("a"), sampled([1], [2])], [user("a"), sampled([1], [2], index=1)])
+    assert [shown(sequence) for sequence in found] == [([1, 2], [2]), ([1, 2], [2])]
+
+
+def test_prompt_ids_may_stand_on_the_first_token(tokenizer: Any) -> None:
+    streamed = choice([3, 4])
+    streamed["logprobs"]["content"][0]["prompt_token_ids"] = [1, 2]
+    (sequence,) = sequences(tokenizer, [user("a"), streamed])
+    assert shown(sequence) == ([1, 2, 3, 4], [3, 4])
+
+
+def test_a_history_with_a_turn_without_prompt_ids_is_rendered(tokenizer: Any) -> None:
+    found = sequences(tokenizer, [user("a"), sampled([1], [2])], [user("a"), choice([2])])
+    assert [sequence.turns[0].rebuilt_context for sequence in found] == [False, True]
+
+
+def test_ids_without_logprobs_are_trained_on_where_that_is_allowed(tokenizer: Any) -> None:
+    known = {**choice([], None), "logprobs": None, "token_ids": [3, 4], "prompt_token_ids": [1, 2]}
+    assert sequences(tokenizer, [user("a"), known]) == []
+    (sequence,) = sequences(tokenizer, [user("a"), known], without_logprobs=True)
+    assert shown(sequence) == ([1, 2, 3, 4], [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [([1, "2"], "no list of integers"), ([True], "no list of integers"), ([1, 10**6], "not in the vocabulary")],
+)
+def test_prompt_ids_that_are_none_are_refused_with_their_place(tokenizer: Any, prompt: Any, words: str) -> None:
+    with pytest.raises(InputProblem, match=words) as problem:
+        sequences(tokenizer, [user("a"), choice([1])], [user("a"), sampled(prompt, [3])])
+    assert problem.value.place == "additional_histories[0].messages_and_choices[1]"

@@ -1,0 +1,53 @@
+/** Locks of the folders that set-up fills: clones of one user share them, and may be set up at once. */
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The holder of a lock touches it this often. */
+const LOCK_BEAT_MS = 1_000
+
+/** A lock that was not touched for this long has lost its holder, also where another process has got its number since. */
+const LOCK_SILENT_MS = 30_000
+
+function touch(lock) {
+  try {
+    utimesSync(lock, new Date(), new Date())
+  } catch {
+    // Another process took it for abandoned, as after a laptop slept; what is being made is complete or made again.
+  }
+}
+
+function isSilent(lock) {
+  const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+  return Date.now() - mtimeMs > LOCK_SILENT_MS
+}
+
+/** Only one process at a time fills a folder; a lock whose process is gone does not count. */
+export async function lockFolder(folder) {
+  const lock = `${folder}.lock`
+  mkdirSync(join(folder, '..'), { recursive: true })
+  for (let told = false; ; told = true) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      const beat = setInterval(() => touch(lock), LOCK_BEAT_MS)
+      return () => {
+        clearInterval(beat)
+        rmSync(lock, { force: true })
+      }
+    } catch {
+      const holder = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0)
+      if (!isAlive(holder) || isSilent(lock)) rmSync(lock, { force: true })
+      else if (!told) process.stderr.write(`Waiting for process ${holder}, which is making ${folder}\n`)
+      await new Promise((wake) => setTimeout(wake, 500))
+    }
+  }
+}
+
+function isAlive(pid) {
+  if (!pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { utimes } from 'node:fs/promises'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type BlobSweep, createBlobSweep } from './blob-sweep.ts'
+import { createContents } from './contents.ts'
+import { SILENT } from './test-log.ts'
+import { replyOf } from './testing.ts'
+import { filesOwner } from './trace/files/blob-owner.ts'
+import { jobsOwner } from './training/jobs/blob-owner.ts'
+import { LOGGED_TRAJECTORIES_OWNER } from './training/trajectories/service.ts'
+import { group, json, useTrainingServer } from './training/use-training-server.ts'
+
+const training = useTrainingServer()
+const { server } = training
+const LONG_AGO = new Date(Date.now() - 48 * 3_600_000)
+
+let sweep: BlobSweep
+beforeEach(() => {
+  const { blobs, control, traces } = server.stores
+  const owners = [
+    createContents({ control, blobs }).blobOwner,
+    jobsOwner(control),
+    filesOwner(traces),
+    LOGGED_TRAJECTORIES_OWNER,
+  ]
+  sweep = createBlobSweep({ blobs, owners, log: SILENT })
+})
+
+/** Keeps bytes under a key, since long ago. */
+async function put(key: string): Promise<string> {
+  await server.stores.blobs.put(key, Buffer.from('bytes'))
+  const path = (await server.stores.blobs.localPath(key)) ?? ''
+  await utimes(path, LONG_AGO, LONG_AGO)
+  return path
+}
+
+const run = () => sweep.sweep(new AbortController().signal)
+
+describe('the sweep of blobs', () => {
+  it('deletes old ones that nothing owns, of every kind, and counts them', async () => {
+    const keys = [
+      `contents/${randomUUID()}`,
+      `trajectory-groups/${randomUUID()}.jsonl`,
+      `logged-trajectories/${randomUUID()}.jsonl`,
+      `files/zz/${'z'.repeat(43)}`,
+    ]
+    const paths = await Promise.all(keys.map(put))
+    await run()
+    expect(paths.filter((path) => existsSync(path))).toEqual([])
+    expect(sweep.counts()).toEqual({ deleted: keys.length, failed: 0 })
+    await run()
+    expect(sweep.counts().deleted).toBe(keys.length)
+  })
+
+  it('keeps what is owned, what is young, and what it knows nothing of', async () => {
+    const project_id = server.newProject()
+    const form = new FormData()
+    form.set('project_id', project_id)
+    form.set('file', new Blob(['kept']), 'file.txt')
+    const file = await replyOf(await server.request('/file/create', { method: 'POST', body: form }))
+    const model = await training.newModel()
+    await training.end(await training.startJob(model.id, [group()]))
+    const old = await Promise.all(['health/probe', 'other/thing'].map(put))
+    await server.stores.blobs.put('contents/young', Buffer.from('x'))
+    for await (const { key } of server.stores.blobs.list('')) {
+      if (key === 'contents/young') continue
+      const path = (await server.stores.blobs.localPath(key)) ?? ''
+      await utimes(path, LONG_AGO, LONG_AGO)
+    }
+    await run()
+    expect(sweep.counts()).toEqual({ deleted: 0, failed: 0 })
+    expect(old.every((path) => existsSync(path))).toBe(true)
+    const content = await server.post('/file/content', { project_id, digest: file['digest'] })
+    expect(await content.text()).toBe('kept')
+    const checkpoint = `/v1/preview/models/${model.id}/checkpoints/1`
+    const { files } = await json<{ files: { name: string }[] }>(await server.request(checkpoint))
+    for (const { name } of files)
+      expect((await server.request(`${checkpoint}/files/${name}`)).status).toBe(200)
+  })
+
+  it('goes on with other kinds where one cannot be asked about, and counts that', async () => {
+    const { blobs } = server.stores
+    const broken = { prefix: 'contents/', ownedOf: () => Promise.reject(new Error('no database')) }
+    const owners = [broken, filesOwner(server.stores.traces)]
+    const other = createBlobSweep({ blobs, owners, log: SILENT })
+    const kept = await put(`contents/${randomUUID()}`)
+    const orphan = await put(`files/yy/${'y'.repeat(43)}`)
+    await other.sweep(new AbortController().signal)
+    expect([existsSync(kept), existsSync(orphan)]).toEqual([true, false])
+    expect(other.counts()).toEqual({ deleted: 1, failed: 1 })
+  })
+})

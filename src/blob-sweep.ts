@@ -1,0 +1,88 @@
+import { setInterval as every } from 'node:timers/promises'
+import type { Log } from './log.ts'
+import type { Blobs } from './stores/blobs/port.ts'
+
+/**
+ * Bytes are on disk before the row that owns them, and the row goes before the bytes do: a crash in between leaves a blob
+ * that no row owns. One younger than this may still get its row, since a request may take hours to send its body.
+ */
+const AGE_MS_MIN = 24 * 3_600_000
+
+const SWEEP_EVERY_MS = 6 * 3_600_000
+
+/** Keys whose owners are asked for in one statement. */
+const KEYS_PER_LOOK = 500
+
+/** Who owns the blobs below a prefix. Blobs below other prefixes are left alone. */
+export interface BlobOwner {
+  prefix: string
+  /** Those of the keys that have an owner. */
+  ownedOf(keys: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** Blobs without an owner that were deleted since the start, and looks that failed. */
+export interface SweepCounts {
+  deleted: number
+  failed: number
+}
+
+export type BlobSweep = ReturnType<typeof createBlobSweep>
+
+/** Deletes blobs that no row owns, at the start and every few hours. */
+export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner[]; log: Log }) {
+  const { blobs, owners, log } = deps
+  const counts: SweepCounts = { deleted: 0, failed: 0 }
+
+  async function sweepOf(owner: BlobOwner, before: number, signal: AbortSignal): Promise<void> {
+    let old: { key: string; modifiedAt: number }[] = []
+    const look = async (): Promise<void> => {
+      const owned = await owner.ownedOf(old.map(({ key }) => key))
+      for (const { key, modifiedAt } of old.filter((blob) => !owned.has(blob.key))) {
+        // What was put again meanwhile is about to get its row.
+        if (!(await blobs.deleteUnchanged(key, modifiedAt))) continue
+        counts.deleted++
+        log.warn({ key }, 'a blob that nothing owned was deleted')
+      }
+      old = []
+    }
+    for await (const blob of blobs.list(owner.prefix)) {
+      if (signal.aborted) return
+      if (blob.modifiedAt < before) old.push(blob)
+      if (old.length >= KEYS_PER_LOOK) await look()
+    }
+    if (old.length > 0) await look()
+  }
+
+  /** Looks at all blobs once. What fails is logged, counted and looked at again the next time. */
+  async function sweep(signal: AbortSignal): Promise<void> {
+    for (const owner of owners) {
+      try {
+        await sweepOf(owner, Date.now() - AGE_MS_MIN, signal)
+      } catch (error) {
+        counts.failed++
+        log.error({ err: error, prefix: owner.prefix }, 'blobs without an owner could not be looked for')
+      }
+    }
+  }
+
+  return {
+    counts: (): Readonly<SweepCounts> => counts,
+    sweep,
+
+    /** Sweeps now and from time to time, until disposal. */
+    start(): AsyncDisposable {
+      const stopping = new AbortController()
+      const { signal } = stopping
+      const work = (async () => {
+        await sweep(signal)
+        for await (const _ of every(SWEEP_EVERY_MS, undefined, { signal, ref: false })) await sweep(signal)
+      })().catch(() => {})
+      return {
+        async [Symbol.asyncDispose]() {
+          stopping.abort()
+          await work
+        },
+      }
+    },
+  }
+}

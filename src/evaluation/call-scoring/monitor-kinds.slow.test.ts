@@ -1,0 +1,183 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type Fields, replyOf } from '../../testing.ts'
+import { callsIn } from '../test-objects.ts'
+import { useMonitoredProjects, WAIT_MAX } from './use-monitored-projects.ts'
+
+const { server, objects, provider, record, said, monitor, pendingIn } = await useMonitoredProjects()
+
+describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
+  it('score all calls of a thread together where they ask for all messages', async () => {
+    const project = server.newProject()
+    const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
+      model: await objects.model(project),
+      scoring_prompt: 'say {output}',
+    })
+    const config = { aggregation_field: 'thread_id', aggregation_method: 'all_messages' }
+    const wait = (timeout_seconds: number) =>
+      monitor(project, [judge], { scorer_debounce_config: { ...config, timeout_seconds } })
+    await wait(3600)
+    const at = (second: number) => ({ thread_id: 'a', ended_at: `2026-01-01T00:00:0${second}Z` })
+    const [, second = ''] = await record(project, [
+      { ...at(1), output: 'one' },
+      { ...at(2), output: 'two' },
+    ])
+    await vi.waitFor(async () => expect(await pendingIn(project)).toEqual([second]), WAIT_MAX)
+    await wait(0.1)
+    const [third = ''] = await record(project, [{ ...at(3), output: 'three' }])
+    const [feedback] = await said(project, 1)
+    expect(feedback).toMatchObject({
+      weave_ref: expect.stringContaining(third),
+      payload: { output: "['one', 'two', 'three']" },
+    })
+    const scoring = (await callsIn(server, project)).find(({ op_name }) => String(op_name).includes('Judge'))
+    expect(scoring?.['inputs']).toMatchObject({
+      inputs: { messages: [{ output: 'one' }, { output: 'two' }, { output: 'three' }] },
+    })
+  })
+
+  it('ask the classifiers of one model together, and tag what applies', async () => {
+    const project = server.newProject()
+    const model = await objects.model(project)
+    const classifier = (name: string, scoring_prompt: string) =>
+      objects.publish(project, name, {
+        _type: 'LLMAsAJudgeScorer',
+        name,
+        model,
+        scoring_prompt,
+        _class_name: 'LLMAsAJudgeScorer',
+        _bases: ['Scorer', 'Object', 'BaseModel'],
+      })
+    const rude = await classifier('rude', 'yes: is {output} rude?')
+    const late = await classifier('late', 'no: is it late?')
+    const bases = ['Monitor', 'Object', 'BaseModel']
+    const ref = await monitor(project, [rude, late], { _class_name: 'ClassifierMonitor', _bases: bases })
+    const asked = provider.requests.length
+    const [id = ''] = await record(project, [{ output: 'that', inputs: { question: 'which?' } }])
+    const feedback = await said(project, 2)
+    const shown = feedback.map(({ runnable_ref, payload, trigger_ref }) => [
+      runnable_ref,
+      payload,
+      trigger_ref,
+    ])
+    const verdict = { confidence: 0.5, reason: 'as asked' }
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        [rude, { output: { is_match: true, ...verdict } }, ref],
+        [late, { output: { is_match: false, ...verdict } }, ref],
+      ]),
+    )
+    expect(feedback.every(({ weave_ref }) => String(weave_ref).endsWith(id))).toBe(true)
+    expect(provider.requests).toHaveLength(asked + 1)
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('is that rude?')
+  })
+
+  it('score turns of agents when they end, with what was said in them', async () => {
+    const project = server.newProject()
+    const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
+      model: await objects.model(project),
+      scoring_prompt: 'say {output} to {input_messages}',
+    })
+    await monitor(project, [judge], { op_names: ['weave.genai.turn_ended'] })
+    const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const message = (role: string, content: string) =>
+      JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+    const span = (spanId: string, fields: object) => ({
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId,
+      name: 'invoke_agent helper',
+      startTimeUnixNano: '1790000000000000000',
+      endTimeUnixNano: '1790000001000000000',
+      attributes: [],
+      ...fields,
+    })
+    const root = 'b7ad6b7169203331'
+    const chat = [
+      attribute('gen_ai.input.messages', message('user', 'hi')),
+      attribute('gen_ai.output.messages', message('assistant', 'hello')),
+    ]
+    const spans = [
+      span('b7ad6b7169203332', { parentSpanId: root, name: 'chat m', attributes: chat }),
+      span('b7ad6b7169203339', { traceId: '0af7651916cd43dd8448eb211c80319d', endTimeUnixNano: '0' }),
+      span(root, { attributes: [attribute('gen_ai.conversation.id', 'c')] }),
+    ]
+    const sent = await server.request('/agents/otel/v1/traces', {
+      method: 'POST',
+      headers: { project_id: project, 'content-type': 'application/json' },
+      body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+    })
+    expect(sent.status).toBe(200)
+    await record(project, [{ output: 'no turn' }])
+    const [feedback] = await said(project, 1)
+    expect(feedback).toMatchObject({
+      weave_ref: expect.stringContaining(root),
+      payload: { output: "hello to [{'role': 'user', 'content': 'hi', 'finish_reason': ''}]" },
+    })
+  })
+
+  it('say what they will not do when they are published, and at GET monitors', async () => {
+    const project = server.newProject()
+    const works = await objects.scorer(project, 'ValidJSONScorer')
+    const code = await objects.scorer(project, 'TheirScorer', { score: 'weave:///a/b/op/x:y' })
+    const publish = async (object_id: string, fields: Fields): Promise<unknown> => {
+      const val = {
+        active: true,
+        scorers: [works],
+        op_names: [],
+        _class_name: 'Monitor',
+        _bases: ['Object', 'BaseModel'],
+        ...fields,
+      }
+      const reply = await replyOf(
+        await server.post('/obj/create', { obj: { project_id: project, object_id, val } }),
+      )
+      return reply['warnings']
+    }
+    expect(await publish('works', {})).toBeUndefined()
+    expect(await publish('off', { active: false, scorers: [] })).toBeUndefined()
+    expect(await publish('code', { scorers: [works, code] })).toEqual([
+      expect.stringContaining('Python code'),
+    ])
+    expect(await publish('rate', { sampling_rate: 2 })).toEqual([expect.stringMatching(/^sampling_rate: /)])
+    const query = { $expr: { $eq: [{ $getField: 'nonsense' }, { $literal: 1 }] } }
+    expect(await publish('query', { query })).toEqual([expect.stringMatching(/^query: .*nonsense/)])
+    const bases = ['Monitor', 'Object', 'BaseModel']
+    expect(await publish('other', { _class_name: 'TheirMonitor', _bases: bases })).toEqual([
+      'This server runs monitors of the classes Monitor and ClassifierMonitor only',
+    ])
+    await record(project, [{ output: '{}' }])
+    const states = await vi.waitFor(async () => {
+      const reply = await server.request(`/v2/${project}/monitors`)
+      const { monitors } = await replyOf<{ monitors: Fields[] }>(reply)
+      const byName = new Map(monitors.map((one) => [one['object_id'], one]))
+      expect(byName.get('works')).toMatchObject({ scored: 1, waiting: 0 })
+      expect(byName.get('query')).toMatchObject({ failed: 1 })
+      expect(byName.get('code')).toMatchObject({ scored: 1, failed: 1 })
+      return byName
+    }, WAIT_MAX)
+    expect(states.get('works')).toMatchObject({ is_active: true, problems: [], last_error: null })
+    expect(states.get('off')).toMatchObject({ is_active: false, problems: [], last_run_at: null })
+    expect(states.get('code')?.['last_error']).toContain('Python code')
+    expect(states.get('other')).toMatchObject({ class_name: 'TheirMonitor', problems: [expect.any(String)] })
+  })
+
+  it('give a score up that was begun too often, with the reason in its call', async () => {
+    const project = server.newProject()
+    const scorer = await objects.scorer(project, 'ValidJSONScorer')
+    const config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
+    await monitor(project, [scorer], { scorer_debounce_config: config })
+    await record(project, [{ thread_id: 'a', output: '{}' }])
+    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(1), WAIT_MAX)
+    // As if the server had ended during every attempt.
+    await server.stores.control
+      .updateTable('scoring_tasks')
+      .set({ attempts: 12, due_at: '2026-01-01T00:00:00Z' })
+      .where('project_id', '=', project)
+      .execute()
+    await record(project, [{ output: '{}' }])
+    await vi.waitFor(async () => {
+      const exceptions = (await callsIn(server, project)).map(({ exception }) => exception)
+      expect(exceptions).toContainEqual(expect.stringContaining('begun 12 times'))
+      expect(await pendingIn(project)).toEqual([])
+    }, WAIT_MAX)
+  })
+})

@@ -1,0 +1,90 @@
+import { ClientError } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import type { Obj } from '../../trace/objects/wire.ts'
+import { type ProjectPath, projectIdOf } from '../../trace/project-path-wire.ts'
+import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
+import { CLASSIFIER_CLASS, type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+export interface MonitorStatesDeps extends LoadingDeps {
+  control: ControlDb
+  objects: Pick<Objects, 'read' | 'query'>
+  calls: Pick<Calls, 'list'>
+}
+
+/** What becomes of monitors: whether they run, why not, and how often they did. */
+export function createMonitorStates(deps: MonitorStatesDeps) {
+  /** Why an active monitor does not run, or does not do all it is there for; empty where it does. */
+  async function problemsOf(
+    project_id: string,
+    monitor: KnownMonitor,
+    context: CallContext,
+  ): Promise<string[]> {
+    const { runs } = monitor
+    if (runs === undefined) return monitor.problems
+    const refs = runs._class_name === CLASSIFIER_CLASS ? [runs.ref] : runs.scorers
+    const scorers = refs.map((ref) =>
+      problemIn(async () => void (await loadScorer(deps, { ref, projectId: project_id }))),
+    )
+    const query = problemIn(async () => {
+      // A call that is nowhere: what is wrong with a query shows before it is run.
+      const filter = { call_ids: [newId()] }
+      for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
+    }, 'query: ')
+    return (await Promise.all([...scorers, query])).filter((problem) => problem !== undefined)
+  }
+
+  return {
+    /** What whoever publishes a monitor should know of it. */
+    warnings(published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>, context: CallContext) {
+      const { project_id } = published
+      return problemsOf(project_id, readMonitor(project_id, { ...published, user: '' }), context)
+    },
+
+    /** The newest version of every monitor of a project. */
+    async list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes> {
+      const project_id = projectIdOf(req)
+      const known = await knownMonitors(deps.objects, project_id)
+      const states = new Map(
+        (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
+      )
+      const waiting = await queries.waitingIn(deps.control, project_id)
+      const monitors = await Promise.all(
+        known.map(async (monitor) => {
+          const { object_id, digest, ref, class_name, is_active } = monitor
+          const state = states.get(object_id)
+          return {
+            object_id,
+            digest,
+            ref,
+            class_name,
+            is_active,
+            problems: await problemsOf(project_id, monitor, context),
+            scored: state?.scored ?? 0,
+            failed: state?.failed ?? 0,
+            waiting: waiting.get(ref) ?? 0,
+            last_run_at: state?.last_run_at ?? null,
+            last_error: state?.last_error ?? null,
+          }
+        }),
+      )
+      return { monitors }
+    },
+  }
+}
+
+/** What the caller would be told is wrong. */
+async function problemIn(work: () => Promise<void>, prefix = ''): Promise<string | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (error instanceof ClientError) return prefix + error.message
+    throw error
+  }
+}

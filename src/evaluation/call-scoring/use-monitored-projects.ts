@@ -1,0 +1,68 @@
+import { afterAll, expect, vi } from 'vitest'
+import { newId } from '../../ids.ts'
+import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { feedbackIn, publishing } from '../test-objects.ts'
+
+/** A busy machine takes longer than the second that is waited for by itself. */
+export const WAIT_MAX = { timeout: 10_000 }
+
+/** A server with a provider for judges, and what tests of scoring ask of it. */
+export async function useMonitoredProjects() {
+  const provider = await openFakeProvider()
+  afterAll(() => provider[Symbol.asyncDispose]())
+  const server = useTestServer({
+    providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
+  })
+  const objects = publishing(server)
+  return {
+    provider,
+    server,
+    objects,
+
+    async record(project: string, calls: readonly Fields[]): Promise<string[]> {
+      const batch = calls.map((fields) => ({
+        id: newId(),
+        trace_id: newId(),
+        op_name: `weave:///${project}/op/answer:abc`,
+        started_at: '2026-01-01T00:00:00Z',
+        ended_at: '2026-01-01T00:00:01Z',
+        attributes: {},
+        inputs: {},
+        output: null,
+        summary: {},
+        ...fields,
+      }))
+      await replyOf(await server.post(`/v2/${project}/calls/complete`, { batch }))
+      return batch.map(({ id }) => id)
+    },
+
+    /** The feedback of a project, once there is so much. */
+    said(project: string, count: number): Promise<Fields[]> {
+      return vi.waitFor(async () => {
+        const feedback = await feedbackIn(server, project)
+        expect(feedback).toHaveLength(count)
+        return feedback
+      }, WAIT_MAX)
+    },
+
+    monitor: (project: string, scorers: readonly string[], fields: Fields = {}): Promise<string> =>
+      objects.publish(project, 'watch', {
+        _type: 'Monitor',
+        active: true,
+        scorers,
+        op_names: [],
+        sampling_rate: 1,
+        query: null,
+        _class_name: 'Monitor',
+        _bases: ['Object', 'BaseModel'],
+        ...fields,
+      }),
+
+    /** The calls of the tasks that wait. */
+    async pendingIn(project: string): Promise<string[]> {
+      const tasks = await server.stores.control.selectFrom('scoring_tasks').selectAll().execute()
+      return tasks.filter(({ project_id }) => project_id === project).map(({ call_id }) => call_id)
+    },
+  }
+}

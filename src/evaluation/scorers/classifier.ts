@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { checked } from '../../checked.ts'
+import { dependencyFailed, invalidRequest } from '../../errors.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { predictStructured, type StructuredCompletionModel } from '../models/structured-completion.ts'
+import { type Published, readPublished } from '../published.ts'
+import { classifierPrompt } from './classifier-prompt.ts'
+import { Judge, judgeMessages, mediaKindsOf } from './judge.ts'
+import { judgesModel } from './judges-model.ts'
+import type { Said, Scored, Scorer } from './scorer.ts'
+
+/** Classifiers of one monitor; a prompt with more of them is answered badly. */
+const CLASSIFIERS_MAX = 100
+
+const Monitor = z.looseObject({ scorers: z.array(z.string()).min(1).max(CLASSIFIERS_MAX) })
+
+/** What the model says of one classifier. */
+const Verdict = z.looseObject({
+  is_match: z.boolean(),
+  confidence: z.number().min(0).max(1).nullish(),
+  reason: z.string().nullish(),
+})
+const Verdicts = z.looseObject({ classifiers: z.record(z.string(), Verdict) })
+
+interface Classifier {
+  name: string
+  ref: string
+  judge: Judge
+  /** The same text for classifiers that ask the same model. */
+  modelKey: string
+  model: StructuredCompletionModel
+}
+
+/**
+ * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says whether
+ * it applies.
+ * @throws 400 for scorers that are no judges with a text as prompt, 404 for what is not there.
+ */
+export async function classifierOf(
+  { objects }: { objects: Pick<Objects, 'read'> },
+  monitor: Published,
+): Promise<Pick<Scorer, 'score' | 'said'>> {
+  const { projectId } = monitor
+  const classifiers: Classifier[] = []
+  for (const ref of checked(Monitor, monitor.val, monitor.name).scorers)
+    classifiers.push(await loadClassifier(objects, { ref, projectId }))
+  const byModel = [...Map.groupBy(classifiers, ({ modelKey }) => modelKey).values()]
+  return {
+    async score(scored, { ask }) {
+      const verdicts: Record<string, z.output<typeof Verdict>> = {}
+      for (const own of byModel) {
+        const [first] = own
+        if (first === undefined) continue
+        const user_input = classifierPrompt(
+          scored,
+          own.map((one) => questionOf(one, scored)),
+        )
+        const answer = await predictStructured(
+          first.model,
+          { user_input, template_vars: {} },
+          { projectId, objects, ask },
+        )
+        Object.assign(verdicts, verdictsIn(answer, own))
+      }
+      return { classifiers: verdicts }
+    },
+    said: (output) => saidOf(Verdicts.parse(output).classifiers, classifiers),
+  }
+}
+
+async function loadClassifier(
+  objects: Pick<Objects, 'read'>,
+  { ref, projectId }: { ref: string; projectId: string },
+): Promise<Classifier> {
+  const found = await readPublished(objects, { ref, projectId, what: 'A classifier' })
+  if (found.val['_class_name'] !== 'LLMAsAJudgeScorer')
+    throw invalidRequest(`${found.name} is no LLMAsAJudgeScorer, and a classifier monitor has no others`)
+  const judge = checked(Judge, found.val, found.name)
+  if (mediaKindsOf(judge).size > 0)
+    throw invalidRequest(`${found.name} is to see media, which a classifier monitor does not show`)
+  const model = await judgesModel(objects, judge.model, found)
+  return {
+    name: judge.name ?? found.name,
+    ref: found.ref,
+    judge,
+    model,
+    modelKey: JSON.stringify(judge.model),
+  }
+}
+
+/** What a classifier asks of what is scored. */
+function questionOf({ name, judge }: Classifier, scored: Scored): { name: string; question: string } {
+  const texts = judgeMessages(judge, scored).map((message) => contentOf(message))
+  return { name, question: texts.join('\n') }
+}
+
+function contentOf(message: unknown): string {
+  const { content } = z.looseObject({ content: z.unknown() }).parse(message)
+  return typeof content === 'string' ? content : JSON.stringify(content)
+}
+
+/** @throws 503 for an answer without all of them: another one may have them. */
+function verdictsIn(
+  answer: unknown,
+  classifiers: readonly Classifier[],
+): Record<string, z.output<typeof Verdict>> {
+  const parsed = Verdicts.safeParse(typeof answer === 'string' ? jsonIn(answer) : answer)
+  if (!parsed.success)
+    throw dependencyFailed(
+      'The model was asked for verdicts in JSON and answered something else',
+      parsed.error,
+    )
+  const verdicts = parsed.data.classifiers
+  const missing = classifiers.find(({ name }) => !Object.hasOwn(verdicts, name))
+  if (missing !== undefined) throw dependencyFailed(`The model said nothing of ${missing.name}`, undefined)
+  return Object.fromEntries(classifiers.map(({ name }) => [name, verdicts[name] ?? { is_match: false }]))
+}
+
+/** Models write code fences around JSON even where they are told not to. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  } catch {
+    return undefined
+  }
+}
+
+/** Wire: what applies is a tag. */
+function saidOf(
+  verdicts: Record<string, z.output<typeof Verdict>>,
+  classifiers: readonly Classifier[],
+): Said[] {
+  return classifiers.map(({ name, ref }) => {
+    const output = verdicts[name]
+    if (output?.is_match !== true) return { ref, output }
+    const { reason, confidence } = output
+    const typed = {
+      scorer_tags: [name],
+      ...(reason != null && { scorer_tag_reasons: { [name]: reason } }),
+      ...(confidence != null && { scorer_tag_confidences: { [name]: confidence } }),
+    }
+    return { ref, output, typed }
+  })
+}

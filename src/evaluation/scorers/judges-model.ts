@@ -1,0 +1,19 @@
+import { checked } from '../../checked.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { StructuredCompletionModel } from '../models/structured-completion.ts'
+import { type Published, readPublished } from '../published.ts'
+
+/**
+ * The model of a judge, which stands in it or is a ref.
+ * @throws 400 for what is no model that this server can ask, 404 for what is not there.
+ */
+export async function judgesModel(
+  objects: Pick<Objects, 'read'>,
+  model: unknown,
+  { name, projectId }: Published,
+): Promise<StructuredCompletionModel> {
+  const what = `The model of ${name}`
+  if (typeof model !== 'string') return checked(StructuredCompletionModel, model, what)
+  const found = await readPublished(objects, { ref: model, projectId, what })
+  return checked(StructuredCompletionModel, found.val, what)
+}

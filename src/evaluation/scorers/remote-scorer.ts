@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { checked } from '../../checked.ts'
+import { dependencyFailed, invalidRequest, tooLarge } from '../../errors.ts'
+import type { Outbound, OutboundReply } from '../../outbound-http.ts'
+import type { ScorerSecrets } from '../../scorer-secrets.ts'
+import { nowIso } from '../../time.ts'
+import { withoutKey } from '../../without-key.ts'
+import type { Published } from '../published.ts'
+import type { Scored, Scorer, ScoringContext } from './scorer.ts'
+import { typedScores } from './typed-scores.ts'
+
+/** Wire: attempts and all of them together, as the service that the clients know makes them for turns of agents. */
+const ATTEMPTS_MAX = 3
+const TIMEOUT_MS = 30_000
+const RETRY_MS = 500
+
+/** Wire: of a request and of a reply. */
+const BODY_BYTES_MAX = 1024 * 1024
+
+/** A token is asked for again this long before it ends. */
+const TOKEN_MARGIN_S = 30
+const TOKENS_MAX = 1000
+
+const Url = z.string().trim()
+
+const Auth = z.discriminatedUnion('mode', [
+  z.looseObject({ mode: z.literal('static_bearer'), bearer_secret_name: z.string().trim().min(1) }),
+  z.looseObject({
+    mode: z.literal('oauth_client_credentials'),
+    token_endpoint_url: Url,
+    client_id: z.string(),
+    client_secret_name: z.string().trim().min(1),
+    scope: z.string().nullish(),
+  }),
+])
+type Auth = z.output<typeof Auth>
+
+/** The value of a `RemoteScorer` as clients publish it. */
+const RemoteScorer = z.looseObject({
+  name: z.string().nullish(),
+  endpoint_url: Url,
+  config: z.record(z.string(), z.unknown()).nullish(),
+  auth_config: Auth.nullish(),
+})
+
+const Reply = z.looseObject({
+  schema_version: z.int(),
+  result: z.unknown().refine((result) => result !== undefined, { error: 'is missing' }),
+})
+const Token = z.looseObject({ access_token: z.string().min(1), expires_in: z.coerce.number().nullish() })
+
+export interface RemoteDeps {
+  outbound: Outbound
+  secrets: ScorerSecrets
+}
+
+export type RemoteScorers = ReturnType<typeof createRemoteScorers>
+
+/** Scorers behind a URL, which are sent what is to be scored. Wire: the contract is that of weave's `RemoteScorer`. */
+export function createRemoteScorers({ outbound, secrets }: RemoteDeps) {
+  const tokens = new LRUCache<string, string>({ max: TOKENS_MAX })
+
+  /** @throws 400 for an endpoint or a secret that may not be used. */
+  async function authorization(
+    auth: Auth | null | undefined,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<{ authorization?: string }> {
+    if (auth == null) return {}
+    if (auth.mode === 'static_bearer') return bearer(secrets.read(auth.bearer_secret_name, url))
+    const { token_endpoint_url, client_id, client_secret_name, scope } = auth
+    const key = JSON.stringify([token_endpoint_url, client_id, client_secret_name, scope])
+    const known = tokens.get(key)
+    if (known !== undefined) return bearer(known)
+    const secret = secrets.read(client_secret_name, token_endpoint_url)
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope != null && { scope }) })
+    const user = `${encodeURIComponent(client_id)}:${encodeURIComponent(secret)}`
+    const reply = await outbound.post({
+      url: token_endpoint_url,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        authorization: `Basic ${Buffer.from(user).toString('base64')}`,
+      },
+      body: form.toString(),
+      timeoutMs: TIMEOUT_MS,
+      replyBytesMax: BODY_BYTES_MAX,
+      signal,
+    })
+    if (reply.status !== 200) throw refused('The token endpoint', reply)
+    const { access_token, expires_in } = checked(Token, jsonOf(reply), 'The reply of the token endpoint')
+    const ttl = ((expires_in ?? 0) - TOKEN_MARGIN_S) * 1000
+    if (ttl > 0) tokens.set(key, access_token, { ttl })
+    return bearer(access_token)
+  }
+
+  return {
+    /** @throws 400 for a scorer that cannot be asked. */
+    load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'said'> {
+      const remote = checked(RemoteScorer, val, object)
+      const name = remote.name ?? object
+      if (!URL.canParse(remote.endpoint_url)) throw invalidRequest(`${object}: endpoint_url is no URL`)
+      if (remote.auth_config?.mode === 'static_bearer')
+        secrets.read(remote.auth_config.bearer_secret_name, remote.endpoint_url)
+      if (remote.auth_config?.mode === 'oauth_client_credentials')
+        secrets.read(remote.auth_config.client_secret_name, remote.auth_config.token_endpoint_url)
+      return {
+        async score(scored, context) {
+          const version = scored.turn === undefined ? 1 : 2
+          const scorer = { name, ref, ...(remote.config != null && { config: remote.config }) }
+          const body = requestText(version, { scored, context, scorer })
+          const key = `${version}/${scored.turn?.span_id ?? scored.call?.id ?? context.callId}/${ref}/${context.monitor?.version_digest ?? ''}`
+          const proof = await authorization(remote.auth_config, remote.endpoint_url, context.signal)
+          const headers = {
+            'content-type': 'application/json',
+            'idempotency-key': createHash('sha256').update(key).digest('hex'),
+            'x-correlation-id': context.callId,
+            'x-weave-schema-version': String(version),
+            ...proof,
+          }
+          const { signal } = context
+          const request = { url: remote.endpoint_url, headers, body, replyBytesMax: BODY_BYTES_MAX, signal }
+          const answered = await repeated(signal, (timeoutMs) => outbound.post({ ...request, timeoutMs }))
+          const reply = { ...answered, text: withoutKey(answered.text, tokenIn(proof)) }
+          if (reply.status !== 200) throw refused(object, reply)
+          const said = checked(Reply, jsonOf(reply), `The reply of ${object}`)
+          if (said.schema_version !== version)
+            throw invalidRequest(
+              `${object} answered with schema_version ${said.schema_version}, not ${version}`,
+            )
+          return said.result
+        },
+        said: (output) => [{ ref, output, typed: typedScores(output, name) }],
+      }
+    },
+  }
+}
+
+/** Wire: the member is required, and whoever scores without a monitor has none to name. */
+const NO_MONITOR = { name: '', version_digest: '' }
+
+/** @throws 413 for more than a remote scorer is sent. */
+function requestText(
+  schema_version: number,
+  { scored, context, scorer }: { scored: Scored; context: ScoringContext; scorer: object },
+): string {
+  const text = JSON.stringify({
+    schema_version,
+    ...targetOf(scored, context),
+    scoring_call_id: context.callId,
+    scoring_trace_id: context.traceId,
+    monitor: context.monitor ?? NO_MONITOR,
+    scorer,
+    triggered_at: nowIso(),
+  })
+  if (Buffer.byteLength(text) > BODY_BYTES_MAX)
+    throw tooLarge(`A remote scorer is sent at most ${BODY_BYTES_MAX} bytes`)
+  return text
+}
+
+/** What is scored, as text alone. */
+function targetOf({ turn, call, inputs, output }: Scored, context: ScoringContext): object {
+  if (turn !== undefined) return { scoring_target: { type: 'agent_turn', schema_version: 1, payload: turn } }
+  return {
+    original_call: {
+      project_id: context.project_id,
+      call_id: call?.id ?? context.callId,
+      trace_id: call?.trace_id ?? context.traceId,
+      op_name: call?.op_name ?? '',
+      inputs,
+      started_at: call?.started_at ?? nowIso(),
+      ...(call?.ended_at != null && { ended_at: call.ended_at }),
+      output,
+      ...(call?.exception != null && { exception: call.exception }),
+    },
+  }
+}
+
+/** Repeats what may succeed a moment later. */
+async function repeated(
+  signal: AbortSignal,
+  work: (timeoutMs: number) => Promise<OutboundReply>,
+): Promise<OutboundReply> {
+  const end = performance.now() + TIMEOUT_MS
+  for (let attempt = 1; ; attempt++) {
+    const reply = await work(Math.ceil(end - performance.now()))
+    const isLast = attempt === ATTEMPTS_MAX || performance.now() + RETRY_MS * attempt >= end
+    if (isLast || !mayPass(reply.status)) return reply
+    await delay(RETRY_MS * attempt, undefined, { signal })
+  }
+}
+
+function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429
+}
+
+/** Wire: what an error says is not read. */
+function refused(who: string, { status }: OutboundReply) {
+  const message = `${who} answered with status ${status}`
+  return mayPass(status) ? dependencyFailed(message, undefined) : invalidRequest(message)
+}
+
+function jsonOf({ text }: OutboundReply): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function tokenIn({ authorization }: { authorization?: string }): string | undefined {
+  return authorization?.replace(/^Bearer /, '')
+}
+
+function bearer(token: string): { authorization: string } {
+  return { authorization: `Bearer ${token}` }
+}

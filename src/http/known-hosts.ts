@@ -1,0 +1,46 @@
+/**
+ * Refuses requests that a page of another site makes a browser send. Where any key is accepted, a page whose name is
+ * resolved to this machine (DNS rebinding) could otherwise read and write everything.
+ */
+
+/** A refused request: its status and what to tell. */
+export interface ForeignRequest {
+  status: 403 | 421
+  message: string
+}
+
+/**
+ * Checks the names that a request was sent to and comes from.
+ * @param hosts names besides those of this machine under which the server is reached
+ */
+export function createHostCheck(hosts: readonly string[]) {
+  const known = new Set(hosts.map((name) => name.toLowerCase()))
+
+  function isKnown(hostname: string): boolean {
+    const name = hostname.toLowerCase()
+    return name === 'localhost' || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name) || known.has(name)
+  }
+
+  /** Undefined for a request that may go on. Programs send no `Origin`, and need send no `Host`. */
+  return (host: string | undefined, origin: string | undefined): ForeignRequest | undefined => {
+    const named = host === undefined ? undefined : hostnameOf(`http://${host}`)
+    if (host !== undefined && (named === undefined || !isKnown(named))) {
+      return {
+        status: 421,
+        message: `This server is not known as ${host.slice(0, 200)}: name it in HEDDLE_HOSTS if it should be`,
+      }
+    }
+    const from = origin === undefined ? undefined : hostnameOf(origin)
+    if (origin !== undefined && (from === undefined || !isKnown(from))) {
+      return {
+        status: 403,
+        message: `Pages of ${origin.slice(0, 200)} may not use this server: name its host in HEDDLE_HOSTS if they should`,
+      }
+    }
+    return undefined
+  }
+}
+
+function hostnameOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined
+}

@@ -1,0 +1,23 @@
+import type { Route } from './route.ts'
+import type { RefusalStatus } from './statuses.ts'
+
+/** Every status that a route may refuse a request with: those of its kind, and those that it declares. */
+export function refusalsOf(route: Route): RefusalStatus[] {
+  if (route.unsupported) return [401, 501]
+  const statuses = new Set<RefusalStatus>([503, ...(route.refusals ?? [])])
+  if (route.auth !== 'open') statuses.add(401)
+  if (route.pathParams !== undefined) for (const status of OF_PATHS) statuses.add(status)
+  if (route.query !== undefined) for (const status of OF_QUERIES) statuses.add(status)
+  if (route.body !== undefined) for (const status of OF_BODIES) statuses.add(status)
+  if (route.family === 'trace' && route.body !== undefined)
+    for (const status of OF_NAMES) statuses.add(status)
+  if (route.family === 'openai') for (const status of OF_MODELS) statuses.add(status)
+  return [...statuses].sort((a, b) => a - b)
+}
+
+const OF_PATHS = [404, 422] as const
+const OF_QUERIES = [400, 422] as const
+const OF_BODIES = [400, 413, 422] as const
+/** Wire: the trace API names what a request is about in its body, and answers 403 for bad names and fields. */
+const OF_NAMES = [403, 404] as const
+const OF_MODELS = [404, 429] as const

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { messageOf } from './errors.ts'
+
+/** The value of a setting that is JSON, or the path of a file with it. @throws Error without any of the text, which may hold keys. */
+export function jsonSetting(name: string, setting: string): unknown {
+  const isInline = setting.startsWith('{')
+  const where = isInline ? 'the text' : setting
+  try {
+    return JSON.parse(isInline ? setting : readFileSync(setting, 'utf8'))
+  } catch (error) {
+    throw settingProblem(name, error instanceof SyntaxError ? `${where} is not JSON` : messageOf(error))
+  }
+}
+
+/** What is wrong with a setting, a line each. */
+export function settingProblem(name: string, ...lines: string[]): Error {
+  return new Error(`Bad configuration:\n${lines.map((line) => `  ${name}: ${line}`).join('\n')}`)
+}

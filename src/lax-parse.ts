@@ -1,0 +1,113 @@
+import type { z } from 'zod'
+
+/** A pass reads what the pass before could not see: alternatives of a union inside another are few. */
+const PASSES_MAX = 8
+
+/** Longer texts are no numbers that a field could hold. */
+const NUMBER_CHARS_MAX = 64
+
+const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
+const TRUE = ['true', 'yes', 'on', 'y', 't', '1']
+const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
+
+/**
+ * Parses a part of a request as the services whose clients we serve read it, which is pydantic's lax mode: where a number is
+ * wanted, the text "5" is 5 and true is 1; where a boolean is wanted, 1 and the words "true", "yes", "on", "y", "t" are
+ * true, in upper or lower case, and their opposites false. Nothing else is converted. What is right as it stands is never
+ * touched, so that a text stays a text where a field takes both.
+ */
+export function parseLax<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  let current = value
+  for (let pass = 1; ; pass++) {
+    const parsed = schema.safeParse(current, { error: integerError })
+    if (parsed.success || pass === PASSES_MAX) return parsed
+    const readings = parsed.error.issues.flatMap((issue) => readingsOf(issue, [], current))
+    if (readings.length === 0) return parsed
+    current = withReadings(current, readings)
+  }
+}
+
+/** What zod says of a text where an integer is wanted speaks of a number; readers of the message need to know better. */
+export const NO_INTEGER = 'Input should be a valid integer'
+
+function integerError({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  const format = (inst as z.ZodType | undefined)?.def
+  return code === 'invalid_type' && format !== undefined && 'format' in format && format.format === 'safeint'
+    ? NO_INTEGER
+    : undefined
+}
+
+/** What to put where. */
+interface Reading {
+  path: readonly PropertyKey[]
+  value: number | boolean
+}
+
+/** How the values at fault can be read; nothing for an issue that no reading mends. */
+function readingsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[], root: unknown): Reading[] {
+  const path = [...prefix, ...issue.path]
+  if (issue.code === 'invalid_union') {
+    const alternatives = issue.errors.map((issues) => issues.map((inner) => readingsOf(inner, path, root)))
+    // An alternative counts when all that is wrong with it can be read.
+    const mended = alternatives.find((all) => all.length > 0 && all.every((found) => found.length > 0))
+    return mended?.flat() ?? []
+  }
+  if (issue.code !== 'invalid_type' || path.includes('__proto__')) return []
+  const value = laxValue(issue.expected, valueAt(root, path))
+  return value === undefined ? [] : [{ path, value }]
+}
+
+function laxValue(expected: string, value: unknown): number | boolean | undefined {
+  if (expected === 'boolean') return booleanOf(value)
+  return expected === 'number' || expected === 'int' ? numberOf(value) : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'boolean') return Number(value)
+  const isText = typeof value === 'string' && value.length <= NUMBER_CHARS_MAX
+  return isText && NUMBER.test(value) ? Number(value) : undefined
+}
+
+function booleanOf(value: unknown): boolean | undefined {
+  if (value === 0 || value === 1) return value === 1
+  if (typeof value !== 'string') return undefined
+  const word = value.toLowerCase()
+  if (TRUE.includes(word)) return true
+  return FALSE.includes(word) ? false : undefined
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Reflect.get(value, step)
+  }
+  return value
+}
+
+/** The same with other values in some places; what is around them is copied once. */
+function withReadings(root: unknown, readings: readonly Reading[]): unknown {
+  const copies = new Set<object>()
+  const copyOf = (value: unknown): object => {
+    const isCopied = typeof value === 'object' && value !== null && copies.has(value)
+    const copy: object = isCopied ? value : Array.isArray(value) ? [...value] : { ...(value as object) }
+    copies.add(copy)
+    return copy
+  }
+  const holder = { root }
+  for (const { path, value } of readings) {
+    let parent: object = holder
+    let key: PropertyKey = 'root'
+    for (const step of path) {
+      const copy = copyOf(Reflect.get(parent, key))
+      Reflect.set(parent, key, copy)
+      parent = copy
+      key = step
+    }
+    Reflect.set(parent, key, value)
+  }
+  return holder.root
+}

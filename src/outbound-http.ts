@@ -1,0 +1,141 @@
+import { lookup as resolve } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import { dependencyFailed, invalidRequest, messageOf } from './errors.ts'
+
+/** A reply of an address that a client named. */
+export interface OutboundReply {
+  status: number
+  /** At most as many bytes as were asked for. */
+  text: string
+}
+
+export interface OutboundRequest {
+  url: string
+  headers: Record<string, string>
+  body: string
+  /** For all of it, in ms. */
+  timeoutMs: number
+  replyBytesMax: number
+  signal: AbortSignal
+}
+
+export type Outbound = ReturnType<typeof createOutbound>
+
+/** Addresses of this machine, of networks that are not public, and of no single machine. */
+const NOT_PUBLIC = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  NOT_PUBLIC.addSubnet(network, bits, 'ipv4')
+for (const [network, bits] of [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const)
+  NOT_PUBLIC.addSubnet(network, bits, 'ipv6')
+
+/** Whether an address is one that anybody may reach; an IPv4 address in the clothes of IPv6 is not. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 0) return false
+  return !NOT_PUBLIC.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/**
+ * Asks addresses that clients name. Only public ones are connected to, whatever a name resolves to at that moment, except
+ * hosts that the server was told of; redirects are not followed.
+ * @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public
+ */
+export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }) {
+  const allowed = new Set(allowedHosts)
+  const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
+  const anywhere = new Agent()
+  const publicOnly = new Agent({ connect: { lookup: publicLookup } })
+
+  return {
+    /** Whether the server was told of the host of a URL. */
+    isNamed: (url: string): boolean => isAllowed(new URL(url)),
+
+    /** @throws 400 for a URL that may not be asked, 503 for what did not answer in time, or too much. */
+    async post(req: OutboundRequest): Promise<OutboundReply> {
+      const url = checkedUrl(req.url)
+      const address = url.hostname.replace(/^\[|\]$/g, '')
+      if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
+      const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
+      const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
+      try {
+        const { headers, body } = req
+        const reply = await request(url, { method: 'POST', headers, body, signal, dispatcher })
+        return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
+      } catch (error) {
+        req.signal.throwIfAborted()
+        if (error instanceof NotPublic) throw notPublic(url.hostname)
+        throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
+    },
+  }
+}
+
+function checkedUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalidRequest(`Not an http or https URL: ${text}`)
+  if (url.username !== '' || url.password !== '') throw invalidRequest('A URL with a user name is not asked')
+  return url
+}
+
+/** A name led to an address that is not public. */
+class NotPublic extends Error {}
+
+function notPublic(host: string) {
+  return invalidRequest(
+    `${host} is not a public address: whoever owns this server can allow it with HEDDLE_SCORER_HOSTS=${host}`,
+  )
+}
+
+/** Resolves a name for the connection that is being made, and refuses it where any of its addresses is not public. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, '', 0)
+    const [first] = addresses
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(new NotPublic(hostname), '', 0)
+    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
+  })
+}
+
+async function limitedText(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw new Error(`the reply is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size).toString('utf8')
+}

@@ -1,0 +1,30 @@
+import { parentPort } from 'node:worker_threads'
+import { Validator } from '@cfworker/json-schema'
+import { messageOf } from '../errors.ts'
+import { builtinRule } from '../evaluation/scorers/builtin.ts'
+import type { RuleAnswer, RuleJob } from './rule.ts'
+
+/** The program of a thread: it answers one rule after the other, and says first that it is ready. */
+parentPort?.on('message', (job: RuleJob) => parentPort?.postMessage(answerTo(job)))
+parentPort?.postMessage('ready')
+
+function answerTo(job: RuleJob): RuleAnswer {
+  try {
+    return { result: resultOf(job) }
+  } catch (error) {
+    return { error: messageOf(error) }
+  }
+}
+
+function resultOf(job: RuleJob): unknown {
+  if (job.kind === 'schema') return conforms(job.value, job.schema)
+  return builtinRule(job.className, job.fields)?.(job.scored)
+}
+
+function conforms(value: unknown, schema: object): boolean {
+  try {
+    return new Validator({ ...schema }, '2020-12').validate(value).valid
+  } catch (error) {
+    throw new Error('field_schema is not a JSON schema', { cause: error })
+  }
+}

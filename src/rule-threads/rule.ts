@@ -1,0 +1,12 @@
+/** A rule of a user with what it is applied to; all of it is plain data. */
+export type RuleJob =
+  | {
+      kind: 'builtin'
+      className: string
+      fields: unknown
+      scored: { output: unknown; inputs: Record<string, unknown> }
+    }
+  | { kind: 'schema'; schema: object; value: unknown }
+
+/** What came of it, or what is wrong. */
+export type RuleAnswer = { result: unknown } | { error: string }

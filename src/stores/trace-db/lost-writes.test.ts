@@ -1,0 +1,61 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createLostWrites } from './lost-writes.ts'
+import type { Asked } from './table-repair.ts'
+
+/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` says what cannot be done. */
+function brokenDatabase(refuses: (sql: string) => boolean) {
+  const answerOf = (sql: string): object[] => {
+    if (refuses(sql)) throw new Error(`Code: 74: ${sql}`)
+    if (sql.includes('system.events')) return [{ value: 1 }]
+    if (sql.includes('system.parts')) return [{ table: 'calls', name: 'all_1_1_0' }]
+    return sql.startsWith('CHECK') ? [{ is_passed: 0 }] : []
+  }
+  const queryBindAsync = async (sql: string) => {
+    const text = answerOf(sql)
+      .map((row) => JSON.stringify(row))
+      .join('\n')
+    return { text: () => text }
+  }
+  const log = { error: vi.fn(), warn: vi.fn() }
+  // Of a result, only the text is looked at.
+  const session = { queryBindAsync } as unknown as Asked
+  const lostWrites = createLostWrites({ session, idleSessions: () => [], log })
+  lostWrites.stop()
+  return { lostWrites, log }
+}
+
+async function change({ lostWrites }: ReturnType<typeof brokenDatabase>): Promise<void> {
+  await (await lostWrites.watched(async () => {})).kept.catch(() => {})
+}
+
+describe('the repair of a table', () => {
+  it('is logged and counted when it is done', async () => {
+    const database = brokenDatabase(() => false)
+    await change(database)
+    expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 0, detached: [] })
+    expect(database.log.warn).toHaveBeenCalledOnce()
+  })
+
+  it('is logged and counted when it fails, and says which table is closed until it succeeds', async () => {
+    let isFailing = true
+    const database = brokenDatabase((sql) => isFailing && sql.startsWith('ATTACH'))
+    await change(database)
+    expect(database.lostWrites.repairs()).toEqual({ done: 0, failed: 1, detached: ['calls'] })
+    expect(database.log.error.mock.calls[0]?.[0]).toMatchObject({
+      detached: ['calls'],
+      err: expect.any(Error),
+    })
+    await change(database)
+    expect(database.lostWrites.repairs()).toMatchObject({ failed: 2, detached: ['calls'] })
+    isFailing = false
+    await change(database)
+    expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 2, detached: [] })
+  })
+
+  it('is logged and counted when nothing can be asked', async () => {
+    const database = brokenDatabase((sql) => sql.includes('system.parts'))
+    await change(database)
+    expect(database.lostWrites.repairs()).toMatchObject({ failed: 1 })
+    expect(database.log.error).toHaveBeenCalledOnce()
+  })
+})

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Session } from 'chdb'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { jsonLines } from './json-lines.ts'
+import type { TableRepairs } from './port.ts'
+
+/** A table cannot be opened again while a query reads it, and no query may take longer than this. */
+const REOPEN_MS_MAX = 70_000
+const REOPEN_RETRY_MS = 20
+
+/** A session, for what is asked of it here. */
+export type Asked = Pick<Session, 'queryBindAsync'>
+
+export interface RepairDeps {
+  session: Asked
+  /** Sessions that run no query. */
+  idleSessions: () => readonly Asked[]
+  log: Pick<Log, 'error' | 'warn'>
+}
+
+/**
+ * Finds tables with a broken part and closes and opens them again, which ClickHouse does by setting such a part aside and
+ * taking back what it was merged from.
+ */
+export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
+  const counts = { done: 0, failed: 0 }
+  /** Tables between closing and opening. */
+  const closed = new Set<string>()
+
+  async function isBroken(table: string, part: string): Promise<boolean> {
+    const check = `CHECK TABLE ${table} PART '${part}' SETTINGS check_query_single_value_result = 0`
+    try {
+      return (await rowsOf<{ is_passed: number }>(session, check)).some((row) => row.is_passed === 0)
+    } catch (error) {
+      // A merge has taken it away meanwhile, so no query reads it any more.
+      if (/Code: 232\b/.test(messageOf(error))) return false
+      throw error
+    }
+  }
+
+  async function run(sql: string): Promise<void> {
+    await session.queryBindAsync(sql, {}, { format: 'Null' })
+  }
+
+  async function open(table: string): Promise<void> {
+    const giveUpAt = performance.now() + REOPEN_MS_MAX
+    for (;;) {
+      // A session holds what its last query failed on until its next one.
+      for (const idle of idleSessions()) await idle.queryBindAsync('SELECT 1', {}, { format: 'Null' })
+      try {
+        return await run(`ATTACH TABLE ${table}`)
+      } catch (error) {
+        if (!messageOf(error).includes('still used') || performance.now() > giveUpAt) throw error
+        await delay(REOPEN_RETRY_MS)
+      }
+    }
+  }
+
+  /** @throws Error when a table stays closed; the others are open then. */
+  async function openClosed(): Promise<void> {
+    const failures: unknown[] = []
+    for (const table of closed) {
+      try {
+        await open(table)
+        closed.delete(table)
+        counts.done++
+      } catch (error) {
+        failures.push(new Error(`Table ${table} could not be opened: ${messageOf(error)}`, { cause: error }))
+      }
+    }
+    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures)
+  }
+
+  return {
+    /** Repairs tables whose parts were written since a time in milliseconds. @throws Error; what failed is tried again. */
+    async repair(since: number): Promise<void> {
+      const parts = await rowsOf<{ table: string; name: string }>(
+        session,
+        `SELECT table, name FROM system.parts
+          WHERE database = currentDatabase() AND active AND modification_time >= fromUnixTimestamp64Milli({since:Int64})`,
+        { since },
+      )
+      try {
+        for (const { table, name } of parts) {
+          if (closed.has(table) || !(await isBroken(table, name))) continue
+          log.warn({ table, part: name }, 'a write of the trace database was lost: its table is opened again')
+          await run(`DETACH TABLE ${table}`)
+          closed.add(table)
+        }
+      } finally {
+        await openClosed()
+      }
+    },
+
+    /** Logs and counts a repair that failed. */
+    failed(error: unknown): void {
+      counts.failed++
+      const detached = [...closed]
+      log.error({ err: error, detached }, 'the trace database could not be repaired: it is tried again')
+    },
+
+    hasClosed: () => closed.size > 0,
+    repairs: (): TableRepairs => ({ ...counts, detached: [...closed] }),
+  }
+}
+
+export async function rowsOf<Row>(
+  session: Asked,
+  sql: string,
+  params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  const result = await session.queryBindAsync(sql, params, { format: 'JSONEachRow' })
+  return jsonLines<Row>(result.text())
+}

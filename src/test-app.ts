@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { routesOf } from './app.ts'
+import { authenticateLocally } from './http/auth.ts'
+import { buildApp } from './http/build-app.ts'
+import type { Route } from './http/route.ts'
+import type { InferenceOptions } from './inference/create.ts'
+import { createLog } from './log.ts'
+import type { Providers } from './providers.ts'
+import { readScorerSecrets } from './scorer-secrets.ts'
+import { createServices } from './services.ts'
+import type { Compute } from './stores/compute/port.ts'
+import { openStores, type Stores } from './stores/open-stores.ts'
+import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
+import { VERSION } from './version.ts'
+
+export interface TestAppOptions {
+  /** What computes; nothing does where absent, as on a machine without the engine. */
+  compute?: (folder: string) => Compute
+  inference?: Partial<InferenceOptions>
+  /** Services outside; none where absent. */
+  providers?: Providers
+  /** Runs scorers that are code; they are refused where absent. */
+  scorerPython?: string
+  /** Settings of scorers behind a URL, as environment variables. */
+  remoteScorers?: { hosts: string[]; secrets?: object }
+}
+
+const UNLIMITED = { requestsMax: Number.POSITIVE_INFINITY, tokensPerMinute: Number.POSITIVE_INFINITY }
+const NO_LIMITS: InferenceOptions = {
+  keyLimits: UNLIMITED,
+  projectLimits: UNLIMITED,
+  projectHeaders: ['openai-project'],
+  traceCompletions: false,
+}
+
+/** The base model of servers under test. */
+export const TEST_BASE_MODEL = 'test/base'
+
+/** The whole app, opened; disposal stops its work and closes its stores. */
+export interface TestApp extends AsyncDisposable {
+  app: ReturnType<typeof buildApp>
+  routes: Route[]
+  stores: Stores
+}
+
+/** Opens the whole app over the real embedded stores of a data folder. */
+export async function openTestApp(folder: string, options: TestAppOptions = {}): Promise<TestApp> {
+  await using opening = new AsyncDisposableStack()
+  const log = createLog({ logLevel: 'error', logFormat: 'json' })
+  const stores = opening.use(await openStores(folder, log))
+  const compute = opening.use((options.compute ?? noCompute)(folder))
+  const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(folder, 'engine') }
+  const services = createServices(stores, {
+    version: VERSION,
+    log,
+    engine,
+    inference: { ...NO_LIMITS, ...options.inference },
+    providers: options.providers ?? new Map(),
+    scorerPython: options.scorerPython === undefined ? undefined : () => options.scorerPython,
+    remoteScorers: {
+      hosts: options.remoteScorers?.hosts ?? [],
+      secrets: readScorerSecrets({
+        HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
+      }),
+    },
+    dataFolder: folder,
+    unexpected: NO_UNEXPECTED_ERRORS,
+  })
+  const routes = routesOf(services)
+  opening.use(await services.startTraining())
+  opening.use(services.startInference())
+  opening.use(await services.startEvaluation())
+  const app = buildApp(routes, {
+    authenticate: authenticateLocally,
+    log,
+    version: VERSION,
+    observe: services.metrics.observe,
+  })
+  const opened = opening.move()
+  return { app, routes, stores, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+function noCompute(): Compute {
+  const unavailable = 'The engine is not installed; "npm run setup" installs it'
+  const refuse = (): never => {
+    throw new Error(unavailable)
+  }
+  return {
+    unavailable,
+    priorityScheduling: false,
+    untilAvailable: (signal: AbortSignal) =>
+      new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    mmProcessorKwargs: false,
+    findBaseModel: async () => ({ isThere: true }) as const,
+    loraRankMax: 16,
+    trainer: refuse,
+    inference: refuse,
+    statuses: () => [],
+    memory: () => ({ budget_bytes: 0, used_bytes: 0 }),
+    async [Symbol.asyncDispose]() {},
+  }
+}

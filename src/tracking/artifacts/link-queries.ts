@@ -1,0 +1,107 @@
+import type { Selectable } from 'kysely'
+import type { ArtifactLinksTable } from '../../stores/control-db/artifact-tables.ts'
+import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { CollectionRow } from './collection-queries.ts'
+import { type VersionRow, versions } from './queries.ts'
+
+/** A version as a portfolio has it. */
+export type LinkedRow = VersionRow & { link_id: string; link_version: number; linked_at: string }
+
+/** A portfolio that has a version. */
+export type LinkingRow = CollectionRow & { link_version: number; linked_at: string }
+
+export async function insertLink(tx: ControlTx, row: Selectable<ArtifactLinksTable>): Promise<void> {
+  await tx.insertInto('artifact_links').values(row).execute()
+}
+
+/** Takes a version out of a portfolio, with the aliases it has there. */
+export async function deleteLink(
+  tx: ControlTx,
+  link: { collection_id: string; artifact_id: string },
+): Promise<void> {
+  for (const table of ['artifact_aliases', 'artifact_links'] as const) {
+    await tx
+      .deleteFrom(table)
+      .where('collection_id', '=', link.collection_id)
+      .where('artifact_id', '=', link.artifact_id)
+      .execute()
+  }
+}
+
+function linked(db: ControlTx, collectionId: string) {
+  return versions(db)
+    .innerJoin('artifact_links as link', 'link.artifact_id', 'version.id')
+    .select(['link.id as link_id', 'link.version as link_version', 'link.created_at as linked_at'])
+    .where('link.collection_id', '=', collectionId)
+}
+
+/** The version with the highest number in a portfolio. */
+export function newestLinked(db: ControlTx, collectionId: string): Promise<LinkedRow | undefined> {
+  return linked(db, collectionId).orderBy('link.version', 'desc').limit(1).executeTakeFirst()
+}
+
+/** A version by its number in a portfolio. */
+export function numberedLinked(
+  db: ControlTx,
+  collectionId: string,
+  version: number,
+): Promise<LinkedRow | undefined> {
+  return linked(db, collectionId).where('link.version', '=', version).executeTakeFirst()
+}
+
+/** A version by a stored alias in a portfolio. */
+export function aliasedLinked(
+  db: ControlTx,
+  collectionId: string,
+  alias: string,
+): Promise<LinkedRow | undefined> {
+  return linked(db, collectionId)
+    .innerJoin('artifact_aliases as alias', (join) =>
+      join
+        .onRef('alias.artifact_id', '=', 'link.artifact_id')
+        .onRef('alias.collection_id', '=', 'link.collection_id'),
+    )
+    .where('alias.alias', '=', alias)
+    .executeTakeFirst()
+}
+
+/** A version of a portfolio by its id. */
+export function findLinked(
+  db: ControlTx,
+  collectionId: string,
+  artifactId: string,
+): Promise<LinkedRow | undefined> {
+  return linked(db, collectionId).where('version.id', '=', artifactId).executeTakeFirst()
+}
+
+/** What a portfolio has, one page. Ids of links grow with time. */
+export function listLinked(
+  db: ControlTx,
+  collectionId: string,
+  page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+): Promise<LinkedRow[]> {
+  let query = linked(db, collectionId)
+  if (page.after !== undefined) query = query.where('link.id', page.order === 'asc' ? '>' : '<', page.after)
+  return query.orderBy('link.id', page.order).limit(page.limit).execute()
+}
+
+export async function countLinked(db: ControlTx, collectionId: string): Promise<number> {
+  const counted = db
+    .selectFrom('artifact_links')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('collection_id', '=', collectionId)
+  return (await counted.executeTakeFirstOrThrow()).count
+}
+
+/** The portfolios that have a version, in the order in which it was linked. */
+export function portfoliosOf(db: ControlTx, artifactId: string, limit: number): Promise<LinkingRow[]> {
+  return db
+    .selectFrom('artifact_collections as portfolio')
+    .innerJoin('artifact_links as link', 'link.collection_id', 'portfolio.id')
+    .selectAll('portfolio')
+    .select(['link.version as link_version', 'link.created_at as linked_at'])
+    .where('link.artifact_id', '=', artifactId)
+    .orderBy('link.id')
+    .limit(limit)
+    .execute()
+}

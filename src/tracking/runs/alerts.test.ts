@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { replyOf, useTestServer } from '../../testing.ts'
+
+const server = useTestServer()
+
+interface Reply {
+  data?: Record<string, { success?: boolean }> | null
+  errors?: { message: string }[]
+}
+
+async function graphql(query: string, variables: object): Promise<Reply> {
+  return replyOf<Reply>(await server.post('/graphql', { query, variables }))
+}
+
+const START = `mutation($input: UpsertBucketInput!) { upsertBucket(input: $input) { bucket { id } } }`
+
+async function newRun(): Promise<{
+  id: string
+  name: { entityName: string; projectName: string; runName: string }
+}> {
+  const [entityName = '', projectName = ''] = server.newProject().split('/')
+  const input = { entityName, modelName: projectName, name: 'r1' }
+  const reply = (await graphql(START, { input })) as { data: { upsertBucket: { bucket: { id: string } } } }
+  return { id: reply.data.upsertBucket.bucket.id, name: { entityName, projectName, runName: 'r1' } }
+}
+
+async function runOf({
+  entityName,
+  projectName,
+  runName,
+}: {
+  entityName: string
+  projectName: string
+  runName: string
+}) {
+  return replyOf(await server.request(`/v1/preview/runs/${entityName}/${projectName}/${runName}`))
+}
+
+/** Wire: as wandb 0.31 asks. */
+const ALERT = `mutation NotifyScriptableRunAlert($entityName: String!, $projectName: String!, $runName: String!, $title: String!, $text: String!, $severity: AlertSeverity = INFO, $waitDuration: Duration) {
+  notifyScriptableRunAlert(input: {entityName: $entityName, projectName: $projectName, runName: $runName, title: $title, text: $text, severity: $severity, waitDuration: $waitDuration}) { success }
+}`
+
+describe('POST /graphql, alerts of runs', () => {
+  it('200 with alerts that the run shows, one of a title within its time', async () => {
+    const { name } = await newRun()
+    const alert = (title: string, more: object = {}) =>
+      graphql(ALERT, { ...name, title, text: 'text', ...more })
+    expect((await alert('low', { severity: 'WARN' })).data).toEqual({
+      notifyScriptableRunAlert: { success: true },
+    })
+    await alert('low')
+    await alert('low', { waitDuration: 0 })
+    await alert('other', { severity: 'ERROR', waitDuration: 60_000_000_000 })
+    expect(await runOf(name)).toMatchObject({
+      alerts: [
+        { title: 'other', text: 'text', severity: 'ERROR' },
+        { title: 'low', severity: 'INFO' },
+        { title: 'low', severity: 'WARN' },
+      ],
+    })
+  })
+
+  it('200 with an error for a run that is not there', async () => {
+    const { name } = await newRun()
+    const { errors } = await graphql(ALERT, { ...name, runName: 'none', title: 't', text: 't' })
+    expect(errors?.[0]?.message).toContain('not found')
+  })
+})
+
+describe('POST /graphql, a run that is to stop', () => {
+  it('200, and the client is told with its next request, until the run starts again', async () => {
+    const { id, name } = await newRun()
+    const path = `/files/${name.entityName}/${name.projectName}/r1/file_stream`
+    const stream = async () => replyOf(await server.post(path, { files: {} }))
+    expect(await stream()).toEqual({})
+    const stopped = await graphql('mutation StopRun($id: ID!) { stopRun(input: {id: $id}) { success } }', {
+      id,
+    })
+    expect(stopped.data).toEqual({ stopRun: { success: true } })
+    expect(await stream()).toEqual({ stopped: true })
+    await graphql(START, { input: { entityName: name.entityName, modelName: name.projectName, name: 'r1' } })
+    expect(await stream()).toEqual({})
+  })
+})
+
+describe('POST /graphql, the server and entities', () => {
+  it('200 with the address of the pages, and that an entity may be written to', async () => {
+    const { data } = await graphql(
+      'query { serverInfo { frontendHost } entity(name: "team") { readOnly } }',
+      {},
+    )
+    expect(data).toEqual({
+      serverInfo: { frontendHost: expect.stringMatching(/^http:\/\//) },
+      entity: { readOnly: false },
+    })
+  })
+})

@@ -1,0 +1,42 @@
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { nowIso } from '../../time.ts'
+import { insertAlert, lastAlertAt, listAlerts, type RunAlertRow, type RunRow, trimAlerts } from './queries.ts'
+
+/** Alerts that a run keeps: who sends more has made a log of them. */
+const ALERTS_MAX = 1_000
+
+/** Characters of a title and of a text. Wire: the client cuts titles at 64 and texts at 4096. */
+const TITLE_CHARS_MAX = 256
+const TEXT_CHARS_MAX = 16_384
+
+/** Wire: the client waits a minute between alerts of one title where it says nothing. */
+const WAIT_MS = 60_000
+
+export interface NewAlert {
+  title: string
+  text: string
+  severity: RunAlertRow['severity']
+  /** Within which the same title is not told again; a minute where absent. */
+  waitMs?: number | undefined
+}
+
+/** What runs want people to know. */
+export function createRunAlerts({ control }: { control: ControlDb }) {
+  return {
+    /** Keeps an alert; whether it was kept, and not one of the same title just before. */
+    alert: (run: Pick<RunRow, 'id'>, { title, text, severity, waitMs }: NewAlert): Promise<boolean> =>
+      control.transaction().execute(async (tx) => {
+        const cut = title.slice(0, TITLE_CHARS_MAX)
+        const before = await lastAlertAt(tx, run.id, cut)
+        if (before !== undefined && Date.now() - Date.parse(before) < (waitMs ?? WAIT_MS)) return false
+        const row = { run_id: run.id, title: cut, text: text.slice(0, TEXT_CHARS_MAX), severity }
+        await insertAlert(tx, { id: newId(), ...row, created_at: nowIso() })
+        await trimAlerts(tx, run.id, ALERTS_MAX)
+        return true
+      }),
+
+    /** The newest alerts of a run, newest first. */
+    alerts: (run: Pick<RunRow, 'id'>): Promise<RunAlertRow[]> => listAlerts(control, run.id, ALERTS_MAX),
+  }
+}

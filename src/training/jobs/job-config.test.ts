@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { rlConfigOf, StoredRlConfig, sftConfigOf, storedSftConfig } from './job-config.ts'
+import { ExperimentalConfig } from './wire.ts'
+
+describe('settings of an RL job', () => {
+  it('are taken as newer clients name them', () => {
+    const given = ExperimentalConfig.parse({
+      loss_fn: 'ppo',
+      kl_penalty_source: 'sample',
+      kl_penalty_step_lag: 2,
+      num_trajectories_learning_rate_multiplier_power: 0.5,
+      logprob_calculation_chunk_size: 1024,
+      plot_tensors: false,
+      scale_learning_rate_by_reward_std_dev: false,
+      kl_ref_adapter_path: null,
+    })
+    expect(rlConfigOf(given)).toMatchObject({
+      kl_penalty_step_lag: 2,
+      worker: {
+        ppo: true,
+        kl_penalty_source: 'sample',
+        num_trajectories_learning_rate_multiplier_power: 0.5,
+      },
+    })
+  })
+
+  it.each([
+    [{ plot_tensors: true }, 'plot_tensors'],
+    [{ scale_learning_rate_by_reward_std_dev: true }, 'scale_learning_rate_by_reward_std_dev'],
+    [{ kl_ref_adapter_path: '/adapter' }, 'kl_ref_adapter_path'],
+    [{ loss_fn: 'ppo', ppo: false }, 'loss_fn'],
+    [{ kl_penalty_step_lag: 1, kl_penalty_reference_step: 1 }, 'kl_penalty_step_lag'],
+  ])('are refused by name: %j', (given, name) => {
+    expect(ExperimentalConfig.safeParse(given).error?.issues[0]?.path).toEqual([name])
+  })
+
+  it('that were stored before a setting was known have its default', () => {
+    const { kl_penalty_source, num_trajectories_learning_rate_multiplier_power, ...earlier } = rlConfigOf(
+      {},
+    ).worker
+    expect(StoredRlConfig.parse({ worker: earlier, kl_penalty_reference_step: null })).toEqual(rlConfigOf({}))
+  })
+})
+
+describe('settings of an SFT job', () => {
+  it('say which turns are taught and whether the run gets the metrics', () => {
+    const given = {
+      assistant_turns: 'last',
+      metric_logging: { enabled: true, target_training_step: 3 },
+    } as const
+    expect(sftConfigOf(given)).toMatchObject({
+      worker: { assistant_turns: 'last' },
+      metric_logging: { target_training_step: 3 },
+    })
+    expect(sftConfigOf({ metric_logging: { enabled: false } }).metric_logging).toBeNull()
+  })
+
+  it('that were stored before are read', () => {
+    const stored = storedSftConfig('{"batch_size":2,"learning_rate":0.1}')
+    expect(stored).toEqual({
+      worker: { batch_size: 2, learning_rate: 0.1, assistant_turns: 'all' },
+      metric_logging: null,
+    })
+  })
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { AnyJson } from '../../json-text-wire.ts'
+import { JsonText, memberText } from '../../lossless-json.ts'
+
+/** What was said in one attempt, or beside it; keys that mean nothing here stay as they came. */
+export const History = z
+  .object({ messages_and_choices: z.array(AnyJson), tools: AnyJson.nullish() })
+  .catchall(AnyJson.nullish())
+
+/** A part of a history that becomes one call. */
+export interface Turn {
+  /** `choice` for what a model sampled, `messages` for a history without any of it. */
+  kind: 'choice' | 'messages'
+  /** All that was said before. */
+  messages: JsonText[]
+  /** What the model answered, as the chat API returned it; absent where nobody answered. */
+  choice?: JsonText
+  /** What was said after the last answer; only the last turn of a history has it. */
+  messages_after?: JsonText[]
+}
+
+/**
+ * The turns of a history, at least one: together they hold all of its messages. Wire: a choice is told from a plain
+ * message by its keys.
+ */
+export function* turnsOf(elements: readonly JsonText[]): Generator<Turn> {
+  const answers = elements.map(messageOfChoice)
+  const messages = elements.map((element, index) => answers[index] ?? element)
+  const last = answers.findLastIndex((answer) => answer !== undefined)
+  if (last === -1) yield plainTurn(messages)
+  for (const [index, element] of elements.entries()) {
+    if (answers[index] === undefined) continue
+    const after = index === last ? messages.slice(index + 1) : []
+    yield { kind: 'choice', messages: messages.slice(0, index), choice: element, ...messagesAfter(after) }
+  }
+}
+
+/** A history in which no choice was sampled: its last message of an assistant counts as the answer. */
+function plainTurn(messages: JsonText[]): Turn {
+  const at = messages.findLastIndex(({ text }) => memberText(text, 'role') === '"assistant"')
+  const answer = messages[at]
+  if (answer === undefined) return { kind: 'messages', messages }
+  const choice = new JsonText(`{"index":0,"message":${answer.text}}`)
+  const after = messagesAfter(messages.slice(at + 1))
+  return { kind: 'messages', messages: messages.slice(0, at), choice, ...after }
+}
+
+function messagesAfter(messages: JsonText[]): Pick<Turn, 'messages_after'> {
+  return messages.length > 0 ? { messages_after: messages } : {}
+}
+
+function messageOfChoice({ text }: JsonText): JsonText | undefined {
+  const message = memberText(text, 'message')
+  return message === undefined || memberText(text, 'finish_reason') === undefined
+    ? undefined
+    : new JsonText(message)
+}

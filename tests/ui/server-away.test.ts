@@ -1,0 +1,92 @@
+import type { Page } from '@playwright/test'
+import { startServer } from '../wire/server.ts'
+import { loadCalls } from './bulk.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+import { grid, title } from './traces-page.ts'
+
+const banner = (page: Page) => page.getByRole('status', { name: 'Connection' })
+/** A page notices within a second; a busy machine may take longer. */
+const SOON = { timeout: 10_000 }
+
+test('the server goes away: one banner on every page, what was loaded stays, all of it goes on when it is back', async ({
+  page,
+}) => {
+  test.setTimeout(120_000)
+  await using server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+  const project = 'local/away'
+  await loadCalls(server.url, project, { count: 60 })
+  const failures: string[] = []
+  page.on('pageerror', (error) => failures.push(error.message))
+  await page.goto(`${server.url}/${project}/traces`)
+  await expect(title(page)).toContainText('60 calls')
+  await grid(page).getByRole('row').nth(2).click()
+  const peek = page.getByRole('complementary', { name: 'call' })
+  await expect(peek.getByRole('button', { name: 'Good' })).toBeVisible()
+  // Pages are loaded while nothing else is done.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => name.includes('playground-page')),
+  )
+
+  await server.signal('SIGKILL')
+  await expect(banner(page)).toBeVisible(SOON)
+  await expect(grid(page).getByRole('row').nth(3)).toContainText('question')
+  await peek.getByRole('button', { name: 'Good' }).click()
+  await expect(peek.getByRole('button', { name: 'Good' })).toHaveAttribute('aria-pressed', 'true')
+  await page.keyboard.press('n')
+  await page.keyboard.type('Written while it was away')
+  await page.keyboard.press('Control+Enter')
+  await expect(peek.getByText('Written while it was away')).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+
+  await page.keyboard.press('Escape')
+  for (const [keys, name] of [
+    ['ge', 'Evaluations'],
+    ['gd', 'Datasets'],
+    ['gm', 'Training'],
+    ['gc', 'Threads'],
+    ['gs', 'System'],
+    ['gh', 'Home'],
+  ] as const) {
+    await page.keyboard.type(keys)
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+    await expect(banner(page)).toBeVisible()
+    await expect(page.getByText('Showing what was loaded before')).toBeHidden()
+  }
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1, name: 'System' })).toBeVisible()
+
+  await server.start()
+  await expect(banner(page)).toBeHidden({ timeout: 15_000 })
+  await expect(page.getByRole('img', { name: /rows accepted/ })).toBeVisible()
+  for (let at = 0; at < 5; at++) await page.goBack()
+  await expect(title(page)).toContainText('60 calls')
+  await grid(page).getByRole('row').nth(2).click()
+  await expect(peek.getByRole('button', { name: 'Good' })).toHaveAttribute('aria-pressed', 'true')
+  await expect(peek.getByText('Written while it was away')).toBeVisible()
+  expect(failures).toEqual([])
+})
+
+test('a page that was not loaded before the server went comes when it is back, and nothing is reloaded', async ({
+  page,
+  server,
+  project,
+}) => {
+  await loadCalls(server.url, project, { count: 20 })
+  let isAway = false
+  await page.route('**/*', (route) => (isAway ? route.abort('connectionrefused') : route.fallback()))
+  // Nothing is loaded ahead.
+  await page.addInitScript(() => {
+    window.requestIdleCallback = () => 0
+  })
+  await page.goto(`/${project}/traces`)
+  await expect(title(page)).toContainText('20 calls')
+  await page.evaluate(() => Object.assign(window, { marked: true }))
+  isAway = true
+  await expect(banner(page)).toBeVisible(SOON)
+  await page.keyboard.type('ge')
+  await expect(page).toHaveURL(new RegExp(`/${project}/evaluations$`))
+  isAway = false
+  await expect(banner(page)).toBeHidden({ timeout: 15_000 })
+  await expect(page.getByRole('heading', { name: 'No evaluations yet' })).toBeVisible({ timeout: 15_000 })
+  expect(await page.evaluate(() => 'marked' in window)).toBe(true)
+})

@@ -1,0 +1,50 @@
+import { clientProgram, pythonIn } from '../wire/environments.ts'
+import { KEY, runClient, startServer, type WireServer } from '../wire/server.ts'
+import { post } from './bulk.ts'
+import { expect, seriousViolations, test } from './heddle.ts'
+
+async function written(server: WireServer, project: string): Promise<void> {
+  await runClient([pythonIn('clients'), clientProgram('uneven_records.py')], {
+    WANDB_BASE_URL: server.url,
+    WANDB_API_KEY: KEY,
+    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
+    WANDB_ERROR_REPORTING: 'false',
+    PROJECT: project,
+  })
+}
+
+test('a dataset shows the columns of all its rows, and a log scale says what it leaves out', async ({
+  page,
+  project,
+  server,
+}) => {
+  test.setTimeout(120_000)
+  await written(server, project)
+  await page.goto(`/${project}/datasets?name=uneven`)
+  const rows = page.getByRole('grid', { name: 'Rows' })
+  await expect(rows.getByRole('columnheader', { name: 'note' })).toBeVisible()
+  await expect(rows.getByRole('columnheader', { name: 'question' })).toBeVisible()
+
+  await page.goto(`/${project}/runs/losses`)
+  const loss = page.getByRole('figure', { name: 'loss' })
+  await expect(loss).toBeVisible()
+  await expect(loss).not.toContainText('0 or below')
+  await page.getByRole('button', { name: 'Log scale' }).click()
+  await expect(loss).toContainText('6 values are 0 or below')
+  await expect(page.getByRole('figure', { name: 'time', exact: true })).not.toContainText('0 or below')
+  expect(await seriousViolations(page)).toEqual([])
+})
+
+test('a run that is not there is nothing that failed', async ({ page }) => {
+  // Models are only registered where there is an engine; it need not start.
+  await using server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  const project = 'local/untracked'
+  const model = { entity: 'local', project: 'untracked', name: 'plain', base_model: 'heddle/loom-tiny' }
+  await post(server.url, '/v1/preview/models', model)
+  await page.goto(`${server.url}/${project}/training/plain?view=run`)
+  await expect(page.getByRole('heading', { name: 'No run has logged anything here' })).toBeVisible()
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  await page.goto(`${server.url}/${project}/runs/nothing`)
+  await expect(page.getByRole('heading', { name: 'There is no such run' })).toBeVisible()
+  await expect(page.getByRole('alert')).toHaveCount(0)
+})

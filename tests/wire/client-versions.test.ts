@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientProgram, isInstalled, pythonIn } from './environments.ts'
+import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
+
+const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+/** Settings under which no client keeps what another version has kept, nor looks for anything elsewhere. */
+async function settings(): Promise<Record<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-versions-'))
+  return {
+    WANDB_BASE_URL: server.url,
+    WF_TRACE_SERVER_URL: server.url,
+    WANDB_API_KEY: KEY,
+    WEAVE_SERVER_CACHE_DIR: join(folder, 'weave'),
+    WANDB_CACHE_DIR: join(folder, 'cache'),
+    WANDB_DATA_DIR: join(folder, 'data'),
+    WANDB_CONFIG_DIR: join(folder, 'config'),
+    WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
+    WANDB_ERROR_REPORTING: 'false',
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+  }
+}
+
+async function failures(): Promise<string[]> {
+  const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
+  return failed.map(({ path, status }) => `${status} ${path}`)
+}
+
+/** Without a key of W&B the client opens no run, which it would write to after its model is deleted. */
+const TRAINING = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
+
+/** Newest clients need a newer Python than the project: set-up says so where the machine has none. */
+describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment) => {
+  const works = it.skipIf(!isInstalled(environment))
+
+  works('weave: calls, objects, evaluations, feedback, without a failed request', async () => {
+    const seen = await runClient([pythonIn(environment), clientProgram('weave_basic.py')], await settings())
+    expect(seen).toMatchObject({ calls: { output: { v: 4, u: 5 } }, objects: { same_again: true } })
+    expect(await failures()).toEqual([])
+  })
+
+  works('wandb: a run and an artifact, without a failed request', async () => {
+    const program = [pythonIn(environment), clientProgram('wandb_run.py'), `versions-${environment}`]
+    const seen = await runClient(program, await settings())
+    expect(seen).toEqual({ state: 'finished', lr: 0.1, losses: [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5], file: 'one' })
+    expect(await failures()).toEqual([])
+  })
+
+  works('openpipe-art: rollouts, training, every step, exactly what was sampled', async () => {
+    const program = [pythonIn(environment), clientProgram('art_basic.py'), server.url, KEY]
+    const seen = await runClient([...program, `art-${randomUUID().slice(0, 8)}`], TRAINING)
+    expect(seen).toMatchObject({ trained: [{ step: 1 }, { step: 2 }], untrainable_step: 3 })
+    for (const { metrics } of seen['trained'] as { metrics: Record<string, number> }[]) {
+      expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
+      expect(metrics['on_policy/tokens_with_rebuilt_context']).toBe(0)
+    }
+    expect((await failures()).filter((line) => line !== '404 /v1/chat/completions')).toEqual([])
+  })
+})
+
+describe('the newest openpipe-art', () => {
+  it.skipIf(!isInstalled('clients-newest'))('trains on exchanges that it has recorded', async () => {
+    const program = [pythonIn('clients-newest'), clientProgram('art_exchanges.py'), server.url, KEY]
+    const seen = await runClient([...program, `art-${randomUUID().slice(0, 8)}`], TRAINING)
+    expect(seen['members']).toContain('exchanges')
+    expect(seen['members']).not.toContain('messages_and_choices')
+    expect(seen['step']).toBe(1)
+    const metrics = seen['metrics'] as Record<string, number>
+    expect(metrics['on_policy/tokens_with_logprobs']).toBeGreaterThan(0)
+    expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
+    expect(metrics['on_policy/tokens_with_rebuilt_context']).toBe(0)
+    expect(await failures()).toEqual([])
+  })
+})
+
+const TASK = {
+  question: 'What is 2 + 3?',
+  tool_question: WEATHER_QUESTION,
+  tool: WEATHER_TOOL,
+  schema: { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] },
+}
+const ANSWERED = {
+  text: 'The answer is 5.',
+  streamed: 'The answer is 5.',
+  tool: ['get_weather', { city: 'Paris' }],
+}
+
+describe('openai', () => {
+  const asked = (): Record<string, string> => ({
+    BASE_URL: server.url,
+    API_KEY: KEY,
+    TASK: JSON.stringify(TASK),
+  })
+
+  it.each(['openai-oldest', 'openai-newest'] as const)('for Python: %s', async (environment) => {
+    const program = [pythonIn(environment), clientProgram('openai_chat.py')]
+    expect(await runClient(program, asked())).toMatchObject(ANSWERED)
+  })
+
+  it.each(['openai-oldest', 'openai'])('for JavaScript: %s', async (OPENAI_PACKAGE) => {
+    const program = [NODE, clientProgram('openai_chat.mjs')]
+    expect(await runClient(program, { ...asked(), OPENAI_PACKAGE })).toMatchObject(ANSWERED)
+  })
+})
+
+describe('npm weave', () => {
+  it.each(['weave-oldest', 'weave'])('%s works without a failed request', async (WEAVE_PACKAGE) => {
+    await failures()
+    const seen = await runClient([NODE, clientProgram('weave_basic.mjs')], {
+      ...(await settings()),
+      WEAVE_PACKAGE,
+    })
+    expect(seen).toMatchObject({ summary: { true_count: 1 }, errors: expect.any(Number) })
+    expect(await failures()).toEqual([])
+  })
+})

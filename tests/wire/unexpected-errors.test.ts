@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startServer } from './server.ts'
+import { until } from './until.ts'
+
+/** Makes each SIGUSR2 an error in a listener, which nothing catches. */
+const BUGS = join(import.meta.dirname, 'clients/throw_on_signal.mjs')
+
+const ENV = { HEDDLE_ENGINE_PYTHON: '/nonexistent/python', NODE_OPTIONS: `--import=${BUGS}` }
+
+describe('an error that no code has caught', () => {
+  it('is logged with its stack and counted, health is degraded, and the server goes on', async () => {
+    await using server = await startServer(ENV)
+    const [pid = 0] = server.processes('main.ts')
+    process.kill(pid, 'SIGUSR2')
+    const health = await until(async () => {
+      const found = (await (await fetch(`${server.url}/health`)).json()) as {
+        status: string
+        reason?: string
+      }
+      return found.status === 'ok' ? undefined : found
+    })
+    expect(health).toMatchObject({ status: 'degraded', reason: expect.stringContaining('1 unexpected') })
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('heddle_unexpected_errors_total 1')
+    expect(server.log()).toMatch(/made to throw.*throw_on_signal/)
+    expect((await server.signal('SIGTERM')).code).toBe(0)
+  })
+
+  it('ends the server in order, with an error, when there is one after the other', async () => {
+    await using server = await startServer(ENV)
+    const [pid = 0] = server.processes('main.ts')
+    const ended = server.ended()
+    const timer = setInterval(() => {
+      try {
+        process.kill(pid, 'SIGUSR2')
+      } catch {
+        clearInterval(timer)
+      }
+    }, 20)
+    expect(await ended).toBe(1)
+    clearInterval(timer)
+    expect(server.log()).toContain('"msg":"stopping"')
+  })
+})

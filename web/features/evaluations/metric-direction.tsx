@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { directionsQuery, saveDirection } from '../../api/metric-directions.ts'
+import { IconButton } from '../../components/button.tsx'
+import { notify } from '../../components/toast.ts'
+import type { Metric } from './metrics.ts'
+
+/** Whether more or less of a metric is better; a click turns it round, for everybody in the project. */
+export function MetricDirection({ project, metric }: { project: string; metric: Metric }) {
+  const queries = useQueryClient()
+  const { id, isLessBetter } = metric
+  const { queryKey } = directionsQuery(project)
+  const turn = useMutation({
+    mutationFn: () => saveDirection(project, id, isLessBetter ? 'more' : 'less'),
+    onSuccess: (directions) => queries.setQueryData(queryKey, directions),
+    onError: (error) => notify({ title: `Not kept: ${error.message}` }),
+  })
+  return (
+    <IconButton
+      size="small"
+      className="size-5 text-muted"
+      label={`${isLessBetter ? 'Less' : 'More'} ${id} is better: turn round`}
+      icon={isLessBetter ? <ArrowDown size={12} /> : <ArrowUp size={12} />}
+      disabled={turn.isPending}
+      onClick={() => turn.mutate()}
+    />
+  )
+}
