@@ -1,10 +1,12 @@
 """A merged model is a model of its own, and merging leaves the worker's base as it was."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from examples import LOOM_TINY, lora, sums, write_lines
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from worker import Worker, files
 
@@ -61,3 +63,23 @@ def test_a_missing_checkpoint(worker: Worker, tmp_path: Path) -> None:
     assert failed["kind"] == "request_failed"
     assert "absent" in failed["error_message"]
     assert not (tmp_path / "merged").exists()
+
+
+def test_a_merged_model_is_as_precise_as_its_base(base: BaseModel, tmp_path: Path) -> None:
+    """A base in bfloat16, as on a GPU: the same bytes, and each weight the sum rounded once."""
+    model = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.bfloat16))
+    half = replace(base, model=model.requires_grad_(False), dtype=torch.bfloat16)
+    create_adapter(half, lora(), tmp_path / "one")
+    weights = load_file(tmp_path / "one" / "adapter_model.safetensors")
+    generator = torch.Generator().manual_seed(0)
+    disturbed = {name: torch.randn(tensor.shape, generator=generator) * 0.02 for name, tensor in weights.items()}
+    save_file(disturbed, tmp_path / "one" / "adapter_model.safetensors")
+    merge_adapter(half, tmp_path / "one", tmp_path / "merged")
+    model.save_pretrained(tmp_path / "own")
+    merged, own = (load_file(tmp_path / name / "model.safetensors") for name in ("merged", "own"))
+    assert {name: tensor.dtype for name, tensor in merged.items()} == {name: torch.bfloat16 for name in own}
+    sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("merged", "own")]
+    assert sizes[0] == sizes[1]
+    name = "model.layers.0.mlp.up_proj"
+    a, b = (disturbed[f"base_model.model.{name}.lora_{side}.weight"] for side in "AB")
+    assert merged[f"{name}.weight"].equal((own[f"{name}.weight"].float() + 2 * (b @ a)).bfloat16())

@@ -9,8 +9,8 @@ from typing import Any, cast
 import torch
 from peft.tuners.lora import LoraLayer
 from torch import Tensor
-from transformers import AutoModelForCausalLM
 
+from engine.architecture import load_model
 from engine.chat import encode
 from engine.model import BaseModel, adapter, written_aside
 
@@ -32,9 +32,8 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
     texts = sample_texts(base)
     with adapter(base, checkpoint) as model, torch.no_grad():
         layers = cast(list[tuple[str, Any]], [*model.named_modules()])
-        merged: dict[str, Tensor] = {
-            name.removeprefix("base_model.model.") + ".weight": module.get_base_layer().weight
-            + module.get_delta_weight("default")
+        merged = {
+            name.removeprefix("base_model.model.") + ".weight": merged_weight(module)
             for name, module in layers
             if is_adapted(module)
         }
@@ -42,7 +41,7 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
     with written_aside(directory) as aside:
         base.model.save_pretrained(aside, state_dict={**base.model.state_dict(), **merged})
         cast(Any, base.tokenizer).save_pretrained(aside)
-        written = cast(Any, AutoModelForCausalLM.from_pretrained(aside, dtype=base.dtype)).to(base.device)
+        written = cast(Any, load_model(str(aside), base.dtype)).to(base.device)
         gaps = [
             (logprobs(written, text_T) - wanted).abs().max() for text_T, wanted in zip(texts, expected, strict=True)
         ]
@@ -51,6 +50,12 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
 
 def is_adapted(module: object) -> bool:
     return isinstance(module, LoraLayer)
+
+
+def merged_weight(module: Any) -> Tensor:
+    """In the precision of the base, rounded once: the adapter is float32, also beside a base in bfloat16."""
+    weight: Tensor = module.get_base_layer().weight
+    return (weight.float() + module.get_delta_weight("default").float()).to(weight.dtype)
 
 
 def sample_texts(base: BaseModel) -> list[Tensor]:

@@ -20,8 +20,9 @@ from peft.utils import (
 )
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from torch import Tensor
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from engine.architecture import check, load_model, require_targets, shares_prefixes, text_config
 from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
 
@@ -40,13 +41,11 @@ class BaseModel:
 
     @property
     def num_positions(self) -> int:
-        return int(cast(Any, self.model.config).max_position_embeddings)
+        return int(text_config(self.model).max_position_embeddings)
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether what attention keeps of a prefix can be handed to several sequences."""
-        layers: list[str] = getattr(self.model.config, "layer_types", None) or []
-        return all(layer == "full_attention" for layer in layers)
+        return shares_prefixes(self.model)
 
 
 def load_base(path: str, name: str) -> BaseModel:
@@ -56,7 +55,7 @@ def load_base(path: str, name: str) -> BaseModel:
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     try:
         tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
-        model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+        model = load_model(path, dtype)
     except Exception as error:
         raise Problem(
             f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
@@ -67,11 +66,14 @@ def load_base(path: str, name: str) -> BaseModel:
     if not cast(Any, tokenizer).chat_template:
         raise Problem(f"the base model {path} has no chat template: add chat_template.jinja to its folder")
     model.requires_grad_(False)
-    return BaseModel(name, cast(Any, model).to(device), tokenizer, device, dtype)
+    cast(Any, model).to(device)
+    check(model)
+    return BaseModel(name, model, tokenizer, device, dtype)
 
 
 def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
     """A fresh adapter that changes nothing yet: A random, B zero. The same seed gives the same bytes."""
+    require_targets(base.model, spec.target_modules)
     config = LoraConfig(
         r=spec.rank, lora_alpha=spec.alpha, target_modules=spec.target_modules, task_type="CAUSAL_LM", lora_dropout=0.0
     )

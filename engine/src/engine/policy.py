@@ -1,19 +1,18 @@
 """What a model says about the sampled tokens of a row, with and without gradients.
 
-Axes: B sequence of a batch, T token position, C prefix, P position in a prefix, M predicted token of a batch, N of the
-row, D hidden unit, V vocabulary.
+Axes: B sequence of a batch, T token position, M predicted token of a batch, N of the row, D hidden unit, V vocabulary.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import torch
 from peft import PeftModel
 from torch import Tensor
-from transformers import DynamicCache
 
 from engine import loss
-from engine.packing import Batch, Prefix, Row
+from engine.architecture import after_prefix, body_of, head
+from engine.packing import Batch, Row
 
 # Called between the batches of a row, so that nobody takes a long row for a hanging one.
 Beat = Callable[[], None]
@@ -37,7 +36,7 @@ class Prediction:
             self._hidden.append(hidden_states(model, batch))
             beat()
         self._cut_ND = torch.cat([hidden_MD.detach() for hidden_MD in self._hidden]).requires_grad_()
-        logits_NV = cast(Any, model.get_base_model()).lm_head(self._cut_ND)
+        logits_NV = head(model.get_base_model(), self._cut_ND)
         self.logprobs_N, self.entropy_N = loss.logprobs_and_entropy(logits_NV, row.tokens_N)
 
     def backward(self, loss: Tensor) -> None:
@@ -58,44 +57,9 @@ def logprobs(model: PeftModel, row: Row, beat: Beat = no_beat) -> Tensor:
 
 def hidden_states(model: PeftModel, batch: Batch) -> Tensor:
     """The last hidden state wherever the next token is predicted: shape MD."""
-    transformer = cast(Any, model.get_base_model()).model
+    body = body_of(model.get_base_model())
     if batch.prefix is None:
-        hidden_BTD: Tensor = transformer(input_ids=batch.tokens_BT, use_cache=False).last_hidden_state
+        hidden_BTD: Tensor = body(input_ids=batch.tokens_BT, use_cache=False).last_hidden_state
     else:
-        hidden_BTD = after_prefix(transformer, batch.tokens_BT, batch.prefix)
+        hidden_BTD = after_prefix(body, batch.tokens_BT, batch.prefix)
     return hidden_BTD[batch.predicts_BT]
-
-
-def after_prefix(transformer: Any, tokens_BT: Tensor, prefix: Prefix) -> Tensor:
-    """Runs each prefix once and then its sequences on what attention keeps of it; gradients flow back through that."""
-    cache = DynamicCache()
-    transformer(input_ids=prefix.tokens_CP, past_key_values=cache, use_cache=True)
-    cache.batch_select_indices(prefix.index_B)
-    length = tokens_BT.shape[1]
-    positions_T = torch.arange(length, device=tokens_BT.device)
-    return transformer(
-        input_ids=tokens_BT,
-        past_key_values=cache,
-        use_cache=True,
-        position_ids=prefix.lengths_B[:, None] + positions_T,
-        attention_mask=attention_bias(prefix, length, transformer.dtype),
-    ).last_hidden_state
-
-
-def attention_bias(prefix: Prefix, length: int, dtype: torch.dtype) -> Tensor:
-    """0 where a token may look, the lowest number elsewhere; shape B, 1, T, P + T. A token sees its whole prefix but
-    not the padding after it, and what comes before it in its own sequence."""
-    device = prefix.tokens_CP.device
-    batch_size, prefix_size = len(prefix.index_B), prefix.tokens_CP.shape[1]
-    in_prefix_BP = torch.arange(prefix_size, device=device) < prefix.lengths_B[:, None]
-    causal_TT = torch.ones(length, length, dtype=torch.bool, device=device).tril()
-    visible_BTK = torch.cat(
-        [
-            in_prefix_BP[:, None].expand(batch_size, length, prefix_size),
-            causal_TT.expand(batch_size, length, length),
-        ],
-        dim=2,
-    )
-    return torch.zeros(visible_BTK.shape, dtype=dtype, device=device).masked_fill_(
-        ~visible_BTK, torch.finfo(dtype).min
-    )[:, None]

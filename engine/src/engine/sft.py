@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 
 import torch
 
+from engine.architecture import head
 from engine.chat import Sequence, tokenize_taught
 from engine.contract import SftConfig, SftJob
 from engine.errors import Problem, at
@@ -122,7 +123,7 @@ def gradient_step(
         loss = torch.zeros((), device=base.device)
         for batch in to_row(sequences, base.device, share_prefixes=False).batches:
             hidden_MD = hidden_states(run.model, batch)
-            logits_MV = cast(Any, run.model.get_base_model()).lm_head(hidden_MD).float()
+            logits_MV = head(run.model.get_base_model(), hidden_MD).float()
             piece = torch.nn.functional.cross_entropy(logits_MV, batch.targets_M, reduction="sum") / num_trained
             piece.backward()
             loss += piece.detach()

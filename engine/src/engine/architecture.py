@@ -1,0 +1,186 @@
+"""What differs between architectures: the two halves of a model, its head, prefixes, and which layers take LoRA.
+
+A causal language model of transformers is a body, which ends at the last hidden states, and what its forward does after
+it: not `lm_head` alone, but also a soft cap (Gemma 2), a division (Granite), a factor (Cohere). Its own forward is run
+for that, so that nothing is known here about any of them; `check` refuses an architecture for which this is not so.
+
+Axes: B sequence of a batch, T token position, C prefix, P position in a prefix, M any token, D hidden unit,
+V vocabulary.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+
+from engine.errors import Problem, one_line
+from engine.packing import Prefix
+
+# Nats. The same operations on the same numbers: any difference is another operation, in any precision.
+HEAD_GAP_MAX = 1e-4
+CHECKED_TOKENS = 16
+
+
+def load_model(path: str, dtype: torch.dtype) -> PreTrainedModel:
+    model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+    if getattr(text_config(model), "attn_logit_softcapping", None):
+        # Of the ways to compute attention only this one has Gemma 2's soft cap, which vLLM has as well.
+        model.set_attn_implementation("eager")
+    return model
+
+
+def text_config(model: PreTrainedModel) -> Any:
+    """The configuration of the language model, also inside a model that sees images."""
+    return cast(Any, model.config).get_text_config()
+
+
+def body_of(model: Any) -> Any:
+    """From token ids to the last hidden states."""
+    return getattr(model, model.base_model_prefix)
+
+
+def head(model: Any, hidden_MD: Tensor) -> Tensor:
+    """From last hidden states to logits, shape MV: the model's own forward with a body that answers these states."""
+    with answering(body_of(model), hidden_MD[None]):
+        return model(inputs_embeds=hidden_MD[None], use_cache=False).logits[0]
+
+
+class BodyOutput(SimpleNamespace):
+    """What a body answers, as far as a head asks: the states, and None for whatever else (losses of routers ...)."""
+
+    last_hidden_state: Tensor
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+    def __getitem__(self, index: int) -> Tensor | None:
+        return self.last_hidden_state if index == 0 else None
+
+
+@contextmanager
+def answering(body: Any, hidden_BTD: Tensor) -> Generator[None]:
+    def forward(*_: object, **__: object) -> BodyOutput:
+        return BodyOutput(last_hidden_state=hidden_BTD)
+
+    body.forward = forward
+    try:
+        yield
+    finally:
+        del body.forward
+
+
+def shares_prefixes(model: PreTrainedModel) -> bool:
+    """Whether what attention keeps of a prefix can be handed to several sequences: not where it forgets."""
+    config = text_config(model)
+    layers: list[str] = getattr(config, "layer_types", None) or []
+    if layers:
+        return all(layer == "full_attention" for layer in layers)
+    # Qwen2 keeps a size beside a switch that is off.
+    uses_window = getattr(config, "use_sliding_window", True) and getattr(config, "sliding_window", None)
+    return not uses_window and not getattr(config, "attention_chunk_size", None)
+
+
+@torch.no_grad()
+def check(model: PreTrainedModel) -> None:
+    """Refuses, by name, an architecture whose log-probabilities are not reproduced.
+
+    The two halves are compared with the whole on a few tokens, and where prefixes are shared, so are they. The latter
+    only in float32: in bfloat16 the order of sums alone makes differences as large as errors.
+    """
+    name = type(model).__name__
+    tokens_BT = some_tokens(model)
+    try:
+        whole_BTV = cast(Any, model)(input_ids=tokens_BT, use_cache=False).logits.float()
+        hidden_BTD = body_of(model)(input_ids=tokens_BT, use_cache=False).last_hidden_state
+        gap = largest_gap(head(model, hidden_BTD.flatten(0, 1)).view_as(whole_BTV), whole_BTV)
+        if gap <= HEAD_GAP_MAX and model.dtype == torch.float32 and shares_prefixes(model):
+            gap = max(gap, largest_gap(after_shared_prefix(model, tokens_BT), whole_BTV[:, CHECKED_TOKENS // 2 :]))
+    except Exception as error:
+        raise Problem(f"models of the architecture {name} cannot be trained: {one_line(error)}") from error
+    if not gap <= HEAD_GAP_MAX:
+        raise Problem(
+            f"models of the architecture {name} cannot be trained: the trainer's log-probabilities differ from those "
+            f"of the model's own forward by {gap:.2g} nats"
+        )
+
+
+def some_tokens(model: PreTrainedModel) -> Tensor:
+    """Two sequences that begin alike, always the same: shape BT."""
+    generator = torch.Generator().manual_seed(0)
+    tokens_BT = torch.randint(int(text_config(model).vocab_size), (2, CHECKED_TOKENS), generator=generator)
+    tokens_BT[1, : CHECKED_TOKENS // 2] = tokens_BT[0, : CHECKED_TOKENS // 2]
+    return tokens_BT.to(model.device)
+
+
+def after_shared_prefix(model: PreTrainedModel, tokens_BT: Tensor) -> Tensor:
+    """The logits of the second half of sequences whose first half is run once."""
+    half = CHECKED_TOKENS // 2
+    index_B = torch.zeros(len(tokens_BT), dtype=torch.long, device=tokens_BT.device)
+    prefix = Prefix(tokens_BT[:1, :half], index_B, torch.full_like(index_B, half))
+    hidden_BTD = after_prefix(body_of(model), tokens_BT[:, half:], prefix)
+    return head(model, hidden_BTD.flatten(0, 1)).view(*hidden_BTD.shape[:2], -1)
+
+
+def largest_gap(logits_BTV: Tensor, expected_BTV: Tensor) -> float:
+    return (logits_BTV.float().log_softmax(-1) - expected_BTV.float().log_softmax(-1)).abs().max().item()
+
+
+def require_targets(model: PreTrainedModel, targets: list[str]) -> None:
+    """Every target must be a linear layer of the model: PEFT leaves out those that it does not find, and rewrites those
+    of a mixture of experts to parameters that vLLM does not load."""
+    layers = cast(list[tuple[str, object]], [*model.named_modules()])
+    linear = [name for name, layer in layers if isinstance(layer, torch.nn.Linear)]
+    missing = sorted(target for target in targets if not any(is_at(name, target) for name in linear))
+    found = sorted({name.rsplit(".", 1)[-1] for name in linear} - {"lm_head"})
+    if missing:
+        raise Problem(
+            f"models of the architecture {type(model).__name__} have no linear layers {', '.join(missing)}: register "
+            f"the model with lora.target_modules of their own, such as {', '.join(found)}"
+        )
+
+
+def is_at(name: str, target: str) -> bool:
+    """As PEFT matches a list of targets."""
+    return name == target or name.endswith(f".{target}")
+
+
+# ---- prefixes ----
+
+
+def after_prefix(body: Any, tokens_BT: Tensor, prefix: Prefix) -> Tensor:
+    """Runs each prefix once and then its sequences on what attention keeps of it; gradients flow back through that."""
+    cache = DynamicCache()
+    body(input_ids=prefix.tokens_CP, past_key_values=cache, use_cache=True)
+    cache.batch_select_indices(prefix.index_B)
+    length = tokens_BT.shape[1]
+    positions_T = torch.arange(length, device=tokens_BT.device)
+    return body(
+        input_ids=tokens_BT,
+        past_key_values=cache,
+        use_cache=True,
+        position_ids=prefix.lengths_B[:, None] + positions_T,
+        attention_mask=attention_bias(prefix, length, body.dtype),
+    ).last_hidden_state
+
+
+def attention_bias(prefix: Prefix, length: int, dtype: torch.dtype) -> Tensor:
+    """0 where a token may look, the lowest number elsewhere; shape B, 1, T, P + T. A token sees its whole prefix but
+    not the padding after it, and what comes before it in its own sequence."""
+    device = prefix.tokens_CP.device
+    batch_size, prefix_size = len(prefix.index_B), prefix.tokens_CP.shape[1]
+    in_prefix_BP = torch.arange(prefix_size, device=device) < prefix.lengths_B[:, None]
+    causal_TT = torch.ones(length, length, dtype=torch.bool, device=device).tril()
+    visible_BTK = torch.cat(
+        [
+            in_prefix_BP[:, None].expand(batch_size, length, prefix_size),
+            causal_TT.expand(batch_size, length, length),
+        ],
+        dim=2,
+    )
+    return torch.zeros(visible_BTK.shape, dtype=dtype, device=device).masked_fill_(
+        ~visible_BTK, torch.finfo(dtype).min
+    )[:, None]

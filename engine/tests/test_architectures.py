@@ -1,0 +1,186 @@
+"""The trainer's log-probabilities are the model's own, whatever the architecture, or it is refused by name."""
+
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+from peft import PeftModel
+from tiny_models import ARCHITECTURES, as_base, tiny_model
+from transformers import PreTrainedModel
+
+from engine import architecture
+from engine.chat import Sequence
+from engine.contract import LoraSpec
+from engine.errors import Problem
+from engine.model import BaseModel, adapter, create_adapter, load_base
+from engine.packing import Row, to_row
+from engine.policy import Prediction
+from engine.sft import gradient_step
+from engine.state import trainable
+
+CPU = torch.device("cpu")
+DENSE = ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
+ATTENTION = ["k_proj", "o_proj", "q_proj", "v_proj"]
+OTHERS = {
+    "phi": ["dense", "fc1", "fc2", "k_proj", "q_proj", "v_proj"],
+    "phi3": ["down_proj", "gate_up_proj", "o_proj", "qkv_proj"],
+    "phi3_window": ["down_proj", "gate_up_proj", "o_proj", "qkv_proj"],
+    "qwen3_moe": ATTENTION,
+    "gpt_oss": ATTENTION,
+}
+
+
+def targets_of(name: str) -> list[str]:
+    return OTHERS.get(name, DENSE)
+
+
+def adapter_of(base: BaseModel, targets: list[str], directory: Path) -> Path:
+    create_adapter(base, LoraSpec(rank=4, alpha=8, target_modules=targets, seed=1), directory)
+    return directory
+
+
+def loaded(name: str, directory: Path) -> BaseModel:
+    """As the trainer loads it: from files, with what that sets and checks."""
+    model = tiny_model(name)
+    as_base(model).tokenizer.save_pretrained(directory)
+    model.save_pretrained(directory)
+    return load_base(str(directory), "tiny")
+
+
+def conversations() -> list[Sequence]:
+    """Two that begin alike and one that does not, longer than any window; each with trained tokens in its middle."""
+    rng = Random(0)
+    prompt = [rng.randrange(3, 1500) for _ in range(30)]
+    made: list[Sequence] = []
+    for start, length in ((prompt, 12), (prompt, 20), ([7], 40)):
+        tokens = [*start, *(rng.randrange(3, 1500) for _ in range(length))]
+        sampled = [index >= len(start) + 2 and index % 7 != 0 for index in range(len(tokens))]
+        made.append(Sequence(tokens, sampled, [-1.0] * len(tokens), advantage=1.0, weight=1.0))
+    return made
+
+
+def disturbed(model: PeftModel) -> PeftModel:
+    generator = torch.Generator().manual_seed(0)
+    for parameter in trainable(model).values():
+        parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.05)
+    return model
+
+
+def own_logprobs(model: PreTrainedModel, row: Row) -> torch.Tensor:
+    """By the model's whole forward, one sequence at a time."""
+    found: list[torch.Tensor] = []
+    for sequence in row.sequences:
+        tokens_T = torch.tensor(sequence.tokens)
+        all_logprobs_TV = cast(Any, model)(input_ids=tokens_T[None]).logits[0].log_softmax(-1)
+        logprobs_T = all_logprobs_TV[:-1].gather(-1, tokens_T[1:, None]).squeeze(-1)
+        found.append(logprobs_T[torch.tensor(sequence.sampled[1:])])
+    return torch.cat(found)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_logprobs_and_gradients_are_the_models_own(name: str, tmp_path: Path) -> None:
+    base = loaded(name, tmp_path / "base")
+    with adapter(base, adapter_of(base, targets_of(name), tmp_path / "zero")) as model:
+        disturbed(model)
+        row = to_row(conversations(), CPU, share_prefixes=base.shares_prefixes)
+        prediction = Prediction(model, row)
+        whole = own_logprobs(cast(PreTrainedModel, model.get_base_model()), row)
+        assert (prediction.logprobs_N - whole).abs().max() < 1e-4
+        prediction.backward(prediction.logprobs_N.mean())
+        trained = trainable(model)
+        assert len(trained) >= 2 * len(targets_of(name))
+        gradients = {key: cast(torch.Tensor, parameter.grad).clone() for key, parameter in trained.items()}
+        model.zero_grad()
+        whole.mean().backward()
+        for key, parameter in trained.items():
+            wanted = cast(torch.Tensor, parameter.grad)
+            assert wanted.abs().max() > 0, key
+            assert (gradients[key] - wanted).norm() <= 1e-3 * wanted.norm(), key
+
+
+def no_update(*_: object) -> float:
+    return 0.0
+
+
+@pytest.mark.parametrize("name", ["gemma2", "granite", "cohere"])
+def test_sft_has_the_models_own_head(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = loaded(name, tmp_path / "base")
+    sequences = conversations()
+
+    def tokenize_line(*_: object) -> list[Sequence]:
+        return sequences
+
+    monkeypatch.setattr("engine.sft.tokenize_line", tokenize_line)
+    run = cast(Any, SimpleNamespace(optimizer=torch.optim.SGD([torch.zeros(1)]), update=no_update))
+    with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
+        run.model = disturbed(model)
+        loss = gradient_step(run, base, [("line 1", [])], 0.0, "all", lambda: None)["loss"]
+        row = to_row(sequences, CPU, share_prefixes=False)
+        with torch.no_grad():
+            expected = -own_logprobs(cast(PreTrainedModel, model.get_base_model()), row).mean().item()
+    assert loss == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gemma2", "gemma3", "cohere2", "phi3_window", "mistral_window", "olmo3", "gpt_oss"])
+def test_windows_share_no_prefixes(name: str) -> None:
+    assert not architecture.shares_prefixes(tiny_model(name))
+
+
+def test_a_soft_cap_inside_attention_is_not_left_out(tmp_path: Path) -> None:
+    assert cast(Any, loaded("gemma2", tmp_path / "base").model.config)._attn_implementation == "eager"
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "instead"),
+    [
+        ("phi3", "gate_proj, k_proj, q_proj, up_proj, v_proj", "down_proj, gate_up_proj, o_proj, qkv_proj"),
+        ("qwen3_moe", "down_proj, gate_proj, up_proj", "k_proj, o_proj, q_proj, v_proj"),
+        ("gpt_oss", "down_proj, gate_proj, up_proj", "k_proj, o_proj, q_proj, v_proj"),
+        ("phi", "down_proj, gate_proj, o_proj, up_proj", "dense, fc1, fc2, k_proj, q_proj, v_proj"),
+    ],
+)
+def test_targets_that_an_architecture_does_not_have(name: str, missing: str, instead: str, tmp_path: Path) -> None:
+    model = tiny_model(name)
+    with pytest.raises(Problem) as refused:
+        adapter_of(as_base(model), DENSE, tmp_path / "none")
+    assert str(refused.value) == (
+        f"models of the architecture {type(model).__name__} have no linear layers {missing}: register the model with "
+        f"lora.target_modules of their own, such as {instead}"
+    )
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_architecture_that_is_not_reproduced_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model("granite")
+    architecture.check(model)
+
+    def head(model: Any, hidden_MD: torch.Tensor) -> torch.Tensor:
+        return model.lm_head(hidden_MD)
+
+    monkeypatch.setattr(architecture, "head", head)
+    with pytest.raises(Problem, match="architecture GraniteForCausalLM cannot be trained: the trainer's log-prob"):
+        architecture.check(model)
+
+
+def test_a_window_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model("mistral_window")
+    cast(Any, model.config).sliding_window = 4
+    architecture.check(model)
+
+    def shares_prefixes(_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(architecture, "shares_prefixes", shares_prefixes)
+    with pytest.raises(Problem, match="architecture MistralForCausalLM cannot be trained"):
+        architecture.check(model)
+
+
+def test_an_architecture_without_a_body_is_refused() -> None:
+    model = tiny_model("llama")
+    monkey = cast(Any, model)
+    monkey.base_model_prefix = "absent"
+    with pytest.raises(Problem, match="architecture LlamaForCausalLM cannot be trained"):
+        architecture.check(model)
