@@ -7,11 +7,12 @@ import { until } from './until.ts'
 
 const MEGABYTE = 1024 * 1024
 
-const SMALL_BYTES = 20 * MEGABYTE
-const LARGE_BYTES = 200 * MEGABYTE
+/** Large enough to fill every buffer that a job of any size fills: a write of calls, and a merge of them. */
+const SMALL_BYTES = 100 * MEGABYTE
+const LARGE_BYTES = 300 * MEGABYTE
 
 /** Below what the large job has more than the small one; above what collectors of garbage leave to chance. */
-const GROWTH_BYTES_MAX = 140 * MEGABYTE
+const GROWTH_BYTES_MAX = 180 * MEGABYTE
 
 /** A server that kept the large job's texts would not survive it. */
 const HEAP_MEGABYTES = 192
@@ -66,7 +67,7 @@ async function run(bytes: number): Promise<void> {
   })
 }
 
-it('a job of 200 MB is read, trained on and shown as calls in about the memory of one of 20 MB', async () => {
+it('a job of 300 MB is read, trained on and shown as calls in about the memory of one of 100 MB', async () => {
   await run(SMALL_BYTES)
   const before = peakBytes()
   await run(LARGE_BYTES)

@@ -9,7 +9,7 @@ import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-cal
 const CALLS_PER_WRITE = 500
 
 /** Characters of payloads written at once: each turn repeats the messages before it. */
-const CHARS_PER_WRITE = 16 * 1024 * 1024
+const CHARS_PER_WRITE = 4 * 1024 * 1024
 
 /** A job whose trajectories are still to be shown. */
 export interface UntracedJob {
