@@ -63,6 +63,11 @@ export function deleted(message: string, deletedAt: string): ClientError {
   return new ClientError(404, 'NotFoundError', message, { extra: { deleted_at: deletedAt } })
 }
 
+/** 408: the client did not send its body within reasonable time. Wire: OpenAI's clients try again. */
+export function tooSlow(message: string): ClientError {
+  return new ClientError(408, 'RequestTimeoutError', message)
+}
+
 /** 409: the request contradicts what is stored. */
 export function conflict(message: string): ClientError {
   return new ClientError(409, 'ConflictError', message)
@@ -81,6 +86,11 @@ export function unsupportedMediaType(message: string): ClientError {
 /** 429: the caller, or everybody together, asks for more than the limit that the message names. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ClientError {
   return new ClientError(429, 'RateLimitError', message, { retryAfterSeconds })
+}
+
+/** 499: the client went before it had sent its request; no client sees this, and proxies log this status for it. */
+export function clientGone(): ClientError {
+  return new ClientError(499, 'ClientGoneError', 'The client went away')
 }
 
 /** 501: part of the wire that this server does not do. */

@@ -1,4 +1,7 @@
-import { Hono } from 'hono'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
+import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { newId } from '../ids.ts'
 import { keepShapeOf } from '../json-text-wire.ts'
@@ -7,6 +10,7 @@ import type { Log } from '../log.ts'
 import { type KeepShape, stringify } from '../lossless-json.ts'
 import type { WebPages } from '../web/pages.ts'
 import { addApiDocs } from './api-docs.ts'
+import { streamArriving } from './arriving-body.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
 import { checkEnvelope } from './envelope-bounds.ts'
@@ -14,7 +18,7 @@ import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
 import { openApiDocument } from './openapi.ts'
-import { BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './request-body.ts'
+import { type Arriving, BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
@@ -47,7 +51,7 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   for (const declaration of routes) {
     const handler = handlerOf(declaration, bodies, options)
     for (const path of pathsOf(declaration)) {
-      app.on(declaration.method, patternOf(path), (c) => handler(c.req.raw, c.req.param()))
+      app.on(declaration.method, patternOf(path), (c) => handler(c.req.raw, c.req.param(), bodySource(c)))
     }
   }
   const description = openApiDocument(routes, options.version)
@@ -93,7 +97,16 @@ function patternOf(path: string): string {
 /** Files and payloads of clients come back as what they are declared to be, and never run as a page of this server. */
 const ON_EVERY_REPLY = { 'x-content-type-options': 'nosniff' }
 
-type Handler = (request: Request, pathParams: Record<string, string>) => Promise<Response>
+/**
+ * The bytes of a body: from the connection, where the server that listens gives it, because the web's stream of them takes
+ * longer than most requests do.
+ */
+function bodySource({ env, req }: Context): Readable {
+  const listening = env as { incoming?: IncomingMessage } | undefined
+  return listening?.incoming ?? Readable.fromWeb((req.raw.body ?? new Blob([]).stream()) as WebStream)
+}
+
+type Handler = (request: Request, pathParams: Record<string, string>, body: Readable) => Promise<Response>
 
 function handlerOf(
   declaration: Route,
@@ -101,15 +114,14 @@ function handlerOf(
   { authenticate, log, observe }: AppOptions,
 ): Handler {
   const keep = declaration.body === undefined ? undefined : keepShapeOf(declaration.body)
-  return async (request, pathParams) => {
+  return async (request, pathParams, body) => {
     const requestId = requestIdOf(request)
     const started = performance.now()
-    const held = bodies.open()
     const url = new URL(request.url)
-    const work = { requestId, held, query: queryOf(url), pathParams, keep, authenticate }
+    const work: Work = { requestId, body, bodies, query: queryOf(url), pathParams, keep, authenticate }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
-      .finally(held.release)
+      .finally(() => work.held?.release())
     const status = reply.status ?? 200
     const ms = performance.now() - started
     observe(declaration.operationId, status, ms / 1000)
@@ -150,7 +162,10 @@ function requestIdOf(request: Request): string {
 
 interface Work {
   requestId: string
-  held: HeldBody
+  body: Readable
+  bodies: HeldBodies
+  /** What the body takes, as soon as it is known whose it is. */
+  held?: HeldBody
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
   keep: KeepShape | undefined
@@ -163,6 +178,8 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     declaration.auth === 'open'
       ? { user: '', defaultEntity: '', keyId: '' }
       : work.authenticate(authorization)
+  const held = work.bodies.open(caller.keyId)
+  work.held = held
   const context: CallContext = {
     caller,
     signal: request.signal,
@@ -171,7 +188,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   }
   const input = {
     ...parsePart('query', declaration.query, work.query),
-    ...(await bodyOf(declaration, request, work)),
+    ...(await bodyOf(declaration, { headers: request.headers, body: work.body }, { held, keep: work.keep })),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   const result: unknown = await declaration.handle(input, context)
@@ -183,14 +200,18 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
 }
 
-async function bodyOf(declaration: Route, request: Request, { keep, held }: Work): Promise<object> {
-  if (declaration.bodyKind === 'stream') return { stream: request.body ?? new Blob([]).stream() }
+async function bodyOf(
+  declaration: Route,
+  request: Arriving,
+  { held, keep }: { held: HeldBody; keep: KeepShape | undefined },
+): Promise<object> {
+  if (declaration.bodyKind === 'stream') return { stream: streamArriving(request.body) }
   if (declaration.body === undefined) return {}
-  const bytesMax = declaration.bodyBytesMax ?? BODY_BYTES_MAX
-  if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, { bytesMax, held }) }
+  const limits = { bytesMax: declaration.bodyBytesMax ?? BODY_BYTES_MAX, held }
+  if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, limits) }
   if (declaration.bodyKind === 'multipart')
-    return parsePart('body', declaration.body, await readMultipart(request, { bytesMax, held }))
-  const raw = await readJson(request, { bytesMax, held, keep })
+    return parsePart('body', declaration.body, await readMultipart(request, limits))
+  const raw = await readJson(request, { ...limits, keep })
   checkEnvelope(raw)
   return parsePart('body', declaration.body, raw)
 }

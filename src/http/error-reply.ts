@@ -33,6 +33,8 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
 function headersOf({ status, retryAfterSeconds }: ClientError): Record<string, string> {
   return {
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    // The rest of the body is not read, so the connection has no room for another request.
+    ...(status === 408 && { connection: 'close' }),
     ...(status === 501 && { 'x-should-retry': 'false' }),
   }
 }

@@ -3,26 +3,84 @@ import { unavailable } from '../errors.ts'
 /** Bytes of bodies that all requests together may hold; what is made of them takes a few times as much memory. */
 const HELD_BYTES_MAX = 512 * 1024 * 1024
 
+/** Bytes of bodies that the requests of one key may hold, so that there is room for those of others. */
+const HELD_BYTES_OF_KEY_MAX = 384 * 1024 * 1024
+
+/** A body that is sent at once arrives within this; a later one gives way when the room is short. */
+const PROMPT_MS = 2_000
+
 /** The bodies that one server holds in memory. */
 export type HeldBodies = ReturnType<typeof createHeldBodies>
 
-/** Bounds what bodies take together: each is counted while it is read and until its request has been answered. */
+/** A body on its way. */
+interface Arriving {
+  since: number
+  keyId: string
+  own: number
+  refuse: (error: Error) => void
+}
+
+/**
+ * Bounds what bodies take together: each is counted as its bytes arrive, and until its request has been answered. What a
+ * client announces counts for nothing. When the room is short, bodies that arrive slowly are refused before others, so
+ * that holding it costs as much as filling it again and again.
+ */
 export function createHeldBodies() {
   let held = 0
+  const ofKeys = new Map<string, number>()
+  const arriving = new Set<Arriving>()
+
+  function add(bytes: number, keyId: string): void {
+    held += bytes
+    const ofKey = (ofKeys.get(keyId) ?? 0) + bytes
+    if (ofKey === 0) ofKeys.delete(keyId)
+    else ofKeys.set(keyId, ofKey)
+  }
+
+  function give(body: Arriving): void {
+    if (body.own > 0) add(-body.own, body.keyId)
+    body.own = 0
+  }
+
+  /** Refuses slow bodies, the oldest first, until there is room. @throws 503 when that does not make enough. */
+  function makeRoom(bytes: number, keyId: string): void {
+    const isKeyFull = () => (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX
+    const isFull = () => held + bytes > HELD_BYTES_MAX
+    const now = performance.now()
+    for (const body of arriving) {
+      if (now - body.since < PROMPT_MS || !(isFull() || isKeyFull())) break
+      if (body.own === 0 || (!isFull() && body.keyId !== keyId)) continue
+      arriving.delete(body)
+      give(body)
+      body.refuse(unavailable('The body arrived slowly, and its room was needed for others', 2))
+    }
+    if (isFull()) throw unavailable('Too many large requests are being answered', 2)
+    if (isKeyFull()) throw unavailable('Too many large requests of this key are being answered', 2)
+  }
+
   return {
-    open() {
-      let own = 0
+    open(keyId: string) {
+      const body: Arriving = { since: performance.now(), keyId, own: 0, refuse: () => {} }
       return {
-        /** @throws 503 when there is no room for more. */
+        /** The bytes begin to come; `refuse` hears that they are no longer wanted. */
+        begin(refuse: (error: Error) => void): void {
+          body.refuse = refuse
+          arriving.add(body)
+        },
+        /** Some have come. @throws 503 when there is no room for them. */
         hold(bytes: number): void {
-          if (held + bytes > HELD_BYTES_MAX)
-            throw unavailable('Too many large requests are being answered', 2)
-          held += bytes
-          own += bytes
+          if (held + bytes > HELD_BYTES_MAX || (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX)
+            makeRoom(bytes, keyId)
+          add(bytes, keyId)
+          body.own += bytes
+        },
+        /** No more will come. */
+        end(): void {
+          arriving.delete(body)
         },
         release(): void {
-          held -= own
-          own = 0
+          arriving.delete(body)
+          give(body)
         },
       }
     },

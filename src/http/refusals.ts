@@ -17,7 +17,7 @@ export function refusalsOf(route: Route): RefusalStatus[] {
 
 const OF_PATHS = [404, 422] as const
 const OF_QUERIES = [400, 422] as const
-const OF_BODIES = [400, 413, 422] as const
+const OF_BODIES = [400, 408, 413, 422] as const
 /** Wire: the trace API names what a request is about in its body, and answers 403 for bad names and fields. */
 const OF_NAMES = [403, 404] as const
 const OF_MODELS = [404, 429] as const

@@ -4,6 +4,7 @@ export const REFUSALS = {
   401: 'The key is missing or unknown',
   403: 'A field or a name is not allowed',
   404: 'What the request names does not exist',
+  408: 'The body arrived too slowly',
   409: 'The request contradicts what is stored',
   413: 'The body or a list in it is over its limit',
   415: 'The media type or encoding of the body is not read here',

@@ -1,0 +1,149 @@
+import type { Readable } from 'node:stream'
+import { ClientError, clientGone, tooLarge, tooSlow } from '../errors.ts'
+import type { HeldBody } from './held-bodies.ts'
+
+/** How much of a body may be read. */
+export interface BodyLimits {
+  /** Of this one. */
+  bytesMax: number
+  held: HeldBody
+}
+
+/** A body that is read whole must bring {@link WINDOW_BYTES_MIN} in each of these, or its end. */
+const WINDOW_MS = 20_000
+
+/** 16 KiB a second, which is less than any line that training or tracing is done over; a batch of 32 MiB takes half an hour. */
+const WINDOW_BYTES_MIN = (16 * 1024 * WINDOW_MS) / 1000
+
+/** An upload that is read as a stream may take hours, and pause for this long: its sender may be busy with the next part. */
+const STREAM_IDLE_MS = 5 * 60_000
+
+/** Reads a whole body, counting each part as it arrives. @throws 408, 413, 503, or 499 when the client goes. */
+export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let sizeBefore = 0
+    const patience = setTimeout(() => setImmediate(look), WINDOW_MS)
+    held.begin(fail)
+    source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
+
+    function take(chunk: Buffer): void {
+      size += chunk.byteLength
+      try {
+        if (size > bytesMax) throw bodyTooLarge(bytesMax)
+        held.hold(chunk.byteLength)
+        chunks.push(chunk)
+      } catch (error) {
+        fail(error)
+      }
+    }
+
+    // After the immediate, so that what came while this thread was busy has been counted.
+    function look(): void {
+      const bytes = size - sizeBefore
+      sizeBefore = size
+      if (bytes >= WINDOW_BYTES_MIN) patience.refresh()
+      else
+        fail(
+          tooSlow(
+            `The body arrived too slowly: ${bytes} bytes in ${WINDOW_MS / 1000} s, and ${WINDOW_BYTES_MIN} are needed`,
+          ),
+        )
+    }
+
+    function finish(): void {
+      leave()
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
+    }
+
+    function fail(error: unknown): void {
+      leave()
+      chunks.length = 0
+      reject(asFailure(error))
+    }
+
+    function gone(): void {
+      fail(clientGone())
+    }
+
+    function leave(): void {
+      clearTimeout(patience)
+      held.end()
+      source.off('data', take).off('end', finish).off('error', fail).off('close', gone)
+      // An error that nothing listens to would end the process.
+      source.on('error', () => {})
+    }
+  })
+}
+
+/** A body as its service reads it, no faster than that; it fails with 408 when its client is silent for too long. */
+export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
+  let leave: (() => void) | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      // A service that never reads leaves the body to whoever ends the request.
+      pull(controller) {
+        leave ??= follow(source, controller)
+        source.resume()
+      },
+      cancel() {
+        leave?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Hands on one part for each that is asked for, until what is returned is called. */
+function follow(source: Readable, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
+  let hasArrived = false
+  const patience = setTimeout(() => setImmediate(look), STREAM_IDLE_MS)
+  source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
+
+  function take(chunk: Buffer): void {
+    hasArrived = true
+    source.pause()
+    controller.enqueue(chunk)
+  }
+
+  function look(): void {
+    // A source that is paused waits for this server.
+    if (hasArrived || source.isPaused()) patience.refresh()
+    else fail(tooSlow(`Nothing of the body arrived for ${STREAM_IDLE_MS / 1000} s`))
+    hasArrived = false
+  }
+
+  function finish(): void {
+    leave()
+    controller.close()
+  }
+
+  function fail(error: unknown): void {
+    leave()
+    controller.error(asFailure(error))
+  }
+
+  function gone(): void {
+    fail(clientGone())
+  }
+
+  function leave(): void {
+    clearTimeout(patience)
+    source.off('data', take).off('end', finish).off('error', fail).off('close', gone)
+    source.on('error', () => {})
+  }
+  return leave
+}
+
+/** The words for a body over its limit. */
+export function bodyTooLarge(bytesMax: number): Error {
+  return tooLarge(`Request too large: the limit is ${bytesMax} bytes`)
+}
+
+/** A source fails on its own account only when its client goes. */
+function asFailure(error: unknown): Error {
+  if (error instanceof ClientError) return error
+  const { code } = error as { code?: unknown }
+  return code === 'ECONNRESET' ? clientGone() : (error as Error)
+}
