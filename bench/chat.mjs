@@ -25,6 +25,7 @@ const OPTIONS = {
   'base-url': { type: 'string' },
   'api-key': { type: 'string' },
   'engine-url': { type: 'string' },
+  'engine-key': { type: 'string' },
   inspector: { type: 'string' },
   'server-pid': { type: 'string' },
   rounds: { type: 'string', default: '9' },
@@ -37,8 +38,9 @@ async function main() {
   const { values: given } = parseArgs({ options: OPTIONS })
   const rounds = Number(given.rounds)
   const heddle = openTarget(given['base-url'], { authorization: `Bearer ${given['api-key']}` })
-  const direct = openTarget(given['engine-url'])
-  const names = await adapterNames(given, heddle)
+  const engineHeaders = { authorization: `Bearer ${given['engine-key']}` }
+  const direct = openTarget(given['engine-url'], engineHeaders)
+  const names = await adapterNames(given, heddle, engineHeaders)
   const cells = allCells(names)
   for (let round = 0; round <= rounds; round++) {
     for (const cell of cells)
@@ -52,7 +54,7 @@ async function main() {
 }
 
 /** The name of a new model for Heddle, and the one under which Heddle has loaded its adapter for vLLM. */
-async function adapterNames(given, heddle) {
+async function adapterNames(given, heddle, engineHeaders) {
   const name = `chat-${Date.now()}`
   const reply = await fetch(`${given['base-url']}/v1/preview/models`, {
     method: 'POST',
@@ -63,7 +65,7 @@ async function adapterNames(given, heddle) {
   const { entity } = await reply.json()
   const forHeddle = `wandb-artifact:///${entity}/${PROJECT}/${name}:step0`
   await heddle.ask(question({ model: forHeddle, stream: false, tokens: 1 }))
-  const { data } = await (await fetch(`${given['engine-url']}/v1/models`)).json()
+  const { data } = await (await fetch(`${given['engine-url']}/v1/models`, { headers: engineHeaders })).json()
   return { heddle: forHeddle, direct: data.findLast(({ id }) => id !== BASE_MODEL).id }
 }
 

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { engineReady, engineUrl, freePort, NODE, runClient, startServer } from './own-server.mjs'
+import { engineOf, engineReady, freePort, NODE, runClient, startServer } from './own-server.mjs'
 import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
@@ -118,7 +118,8 @@ function trainOptions({ data }) {
 /** Where to reach vLLM without Heddle, and where to ask for Heddle's memory. */
 function chatOptions({ server, inspector }) {
   const asked = ['--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
-  return ['--engine-url', engineUrl(server), ...asked]
+  const { url, key } = engineOf(server)
+  return ['--engine-url', url, '--engine-key', key, ...asked]
 }
 
 await main().catch((error) => {

@@ -102,15 +102,16 @@ async function firstAnswer(url, model) {
   }
 }
 
-/** Where the server's vLLM listens, as its command line says. */
-export function engineUrl({ pid }) {
-  const processes = execFileSync('ps', ['-eo', 'ppid=,args='], { encoding: 'utf8' }).split('\n')
+/** Where the server's vLLM listens and which key it asks for, as its command line and its environment say. */
+export function engineOf({ pid }) {
+  const processes = execFileSync('ps', ['eww', '-Ao', 'ppid=,args='], { encoding: 'utf8' }).split('\n')
   const launcher = processes.find(
     (line) => Number.parseInt(line, 10) === pid && line.includes('engine.serve'),
   )
   const port = /--port (\d+)/.exec(launcher ?? '')?.[1]
-  if (port === undefined) throw new Error('The server has started no vLLM')
-  return `http://127.0.0.1:${port}`
+  const key = /VLLM_API_KEY=(\S+)/.exec(launcher ?? '')?.[1]
+  if (port === undefined || key === undefined) throw new Error('The server has started no vLLM')
+  return { url: `http://127.0.0.1:${port}`, key }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enginePort } from './engine-metrics.ts'
+import { engineOf } from './engine-metrics.ts'
 import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { trainingClient } from './training-client.ts'
@@ -117,15 +117,35 @@ describe('an adapter that the engine has lost', () => {
   it('is loaded again, and its step is never a 404', async () => {
     const { name } = await newModel()
     const before = await chat(name)
-    const engine = `http://127.0.0.1:${enginePort(server)}/v1`
-    const { data } = (await (await fetch(`${engine}/models`)).json()) as { data: { id: string }[] }
+    const { url, key } = engineOf(server)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const models = await fetch(`${url}/v1/models`, { headers })
+    const { data } = (await models.json()) as { data: { id: string }[] }
     for (const { id } of data.filter((model) => model.id !== MODEL)) {
-      const headers = { 'content-type': 'application/json' }
       const body = JSON.stringify({ lora_name: id })
-      await fetch(`${engine}/unload_lora_adapter`, { method: 'POST', headers, body })
+      await fetch(`${url}/v1/unload_lora_adapter`, { method: 'POST', headers, body })
     }
     expect(await chat(name)).toBe(before)
   })
+})
+
+describe("the engine's own port", () => {
+  it.each([undefined, 'Bearer guessed'])(
+    "401 for the key %s: adapters and answers are only the server's",
+    async (authorization) => {
+      const { url } = engineOf(server)
+      const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
+      const asked = { lora_name: 'own', lora_path: '/etc', model: MODEL, prompt: 'a', messages: [] }
+      for (const path of ['load_lora_adapter', 'unload_lora_adapter', 'completions', 'chat/completions']) {
+        const reply = await fetch(`${url}/v1/${path}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(asked),
+        })
+        expect(reply.status).toBe(401)
+      }
+    },
+  )
 })
 
 describe('SIGTERM while an answer is being streamed', () => {

@@ -37,7 +37,7 @@ export interface Programs {
   /** Why there are none now, and what to do about it; undefined when there are. */
   readonly missing: string | undefined
   trainer(baseModel: string): ChildSpec
-  inference(baseModel: string, port: number): ChildSpec
+  inference(baseModel: string, port: number, key: string): ChildSpec
 }
 
 export interface RemoteOptions {
@@ -80,7 +80,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      spec: (port) => programs.inference(baseModel, port),
+      spec: (port, key) => programs.inference(baseModel, port, key),
     })
   }
 

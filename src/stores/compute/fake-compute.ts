@@ -33,7 +33,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     programs: {
       missing: undefined,
       trainer: () => spec('fake-trainer.ts', 'lines', []),
-      inference: (baseModel, port) => spec('fake-vllm.ts', 'log', [String(port), baseModel]),
+      inference: (baseModel, port, key) => spec('fake-vllm.ts', 'log', [String(port), baseModel, key]),
     },
     memory: {
       budgetBytes: 100 * GB,

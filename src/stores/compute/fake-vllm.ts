@@ -23,8 +23,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const reply = (status: number, value: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   }
-  if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return reply(401, {})
+  // Health is open, as vLLM's is.
   if (request.url === '/health') return reply(200, {})
+  if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return reply(401, {})
   if (request.url === '/v1/models') {
     return reply(200, { object: 'list', data: [served, ...adapters.keys()].map((id) => ({ id })) })
   }

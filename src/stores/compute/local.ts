@@ -93,10 +93,12 @@ function createPrograms(options: LocalComputeOptions): Programs {
       ]
       return spec('trainer', baseModel, args)
     },
-    inference(baseModel, port) {
+    inference(baseModel, port, key) {
       const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
       const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
-      return spec('inference', baseModel, args)
+      const inference = spec('inference', baseModel, args)
+      // Not among the arguments, which every user of the machine can list.
+      return { ...inference, env: { ...inference.env, VLLM_API_KEY: key } }
     },
   }
 }

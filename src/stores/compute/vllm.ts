@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
@@ -15,6 +16,9 @@ const START_POLL_MS = 200
 /** A server that starts answers late while it loads; then it is asked again. */
 const HEALTH_MS_MAX = 5_000
 
+/** As many as cannot be guessed. */
+const KEY_BYTES = 32
+
 export interface VllmOptions {
   name: string
   log: Log
@@ -23,8 +27,8 @@ export interface VllmOptions {
   memoryBytes: () => number
   /** Finds out what `memoryBytes` should say, before a start that needs it. */
   measure?: () => Promise<void>
-  /** The program for one port. */
-  spec: (port: number) => ChildSpec
+  /** The program for one port, which asks for this bearer key. */
+  spec: (port: number, key: string) => ChildSpec
   /** The name under which the base model is served. */
   servedModel: string
   /** Requests that it computes at a time, in all its replicas together. */
@@ -36,14 +40,17 @@ export interface VllmOptions {
 /** A vLLM server as a child process, watched by what it produces. */
 export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const agent = newAgent()
-  const endpoint = { agent, headers: {}, servedModel: options.servedModel }
+  // The port can be reached by every program and every browser of this machine.
+  const key = randomBytes(KEY_BYTES).toString('base64url')
+  const headers = { authorization: `Bearer ${key}` }
+  const endpoint = { agent, headers, servedModel: options.servedModel }
   let port = 0
   const life = {
     name: options.name,
     log: options.log,
     async spec() {
       port = await freePort()
-      return options.spec(port)
+      return options.spec(port, key)
     },
     untilReady: (_child: unknown, ended: AbortSignal) =>
       untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
