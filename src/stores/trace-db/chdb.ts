@@ -1,27 +1,27 @@
 import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
-import { dependencyFailed, unavailable } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
 import { createLostWrites } from './lost-writes.ts'
 import type { Query, TraceDb } from './port.ts'
+import { createReads } from './reads.ts'
 
-/** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
-const READ_SESSIONS = 6
-
-/** Reads that wait their turn; more would wait longer than a client does. */
-const WAITING_READS_MAX = 1000
-
-/** A read that takes longer is a mistake; chDB cannot interrupt one that has not produced a row. */
+/** A read that takes longer is a mistake. */
 const READ_SECONDS_MAX = 60
+
+/** ClickHouse looks at the time between two blocks of rows, and where it does, it ends a query itself. */
+const READ_MS_MAX = (READ_SECONDS_MAX + 2) * 1000
 
 /** Keeps one query from taking the machine's memory. */
 const READ_BYTES_MAX = 4 * 1024 ** 3
 
 /** Characters of SQL without its values. */
 const QUERY_CHARS_MAX = 2 * 1024 * 1024
+
+/** Parts of a query: so many are planned in a second, during which nothing else is served, and twice as many in four. */
+const QUERY_PARTS_MAX = 40_000
 
 const CONNECTION_ARGS = [
   '--date_time_input_format=best_effort',
@@ -35,20 +35,30 @@ const CONNECTION_ARGS = [
   '--merge_tree_min_bytes_for_concurrent_read=1048576',
   // A query of the largest number of conditions.
   `--max_query_size=${QUERY_CHARS_MAX}`,
+  `--max_ast_elements=${QUERY_PARTS_MAX}`,
+  `--max_expanded_ast_elements=${QUERY_PARTS_MAX}`,
   `--max_execution_time=${READ_SECONDS_MAX}`,
   `--max_memory_usage=${READ_BYTES_MAX}`,
 ]
 
-/** Opens ClickHouse in this process, with its files below `folder`. One process may open a folder at a time. */
-export function openChdb(folder: string, log: Pick<Log, 'error' | 'warn'>): TraceDb {
+/**
+ * Opens ClickHouse in this process, with its files below `folder`. One process may open a folder at a time.
+ * @param limits a read that takes longer than `readMsMax` is ended
+ */
+export function openChdb(
+  folder: string,
+  log: Pick<Log, 'error' | 'warn'>,
+  { readMsMax = READ_MS_MAX } = {},
+): TraceDb {
   const path = join(folder, 'trace-db')
-  const open = (): Session => new Session(path, { connectionArgs: CONNECTION_ARGS })
-  const writer = open()
-  const readers = createPool(READ_SESSIONS, open)
-  const watcher = open()
+  const open = (name: string): Session =>
+    new Session(path, { connectionArgs: [...CONNECTION_ARGS, `--log_comment=${name}`] })
+  const writer = open('writer')
+  const reads = createReads({ open, log, readMsMax, onFailure: () => lostWrites.look() })
+  const watcher = open('watcher')
   const lostWrites = createLostWrites({
     session: watcher,
-    idleSessions: () => [writer, ...readers.idle()],
+    idleSessions: () => [writer, ...reads.idle()],
     log,
   })
   const commits = new Map<string, ReturnType<typeof createGroupCommit>>()
@@ -64,31 +74,18 @@ export function openChdb(folder: string, log: Pick<Log, 'error' | 'warn'>): Trac
     return commit
   }
 
-  async function* stream(query: Query, format: string, signal: AbortSignal | undefined) {
-    const session = await readers.take()
-    try {
-      signal?.throwIfAborted()
-      yield* session.queryStreamBind(query.sql, query.params, { format, ...(signal && { signal }) })
-    } catch (error) {
-      signal?.throwIfAborted()
-      lostWrites.look()
-      throw dependencyFailed('The trace database could not answer', error)
-    } finally {
-      readers.give(session)
-    }
-  }
-
   return {
     async *query<Row>(query: Query, signal?: AbortSignal) {
-      for await (const chunk of stream(query, 'JSONEachRow', signal)) yield* jsonLines<Row>(chunk.text())
+      for await (const chunk of reads.stream(query, 'JSONEachRow', signal))
+        yield* jsonLines<Row>(chunk.text())
     },
 
     async *rowBinary(query, signal) {
-      for await (const chunk of stream(query, 'RowBinary', signal)) yield chunk.raw()
+      for await (const chunk of reads.stream(query, 'RowBinary', signal)) yield chunk.raw()
     },
 
     async *text(query, signal) {
-      for await (const chunk of stream(query, 'RawBLOB', signal)) {
+      for await (const chunk of reads.stream(query, 'RawBLOB', signal)) {
         const { buffer, byteOffset, byteLength } = chunk.raw()
         yield Buffer.from(buffer, byteOffset, byteLength)
       }
@@ -111,7 +108,8 @@ export function openChdb(folder: string, log: Pick<Log, 'error' | 'warn'>): Trac
     async [Symbol.asyncDispose]() {
       await Promise.all([...commits.values()].map((commit) => commit.drained()))
       lostWrites.stop()
-      for (const session of [writer, watcher, ...readers.all()]) session.close()
+      await reads.close()
+      for (const session of [writer, watcher]) session.close()
       await drainPending()
     },
   }
@@ -121,37 +119,4 @@ export function openChdb(folder: string, log: Pick<Log, 'error' | 'warn'>): Trac
 function ownerOf([row]: readonly object[]): string {
   const project: unknown = row && Reflect.get(row, 'project_id')
   return typeof project === 'string' ? project : ''
-}
-
-interface Pool {
-  take(): Promise<Session>
-  give(session: Session): void
-  all(): Session[]
-  idle(): Session[]
-}
-
-function createPool(size: number, open: () => Session): Pool {
-  const opened: Session[] = []
-  const free: Session[] = []
-  const waiting: ((session: Session) => void)[] = []
-  return {
-    async take() {
-      const session = free.pop()
-      if (session !== undefined) return session
-      if (opened.length < size) {
-        const fresh = open()
-        opened.push(fresh)
-        return fresh
-      }
-      if (waiting.length >= WAITING_READS_MAX) throw unavailable('Too many reads are waiting', 2)
-      return new Promise((resolve) => waiting.push(resolve))
-    },
-    give(session) {
-      const next = waiting.shift()
-      if (next === undefined) free.push(session)
-      else next(session)
-    },
-    all: () => opened,
-    idle: () => free,
-  }
 }

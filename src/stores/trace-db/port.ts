@@ -1,6 +1,7 @@
 /** ClickHouse SQL with `{name:Type}` placeholders; values never enter the text. */
 export interface Query {
   sql: string
+  /** A text `project_id` says whose turn a read takes. */
   params: Record<string, unknown>
 }
 
@@ -9,7 +10,10 @@ export interface Query {
  * Date-times go in and come out as ISO 8601 with microseconds and `Z`.
  */
 export interface TraceDb extends AsyncDisposable {
-  /** Streams rows. Ending the iteration early, or the signal, stops the query. @throws Error when the query fails. */
+  /**
+   * Streams rows. Ending the iteration early, or the signal, ends the query, and so does a limit of time. Projects take turns.
+   * @throws 400 for a query that asks for too much, 503 when it fails, takes too long, or too many wait.
+   */
   query<Row>(query: Query, signal?: AbortSignal): AsyncIterable<Row>
   /** Streams rows as `readRowBinary` reads them, in pieces of whole rows. Otherwise like `query`. */
   rowBinary(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>

@@ -24,7 +24,7 @@ export function createFeedbackFields(projectId: string, params: Params) {
     const many = TYPES_OF_MANY.has(type)
     const prefix = params.bind(`weave:///${projectId}/call/`, 'String')
     const where = [
-      `project_id = ${params.bind(projectId, 'String')}`,
+      `project_id = ${params.bindProject(projectId)}`,
       `startsWith(weave_ref, ${prefix})`,
       ...(type === ANY_TYPE ? [] : [`feedback_type = ${params.bind(type, 'String')}`]),
     ]

@@ -237,21 +237,43 @@ describe('POST /calls/query_stats for queries of many parts', () => {
   const each = (length: number, one: (index: number) => object): object[] =>
     Array.from({ length }, (_, index) => one(index))
 
-  it('200 for a thousand conditions, and for many thousand values of one', async () => {
-    expect(await count({ $or: each(1000, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
+  it('200 for hundreds of conditions, and for many thousand values of one', async () => {
+    const searched = (index: number) => ({ $contains: { input: field, substr: { $literal: `x${index}` } } })
+    expect(await count({ $or: each(490, searched) })).toBe(200)
+    expect(await count({ $or: each(490, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
       200,
     )
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: index }))] })).toBe(200)
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: `x${index}` }))] })).toBe(200)
   })
 
-  it('400 for more conditions than are looked at, at once', async () => {
+  it('400 for more conditions than are looked at, at once, however long they are', async () => {
+    const searched = (index: number) => ({ $contains: { input: field, substr: { $literal: `x${index}` } } })
+    expect(await count({ $and: each(1990, searched) })).toBe(400)
+    const deep = { $getField: `inputs.${Array.from({ length: 31 }, (_, index) => index).join('.')}` }
+    expect(await count({ $and: each(490, (index) => ({ $eq: [deep, { $literal: `x${index}` }] })) })).toBe(
+      400,
+    )
+    expect(await count({ $in: [field, each(60_000, (index) => ({ $literal: `x${index}` }))] })).toBe(400)
     expect(await count({ $or: each(50_000, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
       400,
     )
     expect(
       await count({ $in: [field, each(50_000, (index) => ({ $literal: index % 2 ? index : 'x' }))] }),
     ).toBe(400)
+  })
+
+  it('finds calls by a list of values of more than a megabyte', async () => {
+    const project = server.newProject()
+    await write(project, [{ inputs: { a: 'x77' } }, { inputs: { a: 'x78' } }])
+    const literals = each(40_000, (index) => ({
+      $literal: index === 39_999 ? 'x77' : `${'y'.repeat(40)}${index}`,
+    }))
+    const response = await server.post('/calls/query_stats', {
+      project_id: project,
+      query: { $expr: { $in: [field, literals] } },
+    })
+    expect(await response.json()).toMatchObject({ count: 1 })
   })
 
   it('400 for more fields to sort by than anybody has', async () => {

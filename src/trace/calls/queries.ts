@@ -91,7 +91,7 @@ export function selectCandidates(selection: Selection, limit: number): Sql | und
 /** How many bytes of payloads there are of all calls within a range of ids. */
 export function countBytes(projectId: string, ids: IdRange): Sql {
   const params = createParams()
-  const project = params.bind(projectId, 'String')
+  const project = params.bindProject(projectId)
   return {
     sql: `SELECT sum(${STORAGE_SIZE}) AS bytes FROM calls WHERE project_id = ${project} AND ${idRangeSql(ids, params)}`,
     params: params.values,
@@ -165,7 +165,7 @@ function withinSet(selection: Selection, calls: CallSet, params: Params): string
 
 /** `ids` is SQL for a set. */
 function withinIds({ project_id }: Selection, ids: string, params: Params): string {
-  return `project_id = ${params.bind(project_id, 'String')} AND id IN ${ids} AND ${VISIBLE}`
+  return `project_id = ${params.bindProject(project_id)} AND id IN ${ids} AND ${VISIBLE}`
 }
 
 function rowsSql(
@@ -183,7 +183,7 @@ function rowsSql(
 
 /** SQL that adds `trace_bytes`, what the trace of a call has together. */
 function traceSizesSql({ project_id }: Selection, where: string, params: Params): string {
-  const project = `project_id = ${params.bind(project_id, 'String')}`
+  const project = `project_id = ${params.bindProject(project_id)}`
   return `LEFT JOIN (SELECT trace_id AS sized_trace, sum(${STORAGE_SIZE}) AS trace_bytes FROM calls FINAL
     WHERE ${project} AND ${VISIBLE} AND id IN (SELECT id FROM calls WHERE ${project}
       AND trace_id IN (SELECT trace_id FROM calls WHERE ${where} AND trace_id != ''))
@@ -208,8 +208,8 @@ export function countCalls(
 /** Ids and parents of every call in the traces of the given calls, oldest first. */
 export function selectFamilies(projectId: string, ids: readonly string[], limit: number): Sql {
   const params = createParams()
-  const project = params.bind(projectId, 'String')
-  const list = params.bind(ids, 'Array(String)')
+  const project = params.bindProject(projectId)
+  const list = params.bindIds(ids)
   return {
     sql: `SELECT id, nullIf(parent_id, '') AS parent_id FROM calls FINAL WHERE project_id = ${project} AND ${VISIBLE} AND id IN
       (SELECT id FROM calls WHERE project_id = ${project} AND trace_id IN

@@ -9,7 +9,7 @@ export function createQueueField(projectId: string, params: Params) {
   let join = ''
   return {
     field(): FieldExpression {
-      const project = params.bind(projectId, 'String')
+      const project = params.bindProject(projectId)
       const deleted = `SELECT queue_id FROM annotation_queue_calls WHERE project_id = ${project} AND call_id = ''`
       join = `LEFT JOIN (
           SELECT call_id AS queued_call, groupUniqArray(queue_id) AS queues_of_call

@@ -41,7 +41,7 @@ export function selectionSql(selection: Selection, params: Params, filterSql = c
 
 /** SQL that is true for the calls of a project that a filter selects. */
 export function conditions(selection: Pick<Selection, 'project_id' | 'filter'>, params: Params): string {
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   return [...familyConditions(project, selection.filter, params), plainConditions(selection, params)].join(
     ' AND ',
   )
@@ -52,7 +52,7 @@ export function plainConditions(
   { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
   params: Params,
 ): string {
-  const project = `project_id = ${params.bind(project_id, 'String')}`
+  const project = `project_id = ${params.bindProject(project_id)}`
   return [project, VISIBLE, ...startFilter(filter, params), ...endFilter(filter, params)].join(' AND ')
 }
 
@@ -61,7 +61,7 @@ export function startConditions(
   { project_id, filter }: Pick<Selection, 'project_id' | 'filter'>,
   params: Params,
 ): string {
-  const project = `project_id = ${params.bind(project_id, 'String')}`
+  const project = `project_id = ${params.bindProject(project_id)}`
   return [project, 'has_start = 1', ...startFilter(filter, params)].join(' AND ')
 }
 
@@ -71,10 +71,10 @@ export function startConditions(
  * that part.
  */
 export function partConditions(selection: Selection, params: Params): string | undefined {
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   const told = familyColumn(selection.filter)
   if (told !== undefined)
-    return `project_id = ${project} AND ${told.column} IN ${params.bind(told.values, 'Array(String)')}`
+    return `project_id = ${project} AND ${told.column} IN ${params.bindTexts(told.values)}`
   if (selection.query == null) return undefined
   const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
   const field: FieldResolver = (path) =>
@@ -117,7 +117,7 @@ function familyColumn(
 function familyConditions(project: string, filter: CallsFilter | null | undefined, params: Params): string[] {
   const told = familyColumn(filter)
   if (told === undefined) return []
-  const values = params.bind(told.values, 'Array(String)')
+  const values = params.bindTexts(told.values)
   return [`id IN (SELECT id FROM calls WHERE project_id = ${project} AND ${told.column} IN ${values})`]
 }
 
@@ -126,8 +126,7 @@ function startFilter(filter: CallsFilter | null | undefined, params: Params): st
   const found: string[] = []
   const isIn = (column: string, values: readonly string[] | null | undefined): void => {
     // What is absent is stored as an empty text, which nobody asks for.
-    if (values?.length)
-      found.push(`(${column} != '' AND ${column} IN ${params.bind(values, 'Array(String)')})`)
+    if (values?.length) found.push(`(${column} != '' AND ${column} IN ${params.bindTexts(values)})`)
   }
   if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
   if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))
@@ -139,7 +138,7 @@ function startFilter(filter: CallsFilter | null | undefined, params: Params): st
   isIn('turn_id', filter.turn_ids)
   // Wire: an empty list is no condition, except for threads, where it matches nothing.
   if (filter.thread_ids != null)
-    found.push(`(thread_id != '' AND thread_id IN ${params.bind(filter.thread_ids, 'Array(String)')})`)
+    found.push(`(thread_id != '' AND thread_id IN ${params.bindTexts(filter.thread_ids)})`)
   if (filter.trace_roots_only) found.push(`parent_id = ''`)
   return found
 }
@@ -154,7 +153,7 @@ function anyVersionOf(column: string, names: readonly string[], params: Params):
   const exact = names.filter((name) => !name.endsWith(ANY_VERSION))
   const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
   const options = prefixes.map((prefix) => `startsWith(${column}, ${params.bind(prefix, 'String')})`)
-  if (exact.length > 0) options.push(`${column} IN ${params.bind(exact, 'Array(String)')}`)
+  if (exact.length > 0) options.push(`${column} IN ${params.bindTexts(exact)}`)
   return `(${options.join(' OR ')})`
 }
 

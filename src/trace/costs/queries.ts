@@ -12,7 +12,7 @@ export function selectCosts(
   page: SortedPage,
 ): Sql {
   const params = createParams()
-  const project = `project_id = ${params.bind(selection.project_id, 'String')}`
+  const project = `project_id = ${params.bindProject(selection.project_id)}`
   const where =
     selection.query == null ? project : `${project} AND ${compileQuery(selection.query, costField, params)}`
   const order = compileSort(page.sort_by, costField, params)

@@ -35,7 +35,7 @@ export interface PlacedRowRow {
 export function selectPlacedRows(selection: Selection, page: { limit: number; offset: number }): Query {
   const params = createParams()
   const { limit, offset } = page
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   return {
     sql: `SELECT digest, groupArray(id) AS ids, count() OVER () AS total, min(digest) OVER () = '' AS has_others
       FROM (
@@ -79,7 +79,7 @@ export interface TrialRow {
 
 export function selectTrials(projectId: string, ids: readonly string[], inputs: 'with' | 'without'): Query {
   const params = createParams()
-  const project = params.bind(projectId, 'String')
+  const project = params.bindProject(projectId)
   return {
     sql: `SELECT id, parent_id AS root, started_at, ifNull(output, 'null') AS output, ${USAGE} AS usage,
         ${MODEL} AS model, ${hashOf('model')} AS model_hash,
@@ -92,7 +92,7 @@ export function selectTrials(projectId: string, ids: readonly string[], inputs: 
 /** What a summary needs of all selected trials, as rows of: id, scores as JSON, start, usage, model, its hash. */
 export function selectScores(selection: Selection): Query {
   const params = createParams()
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   return {
     sql: `SELECT id, JSONExtractRaw(assumeNotNull(output), 'scores'), started_at, ${USAGE}, ${MODEL}, ${hashOf('model')}
       FROM ${callsAmong(project, startsSql(selection, params))}`,
@@ -117,7 +117,7 @@ export interface ChildRow {
 /** What is below trials, in the order in which it began. */
 export function selectChildren(projectId: string, trialIds: readonly string[]): Query {
   const params = createParams()
-  const project = params.bind(projectId, 'String')
+  const project = params.bindProject(projectId)
   return {
     sql: `SELECT id, parent_id AS trial, op_name, started_at, ${ENDED_AT} AS ended_at, ${USAGE} AS usage,
         ${IS_SCORE} AS is_score, ${hashOf('self')} AS self_hash,
@@ -130,7 +130,7 @@ export function selectChildren(projectId: string, trialIds: readonly string[]): 
 /** What is below all selected trials and no score, in the order in which it began, as rows of: trial, op, hash of what it is called on, start, usage. */
 export function selectAnswers(selection: Selection): Query {
   const params = createParams()
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   return {
     sql: `SELECT parent_id, op_name, ${hashOf('self')}, started_at, ${USAGE}
       FROM ${callsAmong(project, belowSql(project, startsSql(selection, params)))} AND NOT ${IS_SCORE}
@@ -142,7 +142,7 @@ export function selectAnswers(selection: Selection): Query {
 /** The selected trials with an error: of their own, or of a call directly below them, some perhaps twice. */
 export function selectErrors(selection: Selection): Query {
   const params = createParams()
-  const project = params.bind(selection.project_id, 'String')
+  const project = params.bindProject(selection.project_id)
   const trials = startsSql(selection, params)
   return {
     sql: `SELECT id AS trial FROM ${callsAmong(project, trials)} AND ${EXCEPTION} != ''

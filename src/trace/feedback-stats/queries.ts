@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../errors.ts'
 import type { Query } from '../../stores/trace-db/port.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
@@ -130,25 +131,29 @@ export function selectScores(req: FeedbackAggregateReq, groups: readonly GroupKe
   }
 }
 
+/** Each row is compared with one after the other. */
+const PREFIXES_MAX = 1000
+
 function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
   const found = [
-    `project_id = ${params.bind(req.project_id, 'String')}`,
+    `project_id = ${params.bindProject(req.project_id)}`,
     `toUnixTimestamp64Milli(created_at) >= ${params.bind(req.after_ms, 'Int64')}`,
     `toUnixTimestamp64Milli(created_at) < ${params.bind(req.before_ms, 'Int64')}`,
   ]
-  const anyPrefix = (column: string, prefixes: readonly string[]): string =>
-    `arrayExists(prefix -> startsWith(${column}, prefix), ${params.bind(prefixes, 'Array(String)')})`
+  const anyPrefix = (column: string, prefixes: readonly string[]): string => {
+    if (prefixes.length > PREFIXES_MAX) throw invalidRequest(`A list of prefixes has at most ${PREFIXES_MAX}`)
+    return `arrayExists(prefix -> startsWith(${column}, prefix), ${params.bind(prefixes, 'Array(String)')})`
+  }
   const anyId = (column: string, ids: readonly string[] | null | undefined): void => {
     if (!ids?.length) return
     const prefixes = ids.filter((id) => id.endsWith('*')).map((id) => id.slice(0, -1))
-    const exact = params.bind(ids, 'Array(String)')
-    found.push(`(has(${exact}, ifNull(${column}, '')) OR ${anyPrefix(`ifNull(${column}, '')`, prefixes)})`)
+    const isExact = `ifNull(${column}, '') IN ${params.bindTexts(ids)}`
+    found.push(`(${isExact} OR ${anyPrefix(`ifNull(${column}, '')`, prefixes)})`)
   }
   anyId('runnable_ref', req.scorer_ids)
   anyId('trigger_ref', req.monitor_ids)
   if (req.feedback_types?.length) found.push(anyPrefix('feedback_type', req.feedback_types))
-  if (req.span_agent_names?.length)
-    found.push(`span_agent_name IN ${params.bind(req.span_agent_names, 'Array(String)')}`)
+  if (req.span_agent_names?.length) found.push(`span_agent_name IN ${params.bindTexts(req.span_agent_names)}`)
   if (req.span_types?.length) {
     const kinds = req.span_types.map((kind) => `weave:///${req.project_id}/${kind}/`)
     found.push(anyPrefix('weave_ref', kinds))
@@ -167,7 +172,7 @@ function conditions(selection: Selection, params: Params): string {
   const { project_id, start, end, feedback_type, trigger_ref } = selection
   const time = (iso: string): string => `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
   const found = [
-    `project_id = ${params.bind(project_id, 'String')}`,
+    `project_id = ${params.bindProject(project_id)}`,
     `created_at >= ${time(start)}`,
     `created_at < ${time(end)}`,
   ]

@@ -40,6 +40,6 @@ export function deleteFeedback(projectId: string, ids: readonly string[]): Sql {
 }
 
 function conditions({ project_id, query }: Selection, params: Params): string {
-  const project = `project_id = ${params.bind(project_id, 'String')}`
+  const project = `project_id = ${params.bindProject(project_id)}`
   return query == null ? project : `${project} AND ${compileQuery(query, feedbackField, params)}`
 }

@@ -1,4 +1,5 @@
 import type { Query } from '../../stores/trace-db/port.ts'
+import { createParams } from '../query-language/params.ts'
 
 /** A label on a version. */
 export interface LabelRow {
@@ -10,12 +11,13 @@ export interface LabelRow {
 
 /** All labels of the named objects. */
 export function selectLabels(projectId: string, objectIds: readonly string[]): Query {
+  const params = createParams()
+  const where = `project_id = ${params.bindProject(projectId)} AND object_id IN ${params.bindIds(objectIds)}`
   const from = (kind: LabelRow['kind'], table: string): string =>
-    `SELECT '${kind}' AS kind, object_id, digest, ${kind} AS label FROM ${table} FINAL
-      WHERE project_id = {project_id:String} AND object_id IN {object_ids:Array(String)}`
+    `SELECT '${kind}' AS kind, object_id, digest, ${kind} AS label FROM ${table} FINAL WHERE ${where}`
   return {
     sql: `SELECT * FROM (${from('tag', 'object_tags')} UNION ALL ${from('alias', 'object_aliases')}) ORDER BY label`,
-    params: { project_id: projectId, object_ids: objectIds },
+    params: params.values,
   }
 }
 
@@ -24,14 +26,13 @@ export function selectAliases(
   projectId: string,
   names: readonly { object_id: string; digest: string }[],
 ): Query {
+  const params = createParams()
+  const objectIds = params.bindTexts([...new Set(names.map((name) => name.object_id))])
+  const aliases = params.bindTexts([...new Set(names.map((name) => name.digest))])
   return {
     sql: `SELECT 'alias' AS kind, object_id, digest, alias AS label FROM object_aliases FINAL
-      WHERE project_id = {project_id:String} AND object_id IN {object_ids:Array(String)} AND alias IN {aliases:Array(String)}`,
-    params: {
-      project_id: projectId,
-      object_ids: [...new Set(names.map((name) => name.object_id))],
-      aliases: [...new Set(names.map((name) => name.digest))],
-    },
+      WHERE project_id = ${params.bindProject(projectId)} AND object_id IN ${objectIds} AND alias IN ${aliases}`,
+    params: params.values,
   }
 }
 

@@ -54,8 +54,8 @@ function versions(project: string, condition: string): string {
 /** All versions of the named objects, deleted ones too, oldest first. */
 export function selectVersions(projectId: string, objectIds: readonly string[]): Query {
   const params = createParams()
-  const project = params.bind(projectId, 'String')
-  const condition = `object_id IN ${params.bind(objectIds, 'Array(String)')}`
+  const project = params.bindProject(projectId)
+  const condition = `object_id IN ${params.bindTexts(objectIds)}`
   return {
     sql: `SELECT * EXCEPT (first_created_at) FROM (${versions(project, condition)})
       ORDER BY object_id, first_created_at, digest`,
@@ -66,9 +66,9 @@ export function selectVersions(projectId: string, objectIds: readonly string[]):
 /** The live versions that a filter selects, in order. Wire: only two fields sort, others are passed over. */
 export function selectObjects(req: ObjsQueryReq, page: Page): Query {
   const params = createParams()
-  const project = params.bind(req.project_id, 'String')
+  const project = params.bindProject(req.project_id)
   const ids = req.filter?.object_ids
-  const condition = ids?.length ? `object_id IN ${params.bind(ids, 'Array(String)')}` : '1'
+  const condition = ids?.length ? `object_id IN ${params.bindTexts(ids)}` : '1'
   const order = (req.sort_by ?? [])
     .filter(({ field }) => field === 'object_id' || field === 'created_at')
     .map(({ field, direction }) => `${field} ${direction}`)
@@ -82,18 +82,18 @@ export function selectObjects(req: ObjsQueryReq, page: Page): Query {
 function filterConditions(filter: ObjsFilter | null | undefined, project: string, params: Params): string {
   const found = ['is_live']
   const isIn = (column: string, values: readonly string[] | null | undefined): void => {
-    if (values?.length) found.push(`${column} IN ${params.bind(values, 'Array(String)')}`)
+    if (values?.length) found.push(`${column} IN ${params.bindTexts(values)}`)
   }
   isIn('base_object_class', filter?.base_object_classes)
   isIn('leaf_object_class', filter?.leaf_object_classes)
   const excluded = filter?.exclude_base_object_classes
   // Wire: as in SQL, an object without a class is not NOT IN anything.
-  if (excluded?.length) found.push(`base_object_class NOT IN ${params.bind(excluded, 'Array(String)')}`)
+  if (excluded?.length) found.push(`base_object_class NOT IN ${params.bindTexts(excluded)}`)
   if (filter?.is_op != null) found.push(filter.is_op ? `kind = 'op'` : `kind != 'op'`)
   if (filter?.latest_only) found.push('is_latest')
   const labelled = (kind: 'tag' | 'alias', table: string, labels: readonly string[]): string =>
     `(object_id, digest) IN (SELECT object_id, digest FROM ${table} FINAL
-      WHERE project_id = ${project} AND ${kind} IN ${params.bind(labels, 'Array(String)')})`
+      WHERE project_id = ${project} AND ${kind} IN ${params.bindTexts(labels)})`
   if (filter?.tags?.length) found.push(labelled('tag', 'object_tags', filter.tags))
   if (filter?.aliases?.length) {
     const set = labelled('alias', 'object_aliases', filter.aliases)
@@ -119,13 +119,12 @@ export function selectSizes(projectId: string, ids: readonly VersionId[]): Query
 
 /** Two lists select the pairs: an object that has a version of another under the same digest has the same value there. */
 function ofVersions(column: string, projectId: string, ids: readonly VersionId[]): Query {
+  const params = createParams()
+  const objectIds = params.bindIds([...new Set(ids.map((version) => version.object_id))])
+  const digests = params.bindIds([...new Set(ids.map((version) => version.digest))])
   return {
-    sql: `SELECT object_id, digest, ${column} FROM objects FINAL WHERE project_id = {project_id:String}
-      AND object_id IN {object_ids:Array(String)} AND digest IN {digests:Array(String)}`,
-    params: {
-      project_id: projectId,
-      object_ids: [...new Set(ids.map((version) => version.object_id))],
-      digests: [...new Set(ids.map((version) => version.digest))],
-    },
+    sql: `SELECT object_id, digest, ${column} FROM objects FINAL WHERE project_id = ${params.bindProject(projectId)}
+      AND object_id IN ${objectIds} AND digest IN ${digests}`,
+    params: params.values,
   }
 }

@@ -38,11 +38,11 @@ export function selectMembers(projectId: string, digest: string, rowDigests: rea
 /** The page that is asked for, in order. Values are read only to sort by them, and then only what is sorted by. */
 export function selectPlaces(req: TableQueryReq, page: Page): Query {
   const params = createParams()
-  const project = params.bind(req.project_id, 'String')
+  const project = params.bindProject(req.project_id)
   const table = `FROM tables WHERE project_id = ${project} AND digest = ${params.bind(req.digest, 'String')} LIMIT 1`
   const chosen = req.filter?.row_digests
   // Wire: an empty list is no condition.
-  const only = chosen?.length ? `WHERE digest IN ${params.bind(chosen, 'Array(String)')}` : ''
+  const only = chosen?.length ? `WHERE digest IN ${params.bindTexts(chosen)}` : ''
   if (only === '' && !req.sort_by?.length) return { sql: slice(page, table, params), params: params.values }
   const rows = `SELECT digest, index - 1 AS original_index FROM (SELECT row_digests ${table})
     ARRAY JOIN row_digests AS digest, arrayEnumerate(row_digests) AS index ${only}`
@@ -69,34 +69,38 @@ function slice({ limit, offset }: Page, table: string, params: Params): string {
 
 /** Values of known rows, in no order, some perhaps more than once. */
 export function selectValues(projectId: string, rowDigests: readonly string[]): Query {
+  const params = createParams()
   return {
     sql: `SELECT digest, val FROM table_rows
-      WHERE project_id = {project_id:String} AND digest IN {row_digests:Array(String)}`,
-    params: { project_id: projectId, row_digests: rowDigests },
+      WHERE project_id = ${params.bindProject(projectId)} AND digest IN ${params.bindIds(rowDigests)}`,
+    params: params.values,
   }
 }
 
 /** How many rows the known ones of the given tables have. */
 export function selectCounts(projectId: string, digests: readonly string[]): Query {
+  const params = createParams()
   return {
     sql: `SELECT digest, length(row_digests) AS count FROM tables
-      WHERE project_id = {project_id:String} AND digest IN {digests:Array(String)} LIMIT 1 BY digest`,
-    params: { project_id: projectId, digests },
+      WHERE project_id = ${params.bindProject(projectId)} AND digest IN ${params.bindTexts(digests)} LIMIT 1 BY digest`,
+    params: params.values,
   }
 }
 
 /** The bytes of all rows of the given tables, as often as they appear in them. */
 export function selectSizes(projectId: string, digests: readonly string[]): Query {
+  const params = createParams()
+  const project = params.bindProject(projectId)
   return {
     sql: `WITH places AS (
         SELECT table, arrayJoin(row_digests) AS digest FROM (
           SELECT digest AS table, row_digests FROM tables
-          WHERE project_id = {project_id:String} AND digest IN {digests:Array(String)} LIMIT 1 BY digest))
+          WHERE project_id = ${project} AND digest IN ${params.bindTexts(digests)} LIMIT 1 BY digest))
       SELECT table AS digest, sum(bytes) AS bytes FROM places LEFT ANY JOIN (
         SELECT digest, length(val) AS bytes FROM table_rows
-        WHERE project_id = {project_id:String} AND digest IN (SELECT digest FROM places)
+        WHERE project_id = ${project} AND digest IN (SELECT digest FROM places)
       ) AS sizes USING digest GROUP BY table`,
-    params: { project_id: projectId, digests },
+    params: params.values,
   }
 }
 

@@ -21,13 +21,13 @@ export interface ThreadsPage extends Page {
 export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Query {
   const params = createParams()
   const where = [
-    `project_id = ${params.bind(selection.project_id, 'String')}`,
+    `project_id = ${params.bindProject(selection.project_id)}`,
     VISIBLE,
     `thread_id != ''`,
     'turn_id = id',
   ]
   const { thread_ids, after, before } = selection
-  if (thread_ids.length > 0) where.push(`thread_id IN ${params.bind(thread_ids, 'Array(String)')}`)
+  if (thread_ids.length > 0) where.push(`thread_id IN ${params.bindTexts(thread_ids)}`)
   const time = (iso: string): string => `parseDateTime64BestEffort(${params.bind(iso, 'String')}, 6, 'UTC')`
   if (after !== undefined) where.push(`started_at > ${time(after)}`)
   if (before !== undefined) where.push(`started_at < ${time(before)}`)

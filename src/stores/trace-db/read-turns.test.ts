@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { createReadTurns } from './read-turns.ts'
+
+const PLACES = [1, 2, 3, 4, 5, 6]
+
+/** Asks for a place; `place` is undefined until it is there. */
+function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, signal?: AbortSignal) {
+  const asked: { owner: string; place?: number; error?: unknown } = { owner }
+  turns.take(owner, signal).then(
+    (place) => {
+      asked.place = place
+    },
+    (error: unknown) => {
+      asked.error = error
+    },
+  )
+  return asked
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('createReadTurns', () => {
+  it('gives one owner half of the places, however much it asks for, and another its first at once', async () => {
+    const turns = createReadTurns(PLACES)
+    const flood = Array.from({ length: 20 }, () => ask(turns, 'flood'))
+    const [first, second, third] = ['b', 'b', 'c'].map((owner) => ask(turns, owner))
+    await settled()
+    expect(flood.filter(({ place }) => place !== undefined)).toHaveLength(3)
+    expect([first?.place, second?.place, third?.place].every((place) => place !== undefined)).toBe(true)
+    expect(turns.free()).toHaveLength(0)
+  })
+
+  it('lets owners take turns, each in its own order', async () => {
+    const turns = createReadTurns([1])
+    const begun: string[] = []
+    const take = async (owner: string, name: string) => {
+      const place = await turns.take(owner, undefined)
+      begun.push(name)
+      await settled()
+      turns.give(owner, place)
+    }
+    await Promise.all([take('a', 'a1'), take('a', 'a2'), take('a', 'a3'), take('b', 'b1'), take('b', 'b2')])
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2'])
+    expect(turns.free()).toEqual([1])
+  })
+
+  it('forgets who has gone, and goes on with the next', async () => {
+    const turns = createReadTurns([1])
+    const place = await turns.take('a', undefined)
+    const leaving = new AbortController()
+    const gone = ask(turns, 'b', leaving.signal)
+    const next = ask(turns, 'b')
+    leaving.abort(new Error('gone'))
+    turns.give('a', place)
+    await settled()
+    expect(gone).toMatchObject({ error: new Error('gone') })
+    expect(next.place).toBe(1)
+  })
+
+  it('503 with a time to come back for an owner that has too many waiting, and for nobody else', async () => {
+    const turns = createReadTurns([1])
+    const place = await turns.take('a', undefined)
+    const flood = Array.from({ length: 300 }, () => ask(turns, 'flood'))
+    const other = ask(turns, 'b')
+    await settled()
+    const refused = flood.filter(({ error }) => error !== undefined)
+    expect(refused).toHaveLength(50)
+    expect(refused[0]?.error).toMatchObject({ status: 503, retryAfterSeconds: 2 })
+    turns.give('a', place)
+    await settled()
+    turns.give('flood', 1)
+    await settled()
+    expect(other.place).toBe(1)
+  })
+})

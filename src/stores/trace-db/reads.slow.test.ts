@@ -1,0 +1,96 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SILENT } from '../../test-log.ts'
+import { openChdb } from './chdb.ts'
+import { firstOf, rowsOf, type TraceDb } from './port.ts'
+
+/** So long a read may take here. */
+const READ_MS_MAX = 4_000
+
+/** Until a query has been ended. */
+const ENDED = { timeout: 20_000 }
+
+let db: TraceDb
+
+beforeAll(async () => {
+  db = openChdb(await mkdtemp(join(tmpdir(), 'heddle-reads-')), SILENT, { readMsMax: READ_MS_MAX })
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+/** Some hours long, in blocks of `blockMs`; ClickHouse's own limit does not end it. */
+function endless(project: string, { blockMs }: { blockMs: number }) {
+  const rows = blockMs / 2
+  return {
+    sql: `SELECT number, sleepEachRow(0.002) FROM numbers(100000000) WHERE {project_id:String} != ''
+      SETTINGS max_block_size = ${rows}, max_execution_time = 0, function_sleep_max_microseconds_per_block = 0`,
+    params: { project_id: project },
+  }
+}
+
+async function queriesOf(project: string): Promise<number> {
+  const sql = `SELECT count() AS count FROM system.processes
+    WHERE query LIKE {like:String} AND query NOT LIKE '%system.processes%'`
+  const row = await firstOf(db.query<{ count: number }>({ sql, params: { like: `%${project}%` } }))
+  return row?.count ?? -1
+}
+
+describe('a read of the trace database', () => {
+  it('is ended when its client goes, who does not wait for its current block', async () => {
+    const client = new AbortController()
+    const read = rowsOf(db.query(endless('gone', { blockMs: 2_000 }), client.signal))
+    await expect.poll(() => queriesOf('gone'), ENDED).toBe(1)
+    client.abort(new Error('gone'))
+    await expect(read).rejects.toThrow('gone')
+    expect(await queriesOf('gone')).toBe(1)
+    await expect.poll(() => queriesOf('gone'), ENDED).toBe(0)
+  })
+
+  it('is ended when its reader has what it wanted, and holds nothing up until then', async () => {
+    expect(await firstOf(db.query(endless('first', { blockMs: 2_000 })))).toMatchObject({ number: 0 })
+    expect(await queriesOf('first')).toBe(1)
+    await expect.poll(() => queriesOf('first'), ENDED).toBe(0)
+  })
+
+  it('503 with a reason, and is ended, when it takes too long', async () => {
+    const read = rowsOf(db.query(endless('long', { blockMs: 200 })))
+    await expect(read).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('took too long'),
+    })
+    await expect.poll(() => queriesOf('long'), ENDED).toBe(0)
+  })
+
+  it('is answered while another project has more to read than there are readers', async () => {
+    const clients = new AbortController()
+    const flood = Array.from({ length: 20 }, () =>
+      rowsOf(db.query(endless('flood', { blockMs: 100 }), clients.signal)),
+    )
+    await expect.poll(() => queriesOf('flood'), ENDED).toBe(3)
+    const sql = 'SELECT {project_id:String} AS project'
+    for (let times = 0; times < 10; times++) {
+      const read = db.query({ sql, params: { project_id: 'quiet' } })
+      expect(await rowsOf(read)).toEqual([{ project: 'quiet' }])
+    }
+    expect(await queriesOf('flood')).toBe(3)
+    clients.abort(new Error('gone'))
+    for (const read of flood) await expect(read).rejects.toThrow('gone')
+    await expect.poll(() => queriesOf('flood'), ENDED).toBe(0)
+  })
+
+  it.each([
+    ['parts', Array.from({ length: 30_000 }, () => '1').join(' + ')],
+    ['levels', `${'('.repeat(5_000)}1${')'.repeat(5_000)}`],
+    ['characters', `'${'x'.repeat(3_000_000)}'`],
+  ])('400 with a reason for a query of too many %s', async (_, sql) => {
+    const read = rowsOf(db.query({ sql: `SELECT ${sql}`, params: {} }))
+    await expect(read).rejects.toMatchObject({ status: 400, message: expect.stringContaining('too complex') })
+  })
+
+  it('400 with a reason for a query that needs more memory than one may have', async () => {
+    const sql = 'SELECT groupArray(number) FROM numbers(10000000) SETTINGS max_memory_usage = 10000000'
+    const read = rowsOf(db.query({ sql, params: {} }))
+    await expect(read).rejects.toMatchObject({ status: 400, message: expect.stringContaining('more memory') })
+  })
+})

@@ -1,0 +1,158 @@
+import type { ChdbQueryStream, Session, StreamChunk } from 'chdb'
+import type { Log } from '../../log.ts'
+import type { Query } from './port.ts'
+import { readError, tookTooLong } from './read-errors.ts'
+import { createReadTurns } from './read-turns.ts'
+
+/** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
+export const READ_SESSIONS = 6
+
+/** A query whose reader has what it wanted has often ended by itself: only one that goes on for longer is killed. */
+const ENDS_SOON_MS = 20
+
+/** A query looks whether it was killed between two blocks of rows, so one may have to be told again. */
+const KILL_AGAIN_MS = 1_000
+
+/** The end of one is worth a line in the log when it takes longer. */
+const SLOW_END_MS = 10_000
+
+export interface ReadsDeps {
+  /** Opens a session whose queries have this name. */
+  open: (name: string) => Session
+  log: Pick<Log, 'warn'>
+  /** A query that takes longer is ended, at the latest a block of rows later. */
+  readMsMax: number
+  /** Hears of a query that failed by itself. */
+  onFailure: () => void
+}
+
+interface Reader {
+  name: string
+  session: Session | undefined
+}
+
+/** Streams the results of queries; `project_id` of their parameters says whose turn they take. */
+export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
+  const readers = Array.from({ length: READ_SESSIONS }, (_, index): Reader => {
+    return { name: `reader ${index}`, session: undefined }
+  })
+  const turns = createReadTurns(readers)
+  const killer = open('killer')
+  const ending = new Set<Promise<void>>()
+
+  function kill({ name }: Reader): Promise<unknown> {
+    return killer.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${name}' ASYNC`, { format: 'Null' })
+  }
+
+  /**
+   * Ends a query whose rows nobody wants any more. To cancel its stream would hold up the whole process until its current
+   * block is done (chDB 3.4), so it is killed, and its stream read to its end, which waits in a thread.
+   */
+  async function end(reader: Reader, rest: AsyncIterator<StreamChunk>): Promise<void> {
+    const started = performance.now()
+    let timer = setTimeout(killAgain, ENDS_SOON_MS)
+    function killAgain(): void {
+      timer = setTimeout(killAgain, KILL_AGAIN_MS)
+      kill(reader).catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
+    }
+    try {
+      while (!(await rest.next()).done);
+    } catch {
+      // It was killed, or has failed by itself, of which nobody needs to know.
+    } finally {
+      clearTimeout(timer)
+    }
+    // A session keeps what its last query failed on, and the memory of that, until its next one.
+    await reader.session?.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined)
+    const ms = Math.round(performance.now() - started)
+    if (ms > SLOW_END_MS) log.warn({ ms }, 'a query went on for long after it was killed')
+  }
+
+  function endLater(owner: string, reader: Reader, rest: AsyncIterator<StreamChunk>): void {
+    const ended = end(reader, rest).finally(() => {
+      ending.delete(ended)
+      turns.give(owner, reader)
+    })
+    ending.add(ended)
+  }
+
+  function start(reader: Reader, query: Query, format: string): ChdbQueryStream {
+    reader.session ??= open(reader.name)
+    return reader.session.queryStreamBind(query.sql, query.params, { format })
+  }
+
+  return {
+    /**
+     * Streams what a query returns, in a format. Ending the iteration early, or the signal, ends the query.
+     * @throws 400 for a query that asks for too much; 503 when it fails, takes too long, or its turn does not come.
+     */
+    async *stream(
+      query: Query,
+      format: string,
+      signal: AbortSignal | undefined,
+    ): AsyncGenerator<StreamChunk> {
+      const owner = ownerOf(query)
+      const reader = await turns.take(owner, signal)
+      using stop = stopBy(signal, readMsMax)
+      let rest: AsyncIterator<StreamChunk> | undefined
+      try {
+        signal?.throwIfAborted()
+        const chunks = start(reader, query, format)[Symbol.asyncIterator]()
+        rest = chunks
+        for (;;) {
+          const next = await stop.before(chunks.next())
+          if (next.done) rest = undefined
+          if (next.done) return
+          yield next.value
+        }
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (stop.isStopped()) throw error
+        rest = undefined
+        onFailure()
+        throw readError(error)
+      } finally {
+        if (rest === undefined) turns.give(owner, reader)
+        else endLater(owner, reader, rest)
+      }
+    },
+
+    /** Sessions that run no query. */
+    idle: (): Session[] => turns.free().flatMap(({ session }) => session ?? []),
+
+    /** Waits for queries that are being ended, and closes everything. */
+    async close(): Promise<void> {
+      await Promise.all(ending)
+      for (const { session } of readers) session?.close()
+      killer.close()
+    },
+  }
+}
+
+/** Whose turn a read takes: that of its project, where it has one. */
+function ownerOf({ params }: Query): string {
+  const { project_id } = params
+  return typeof project_id === 'string' ? project_id : ''
+}
+
+/** Waits for work no longer than until the signal or the end of a time. */
+function stopBy(signal: AbortSignal | undefined, msMax: number) {
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => undefined)
+  let isStopped = false
+  function stop(reason: unknown): void {
+    isStopped = true
+    stopped.reject(reason)
+  }
+  const gone = (): void => stop(signal?.reason)
+  const timer = setTimeout(() => stop(tookTooLong()), msMax)
+  signal?.addEventListener('abort', gone, { once: true })
+  return {
+    isStopped: () => isStopped,
+    before: <Result>(work: Promise<Result>): Promise<Result> => Promise.race([work, stopped.promise]),
+    [Symbol.dispose](): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', gone)
+    },
+  }
+}
