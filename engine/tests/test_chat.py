@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from examples import Json, choice, user
 
-from engine.chat import Sequence, Turn, look_up, tokenize, tokenize_taught
+from engine.chat import Sequence, Turn, look_up
 from engine.errors import InputProblem
+from engine.sampled import sequences_of
+from engine.taught import tokenize_taught
+from engine.turns import trained_turns
 
 
 def text_of(tokenizer: Any, sequence: Sequence | None) -> tuple[str, list[str]]:
@@ -23,8 +26,26 @@ def text_of(tokenizer: Any, sequence: Sequence | None) -> tuple[str, list[str]]:
     return tokenizer.decode(sequence.tokens), [tokenizer.decode(stretch) for stretch in stretches]
 
 
+def tokenize(elements: list[Json], tools: list[Json] | None, tokenizer: Any, **options: Any) -> Sequence | None:
+    """The one sequence of a conversation; None where nothing is trained."""
+    found = sequences_of([trained_turns(elements, tools, tokenizer, **options)])
+    assert len(found) < 2
+    return found[0] if found else None
+
+
+def taught(elements: list[Json], tokenizer: Any) -> Sequence | None:
+    found = tokenize_taught(elements, None, tokenizer)
+    assert len(found) < 2
+    return found[0] if found else None
+
+
 def ids(tokenizer: Any, text: str) -> list[int]:
     return tokenizer.encode(text, add_special_tokens=False)
+
+
+def said(tokenizer: Any, text: str) -> Json:
+    """A choice with what it sampled and what its client reads."""
+    return choice(ids(tokenizer, text), content=text.removesuffix("<|im_end|>"))
 
 
 def test_sampled_ids_stand_where_the_template_prints_the_turn(tokenizer: Any) -> None:
@@ -48,16 +69,16 @@ def test_unusual_ids_survive(tokenizer: Any) -> None:
     assert [t for t, s in zip(sequence.tokens, sequence.sampled, strict=True) if s] == [7, 5, 9]
 
 
-def test_several_turns_and_one_end_of_turn_each(tokenizer: Any) -> None:
+def test_several_turns_are_one_sequence(tokenizer: Any) -> None:
     elements = [
         user("one"),
-        choice(ids(tokenizer, "1<|im_end|>")),
+        said(tokenizer, "1<|im_end|>"),
         user("two"),
-        choice(ids(tokenizer, "2")),  # cut off: the template ends this turn
+        said(tokenizer, "2"),  # cut off: the template ends this turn
         user("three"),
         {"role": "assistant", "content": "not sampled"},
         user("four"),
-        choice(ids(tokenizer, "4<|im_end|>")),
+        said(tokenizer, "4<|im_end|>"),
         user("never answered"),
     ]
     text, sampled = text_of(tokenizer, tokenize(elements, None, tokenizer))
@@ -65,6 +86,47 @@ def test_several_turns_and_one_end_of_turn_each(tokenizer: Any) -> None:
     plain = [user("one"), "1", user("two"), "2", user("three"), "not sampled", user("four"), "4"]
     messages = [{"role": "assistant", "content": turn} if isinstance(turn, str) else turn for turn in plain]
     assert text == tokenizer.apply_chat_template(messages, tokenize=False).removesuffix("\n")
+
+
+def test_a_turn_that_is_sent_back_otherwise_is_context_as_it_was_sent(tokenizer: Any) -> None:
+    """As a stop string leaves it: the prompt that followed was made of the text, not of the ids."""
+    stopped = choice(ids(tokenizer, "one two"), content="one")
+    turns = trained_turns([user("a"), stopped, user("b"), said(tokenizer, "c<|im_end|>")], None, tokenizer)
+    first, second = sequences_of([turns])
+    assert text_of(tokenizer, first)[0].endswith("<|im_start|>assistant\none two")
+    text, sampled = text_of(tokenizer, second)
+    assert "<|im_start|>assistant\none<|im_end|>\n" in text
+    assert sampled == ["c<|im_end|>"]
+
+
+def test_a_prefill_and_what_continues_it_are_one_turn(tokenizer: Any) -> None:
+    prefill = {"role": "assistant", "content": "The answer"}
+    elements = [user("a"), prefill, said(tokenizer, " is 7.<|im_end|>"), user("b"), said(tokenizer, "c<|im_end|>")]
+    text, sampled = text_of(tokenizer, tokenize(elements, None, tokenizer))
+    assert sampled == [" is 7.<|im_end|>", "c<|im_end|>"]
+    assert text == (
+        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nThe answer is 7.<|im_end|>\n"
+        "<|im_start|>user\nb<|im_end|>\n<|im_start|>assistant\nc<|im_end|>"
+    )
+    whole = [user("a"), {"role": "assistant", "content": "The answer is 7."}, user("b"), {**prefill, "content": "c"}]
+    assert text_of(tokenizer, taught(elements, tokenizer))[1] == ["The answer is 7.<|im_end|>", "c<|im_end|>"]
+    assert text_of(tokenizer, taught(elements, tokenizer)) == text_of(tokenizer, taught(whole, tokenizer))
+    asked = {"exchange": {"request": {"continue_final_message": False}}}
+    separate: list[Json] = [user("a"), prefill, elements[2] | asked]
+    text, _ = text_of(tokenizer, tokenize(separate, None, tokenizer))
+    assert text.endswith("<|im_start|>assistant\nThe answer<|im_end|>\n<|im_start|>assistant\n is 7.<|im_end|>")
+
+
+def test_settings_of_a_recorded_request_reach_the_template(tokenizer: Any) -> None:
+    telling = copy.deepcopy(tokenizer)
+    telling.chat_template = "{{ mood }}|{{ documents }}|{{ messages[0].content }}:"
+    request = {"chat_template_kwargs": {"mood": "good", "padding": "max_length"}, "documents": [{"text": "d"}]}
+    asked = {**choice(ids(tokenizer, "c")), "exchange": {"request": request}}
+    text, _ = text_of(tokenizer, tokenize([user("a"), asked], None, telling))
+    assert text == "good|[{'text': 'd'}]|a:c"
+    own = {**asked, "exchange": {"request": {"chat_template": "{% for m in range(9**9) %}{% endfor %}"}}}
+    with pytest.raises(InputProblem, match=r"\[1\]: a chat template of the request's own is not rendered anew"):
+        tokenize([user("a"), own], None, telling)
 
 
 def test_a_middle_tool_call_is_printed_once(tokenizer: Any) -> None:
@@ -75,7 +137,7 @@ def test_a_middle_tool_call_is_printed_once(tokenizer: Any) -> None:
         user("see"),
         choice(ids(tokenizer, call), content=None, tool_calls=calls),
         {"role": "tool", "tool_call_id": "c1", "content": "r"},
-        choice(ids(tokenizer, "done<|im_end|>")),
+        said(tokenizer, "done<|im_end|>"),
     ]
     text, sampled = text_of(tokenizer, tokenize(elements, tools, tokenizer))
     assert sampled == [call, "done<|im_end|>"]
@@ -94,13 +156,16 @@ def test_a_call_that_was_not_sampled_is_context(tokenizer: Any) -> None:
 
 
 def test_content_parts_and_null_content(tokenizer: Any) -> None:
-    parts = {
-        "role": "user",
-        "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": ""}}],
-    }
+    parts = {"role": "user", "content": [{"type": "text", "text": "see"}, {"type": "text", "text": "this"}]}
     elements = [parts, {"role": "assistant", "content": None}, user("x"), choice(ids(tokenizer, "y<|im_end|>"))]
     text, _ = text_of(tokenizer, tokenize(elements, None, tokenizer))
-    assert text.startswith("<|im_start|>user\nsee<|im_end|>\n<|im_start|>assistant\n<|im_end|>")
+    assert text.startswith("<|im_start|>user\nsee\nthis<|im_end|>\n<|im_start|>assistant\n<|im_end|>")
+
+
+def test_an_image_is_refused(tokenizer: Any) -> None:
+    parts = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": ""}}]}
+    with pytest.raises(InputProblem, match=r"\[1\]: a content part of type 'image_url' cannot be rendered anew"):
+        tokenize([parts, choice(ids(tokenizer, "y<|im_end|>"))], None, tokenizer)
 
 
 def test_without_sampled_tokens_there_is_nothing_to_train(tokenizer: Any) -> None:
@@ -138,35 +203,6 @@ def test_missing_logprob_is_unknown(tokenizer: Any, logprob: float | None) -> No
     assert sequence.sampled[-1]
 
 
-THINKING_TEMPLATE = """{%- for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}
-{%- if m.role == 'assistant' and loop.last and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}
-{%- for call in m.tool_calls or [] %}
-{%- for k, v in call.function.arguments|items %}{{ k }}={{ v }};{% endfor %}{% endfor %}
-{{- m.content + '<|im_end|>\\n' }}{% endfor %}"""
-
-
-def test_templates_that_think_and_walk_over_arguments(tokenizer: Any) -> None:
-    thinking = copy.deepcopy(tokenizer)
-    thinking.add_tokens(["<think>", "</think>"], special_tokens=True)
-    thinking.add_tokens(["\n\n"])
-    thinking.chat_template = THINKING_TEMPLATE
-    calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"q": 1}'}}]
-    context = [user("a"), {"role": "assistant", "content": "", "tool_calls": calls}, user("b")]
-    text, _ = text_of(thinking, tokenize([*context, choice(ids(thinking, "c"))], None, thinking))
-    assert "q=1;" in text
-    assert text.endswith("<|im_start|>assistant\n<think>\n\n</think>\n\nc")
-    text, sampled = text_of(thinking, tokenize([*context, choice(ids(thinking, "<think>x</think>c"))], None, thinking))
-    assert text.endswith("<|im_start|>assistant\n<think>x</think>c")
-    assert sampled == ["<think>x</think>c"]
-
-
-def test_a_template_that_changes_content_is_refused(tokenizer: Any) -> None:
-    shouting = copy.deepcopy(tokenizer)
-    shouting.chat_template = "{% for m in messages %}{{ m.content | upper }}{% endfor %}"
-    with pytest.raises(InputProblem, match=r"\[1\]: the chat template does not print its content"):
-        tokenize([user("hi"), choice([5])], None, shouting)
-
-
 # ---- assistant turns as text ----
 
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}]
@@ -192,13 +228,13 @@ def without_markers(tokenizer: Any) -> Any:
 
 
 def test_all_assistant_turns_are_taught(tokenizer: Any) -> None:
-    text, sampled = text_of(tokenizer, tokenize_taught(TALK, None, tokenizer))
+    text, sampled = text_of(tokenizer, taught(TALK, tokenizer))
     assert sampled == SAID
     assert text == tokenizer.apply_chat_template(TALK, tokenize=False)
 
 
 def test_without_markers_the_same_tokens_are_taught(tokenizer: Any) -> None:
-    marked, found = (tokenize_taught(TALK, None, one) for one in (tokenizer, without_markers(tokenizer)))
+    marked, found = (taught(TALK, one) for one in (tokenizer, without_markers(tokenizer)))
     assert marked is not None and found is not None
     assert text_of(tokenizer, found)[1] == SAID
     assert found.tokens == marked.tokens[: len(found)]
@@ -206,26 +242,27 @@ def test_without_markers_the_same_tokens_are_taught(tokenizer: Any) -> None:
 
 
 LLAMA_LIKE = """<s>{%- for m in messages %}{{ '[' + m.role + ']' + m.content | trim }}
-{%- for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{{ '\n<|im_end|>' }}{% endfor %}"""
+{%- for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{{ '\n<|im_end|>' }}{% endfor %}
+{%- if add_generation_prompt %}[assistant]{% endif %}"""
 
 
 def test_a_template_that_trims_and_ends_turns_late(tokenizer: Any) -> None:
     trimming = copy.deepcopy(tokenizer)
     trimming.chat_template = LLAMA_LIKE
     talk = [user("a"), {"role": "assistant", "content": " b "}, user("c"), {"role": "assistant", "content": "d"}]
-    text, sampled = text_of(trimming, tokenize_taught(talk, None, trimming))
+    text, sampled = text_of(trimming, taught(talk, trimming))
     assert sampled == ["b\n<|im_end|>", "d\n<|im_end|>"]
     assert text == "<s>[user]a\n<|im_end|>[assistant]b\n<|im_end|>[user]c\n<|im_end|>[assistant]d\n<|im_end|>"
 
 
 def test_choices_are_taught_as_text(tokenizer: Any) -> None:
     answered = [user("hi"), choice([5, 6, 7], content="4")]
-    assert text_of(tokenizer, tokenize_taught(answered, None, tokenizer))[1] == ["4<|im_end|>"]
+    assert text_of(tokenizer, taught(answered, tokenizer))[1] == ["4<|im_end|>"]
 
 
 def test_nothing_to_teach(tokenizer: Any) -> None:
-    assert tokenize_taught([user("hi")], None, tokenizer) is None
-    assert tokenize_taught([], None, tokenizer) is None
+    assert taught([user("hi")], tokenizer) is None
+    assert taught([], tokenizer) is None
 
 
 def test_turns_without_logprobs_are_trained_when_asked(tokenizer: Any) -> None:
@@ -235,7 +272,7 @@ def test_turns_without_logprobs_are_trained_when_asked(tokenizer: Any) -> None:
         user("one"),
         {"role": "assistant", "content": "1"},
         user("two"),
-        choice(answer),
+        said(tokenizer, "2<|im_end|>"),
         user("three"),
         bare,
         user("four"),
@@ -244,8 +281,8 @@ def test_turns_without_logprobs_are_trained_when_asked(tokenizer: Any) -> None:
     sequence = tokenize(elements, None, tokenizer, without_logprobs=True)
     text, sampled = text_of(tokenizer, sequence)
     assert sampled == ["1<|im_end|>", "2<|im_end|>", "3<|im_end|>", tokenizer.decode([7, 5, 9])]
-    said = [user("one"), "1", user("two"), "2", user("three"), "3", user("four"), sampled[-1]]
-    messages = [{"role": "assistant", "content": turn} if isinstance(turn, str) else turn for turn in said]
+    spoken = [user("one"), "1", user("two"), "2", user("three"), "3", user("four"), sampled[-1]]
+    messages = [{"role": "assistant", "content": turn} if isinstance(turn, str) else turn for turn in spoken]
     assert text + "<|im_end|>\n" == tokenizer.apply_chat_template(messages, tokenize=False)
     assert sequence is not None
     known = [not math.isnan(p) for p, s in zip(sequence.logprobs, sequence.sampled, strict=True) if s]

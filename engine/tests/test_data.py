@@ -93,7 +93,7 @@ def test_either_option_turns_the_division_by_the_deviation_off(tokenizer: Any, o
 
 
 def test_turns_know_their_step(tokenizer: Any) -> None:
-    noted: Json = {**choice([6, 7]), "policy": {"step": 5, "biased_by": []}}
+    noted: Json = {**choice([6, 7], content=tokenizer.decode([6, 7])), "policy": {"step": 5, "biased_by": []}}
     one = group(
         [
             trajectory([user("a"), noted, user("b"), choice([8])], 1.0, initial_policy_version=4),

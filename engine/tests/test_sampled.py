@@ -85,7 +85,7 @@ def test_prompt_ids_may_stand_on_the_first_token(tokenizer: Any) -> None:
     assert shown(sequence) == ([1, 2, 3, 4], [3, 4])
 
 
-def test_a_history_with_a_turn_without_prompt_ids_is_rendered(tokenizer: Any) -> None:
+def test_the_context_of_a_turn_without_prompt_ids_is_rendered(tokenizer: Any) -> None:
     found = sequences(tokenizer, [user("a"), sampled([1], [2])], [user("a"), choice([2])])
     assert [sequence.turns[0].rebuilt_context for sequence in found] == [False, True]
 

@@ -17,23 +17,12 @@ from vllm.renderers.params import ChatParams
 from vllm.renderers.registry import RENDERER_REGISTRY
 
 from engine.fork import Fork, ForkFailed, NoFork
+from engine.template import TOKENIZER_ARGUMENTS
 
 SECONDS_MAX = 2.0  # real templates take milliseconds, also on a machine that trains meanwhile
 MEMORY_MIB_MAX = 256  # a request's body has 64 MiB at most, and its text is copied a few times
 MESSAGE_CHARS_MAX = 2000  # of a template's own words in an error
 WAIT_S_MAX = 30.0  # for other templates and its own; as long as vLLM waits for any rendering
-
-# Arguments of the tokenizer, for which a request could ask as well: a padding of any length, in the server's process.
-TOKENIZER_ARGUMENTS = {
-    "tokenize",
-    "padding",
-    "truncation",
-    "max_length",
-    "return_tensors",
-    "return_dict",
-    "return_assistant_tokens_mask",
-    "tokenizer_kwargs",
-}
 
 
 def register() -> None:

@@ -12,10 +12,11 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from engine.chat import Sequence, tokenize
+from engine.chat import Sequence
 from engine.contract import RlConfig
 from engine.errors import InputProblem, at
-from engine.sampled import SampledTurn, sampled_turns, sequences_of
+from engine.sampled import sequences_of
+from engine.turns import SampledTurn, trained_turns
 
 Json = dict[str, Any]
 
@@ -110,21 +111,15 @@ def reward_of(trajectory: Json, index: int) -> float:
 
 
 def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, without_logprobs: bool) -> list[Sequence]:
-    """The sequences of all its histories: by the ids that were sampled where the choices carry them (`sampled.py`),
-    else one for each history that has something to train on, rendered anew (`chat.py`)."""
+    """The sequences of all its histories together: they may share turns."""
     version = trajectory.get("initial_policy_version")
     step = version if type(version) is int else None
-    exact: list[list[SampledTurn]] = []
-    rendered: list[Sequence] = []
+    histories: list[list[SampledTurn]] = []
     for place, history in histories_of(trajectory):
-        elements: list[Json] = history["messages_and_choices"]
+        elements, tools = history["messages_and_choices"], history.get("tools")
         with at(f"{place}messages_and_choices"):
-            turns = sampled_turns(elements, tokenizer, step, without_logprobs)
-            if turns is not None:
-                exact.append(turns)
-            elif sequence := tokenize(elements, history.get("tools"), tokenizer, step, without_logprobs):
-                rendered.append(sequence)
-    return sequences_of(exact) + rendered
+            histories.append(trained_turns(elements, tools, tokenizer, step, without_logprobs))
+    return sequences_of(histories)
 
 
 def histories_of(trajectory: Json) -> list[tuple[str, Json]]:

@@ -10,16 +10,15 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 
 from engine.architecture import head
-from engine.chat import Sequence, tokenize_taught
+from engine.chat import Sequence
 from engine.contract import SftConfig, SftJob
 from engine.errors import Problem, at
 from engine.messages import Report
@@ -27,10 +26,10 @@ from engine.metrics import Metrics
 from engine.model import BaseModel
 from engine.packing import to_row
 from engine.policy import Beat, hidden_states
+from engine.taught import AssistantTurns, tokenize_taught
 from engine.training import Training, require_finite, training
 
 Json = dict[str, Any]
-AssistantTurns = Literal["all", "last"]
 
 WEIGHT_DECAY = 0.0
 GRADIENT_NORM_MAX = 1.0
@@ -136,16 +135,8 @@ def gradient_step(
 
 def tokenize_line(base: BaseModel, place: str, histories: list[Json], turns: AssistantTurns) -> list[Sequence]:
     """Its conversations that can be trained on."""
+    found: list[Sequence] = []
     with at(place):
-        found = [tokenize_taught(history["messages"], history["tools"], base.tokenizer) for history in histories]
-    fitting = [sequence for sequence in found if sequence is not None and len(sequence) <= base.num_positions]
-    return [last_turn(sequence) for sequence in fitting] if turns == "last" else fitting
-
-
-def last_turn(sequence: Sequence) -> Sequence:
-    """The conversation up to its last trained turn, all else being context."""
-    end = max(index for index, trained in enumerate(sequence.sampled) if trained) + 1
-    start = end
-    while start > 0 and sequence.sampled[start - 1]:
-        start -= 1
-    return replace(sequence, sampled=[start <= index < end for index in range(len(sequence))])
+        for history in histories:
+            found += tokenize_taught(history["messages"], history["tools"], base.tokenizer, turns)
+    return [sequence for sequence in found if len(sequence) <= base.num_positions]

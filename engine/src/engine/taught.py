@@ -1,0 +1,62 @@
+"""Conversations whose assistant turns are all trained on, as text."""
+
+import math
+import re
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+from transformers import PreTrainedTokenizerBase
+
+from engine.chat import Sequence, is_choice
+from engine.errors import at
+from engine.sampled import sequences_of
+from engine.template import rendered, template_of, tools_as_printed
+from engine.turns import CLOSED, messages_of, require_calls, trained_turns
+
+Json = dict[str, Any]
+AssistantTurns = Literal["all", "last"]
+
+
+def tokenize_taught(
+    elements: list[Json], tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase, turns: AssistantTurns = "all"
+) -> list[Sequence]:
+    """One sequence, or where a later prompt would not begin with an earlier turn as it was said, several; none for a
+    conversation without assistant turns.
+
+    Which tokens are taught is said by the chat template's own `{% generation %}` markers where it has them. Else a turn
+    is what the template prints after the prompt that vLLM would make of the messages before it, so that what is taught
+    is what a model is asked for.
+    """
+    messages = messages_of(elements)
+    if not any(message.get("role") == "assistant" for message in messages):
+        return []
+    if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):
+        taught = trained_turns([as_text(element) for element in elements], tools, tokenizer, without_logprobs=True)
+        return sequences_of([taught[-1:] if turns == "last" else taught])
+    how = {"tokenize": True, "return_dict": True, "return_assistant_tokens_mask": True}
+    encoded: Json = rendered(messages, tools, tokenizer, CLOSED, **how)
+    tokens: list[int] = encoded["input_ids"]
+    # Nothing comes before the first token of all, so nothing predicts it.
+    flags = [index > 0 and bool(flag) for index, flag in enumerate(encoded["assistant_masks"])]
+    if not any(flags):
+        return []
+    spoken = cast(str, tokenizer.decode([token for token, flag in zip(tokens, flags, strict=True) if flag]))
+    for number, message in enumerate(messages):
+        with at(f"[{number}]"):
+            require_calls(spoken, message)
+    sequence = Sequence(tokens, flags, [math.nan] * len(tokens))
+    return [last_turn(sequence) if turns == "last" else sequence]
+
+
+def as_text(element: Json) -> Json:
+    """A choice without the ids that it was sampled with."""
+    return {"finish_reason": None, "message": element["message"]} if is_choice(element) else element
+
+
+def last_turn(sequence: Sequence) -> Sequence:
+    """The conversation up to its last trained turn, all else being context."""
+    end = max(index for index, trained in enumerate(sequence.sampled) if trained) + 1
+    start = end
+    while start > 0 and sequence.sampled[start - 1]:
+        start -= 1
+    return replace(sequence, sampled=[start <= index < end for index in range(len(sequence))])

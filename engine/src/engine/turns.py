@@ -1,0 +1,254 @@
+"""The trained turns of a conversation: what the policy was prompted with, and what it said.
+
+The inference gateway notes on each choice the ids of its prompt (`prompt_token_ids`) and of what was sampled. Where it
+did, nothing is rendered or tokenised: a chat template may print an earlier turn otherwise in a later prompt, or text
+that was sampled as other tokens, and then log-probabilities would be asked of a context that never was. Where it did
+not, the prompt is what vLLM would make of the messages before the turn, and its tokens are counted.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from jinja2 import TemplateError
+from transformers import PreTrainedTokenizerBase
+
+from engine.chat import (
+    Turn,
+    as_message,
+    encode,
+    is_choice,
+    is_trained,
+    logprob_items,
+    require_object,
+    sampled_ids,
+    turn_of,
+)
+from engine.errors import at
+from engine.template import reasoning_of, rendered, texts_of
+
+Json = dict[str, Any]
+MARKER = "\ue000turn\ue001"
+THOUGHTS = ("<think>", "</think>")
+PROMPT: Json = {"add_generation_prompt": True, "continue_final_message": False}
+CONTINUED: Json = {"add_generation_prompt": False, "continue_final_message": True}
+CLOSED: Json = {"add_generation_prompt": False, "continue_final_message": False}
+# What a request says beside its messages and changes its prompt.
+SETTINGS = ("add_generation_prompt", "continue_final_message", "documents", "reasoning_effort", "chat_template")
+
+
+@dataclass(frozen=True)
+class SampledTurn:
+    """One trained turn. `logprobs` are the rollout's, one for each of `ids`, NaN where not known."""
+
+    prompt: list[int]
+    ids: list[int]
+    logprobs: list[float]
+    turn: Turn
+    index: int  # among the choices of its reply
+
+
+@dataclass(frozen=True)
+class Place:
+    """A trained turn among the messages of its conversation."""
+
+    element: Json
+    number: int
+    before: list[Json]  # the messages that it was prompted with
+    message: Json  # its own; with what it continues, where that is so
+    continues: bool  # the last message before, which stands open: an assistant's prefill
+
+
+def trained_turns(
+    elements: list[Json],
+    tools: list[Json] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    step: int | None = None,
+    without_logprobs: bool = False,
+) -> list[SampledTurn]:
+    """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns. `step` is the policy's
+    where a choice does not say."""
+    if not isinstance(elements, list):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"{elements!r} is no list of messages and choices")
+    turns: list[SampledTurn] = []
+    for place in places(elements, without_logprobs):
+        with at(f"[{place.number}]"):
+            element = place.element
+            prompt = prompt_ids(element, tokenizer)
+            ids, logprobs = sampled_ids(element, tokenizer)
+            is_rebuilt = not prompt or not ids
+            if is_rebuilt and element.get("text_completion"):
+                raise ValueError(
+                    "a text completion is trained on by its token ids alone: sample it with return_token_ids=true"
+                )
+            if is_rebuilt:
+                prompt, said = rebuilt(place, tools, tokenizer, ids)
+                if not ids:
+                    ids, logprobs = said, [math.nan] * len(said)
+            turn = replace(turn_of(element, len(ids), step), rebuilt_context=is_rebuilt)
+            turns.append(SampledTurn(prompt, ids, logprobs, turn, index_of(element)))
+    return turns
+
+
+def places(elements: list[Json], without_logprobs: bool) -> Iterator[Place]:
+    """The trained turns. A message that a choice continues is a part of its prompt and none of them."""
+    found = [*walked(elements)]
+    for place, following in zip(found, [*found[1:], None], strict=True):
+        is_due = is_trained(place.element, place.number, without_logprobs)
+        if is_due and not (following is not None and following.continues):
+            yield place
+
+
+def walked(elements: list[Json]) -> Iterator[Place]:
+    messages: list[Json] = []
+    is_open = False  # the last message is an assistant's that no choice stands for
+    for number, element in enumerate(elements):
+        require_object(element, number)
+        with at(f"[{number}]"):
+            message, before = as_message(element), list(messages)
+            continues = is_open and is_choice(element) and settings_of(element).get("continue_final_message", True)
+            if continues:
+                message = joined(messages.pop(), message)
+            messages.append(message)
+            is_open = not is_choice(element) and is_prefill(element)
+        yield Place(element, number, before, message, continues)
+
+
+def messages_of(elements: list[Json]) -> list[Json]:
+    """The conversation as messages alone."""
+    found = [*walked(elements)]
+    if not found:
+        return []
+    last = found[-1]
+    return [*(last.before[:-1] if last.continues else last.before), last.message]
+
+
+def is_prefill(message: Json) -> bool:
+    return message.get("role") == "assistant" and bool(message.get("content")) and not message.get("tool_calls")
+
+
+def joined(prefill: Json, message: Json) -> Json:
+    """One turn, as the client has it to send it back."""
+    return {**message, "content": "\n".join(texts_of(prefill)) + (message.get("content") or "")}
+
+
+def rebuilt(
+    place: Place, tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase, ids: list[int]
+) -> tuple[list[int], list[int]]:
+    """The ids of the prompt as vLLM makes it, and where `ids` are not known those of what the template prints for the
+    turn, with its end of turn."""
+    options = options_of(place, tokenizer, ids)
+    form = (CONTINUED if place.continues else PROMPT) | options
+    if ids:
+        return encode(tokenizer, rendered(place.before, tools, tokenizer, form)), []
+    closed = options | CLOSED
+    earlier = place.before[:-1] if place.continues else place.before
+    marked: str = rendered([*earlier, {"role": "assistant", "content": MARKER}], tools, tokenizer, closed)
+    head, _, after = marked.partition(MARKER)
+    try:
+        # A conversation may begin with an answer, and some templates want a question first.
+        prompt: str = rendered(place.before, tools, tokenizer, form) if place.before else head
+    except TemplateError:
+        prompt = head
+    whole: str = rendered([*earlier, place.message], tools, tokenizer, closed)
+    prompt, said = parted(prompt, head, whole, place.message)
+    end = end_of_turn(after, tokenizer)
+    said = said[: said.rindex(end) + len(end)] if end and end in said else said + end
+    require_calls(said, place.message)
+    return encode(tokenizer, prompt), encode(tokenizer, said)
+
+
+def parted(prompt: str, head: str, whole: str, message: Json) -> tuple[str, str]:
+    """A prompt and what is said after it, of a text that ends with the turn. `head`: what the template prints before
+    the turn's own text.
+
+    A prompt may open a thought that the template leaves out of the text. Then the turn is trained on as it is in the
+    message, if it begins with that thought, else as the template prints it."""
+    if whole.startswith(prompt):
+        return prompt, whole[len(prompt) :]
+    before, mark, _ = prompt.rpartition(THOUGHTS[0])
+    opened, raw = prompt[len(before) :], raw_text(message)
+    if mark and whole.startswith(before) and raw.startswith(opened):
+        return prompt, raw[len(opened) :]
+    for begin in (before, head):
+        if begin and whole.startswith(begin):
+            return begin, whole[len(begin) :]
+    raise ValueError("the chat template prints what comes before this turn differently once the turn follows")
+
+
+def require_calls(said: str, message: Json) -> None:
+    """Some templates leave calls out, and silence would be taught."""
+    calls: list[Json] = message.get("tool_calls") or []
+    for call in calls:
+        name: str = call["function"]["name"]
+        if name not in said:
+            raise ValueError(f"the chat template does not print this turn's call of {name!r}")
+
+
+def raw_text(message: Json) -> str:
+    """With the thought as models write it."""
+    text, reasoning = "\n".join(texts_of(message)), reasoning_of(message)
+    return text if reasoning is None else f"<think>\n{reasoning}\n</think>\n\n{text}"
+
+
+def end_of_turn(after: str, tokenizer: PreTrainedTokenizerBase) -> str:
+    """The special token that a text begins with, and white space before it; empty where it begins with another."""
+    for special in sorted(special_texts(tokenizer), key=len, reverse=True):
+        start, found, _ = after.partition(special)
+        if found and not start.strip():
+            return start + special
+    return ""
+
+
+def special_texts(tokenizer: PreTrainedTokenizerBase) -> set[str]:
+    added = cast(dict[int, Any], cast(Any, tokenizer).added_tokens_decoder).values()
+    return {*cast(Any, tokenizer).all_special_tokens, *(str(token) for token in added if token.special)}
+
+
+# ---- what a choice says about its request ----
+
+
+def settings_of(element: Json) -> Json:
+    """Beside messages and tools, where the client recorded the whole exchange; else empty."""
+    exchange = element.get("exchange")
+    request: Any = cast(Json, exchange).get("request") if isinstance(exchange, dict) else None
+    return cast(Json, request) if isinstance(request, dict) else {}
+
+
+def options_of(place: Place, tokenizer: PreTrainedTokenizerBase, ids: list[int]) -> Json:
+    """What the template is told, as far as that is known. A turn that was sampled without a thought was most likely
+    asked for without one, where the template can be told."""
+    settings = settings_of(place.element)
+    if settings:
+        given: Any = settings.get("chat_template_kwargs")
+        own = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
+        return {**(cast(Json, given) if isinstance(given, dict) else {}), **own}
+    if not ids or "enable_thinking" not in str(cast(Any, tokenizer).chat_template):
+        return {}
+    text = cast(str, tokenizer.decode(ids))
+    thought = any(mark in text for mark in THOUGHTS) or reasoning_of(place.message) is not None
+    return {} if thought else {"enable_thinking": False}
+
+
+def prompt_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """What the policy was prompted with, empty where not known. Clients that put streamed replies together keep no
+    member of a choice that they do not know, only those of its first token."""
+    if not is_choice(element):
+        return []
+    given: Any = element.get("prompt_token_ids")
+    if given is None and (items := logprob_items(element)) and isinstance(items[0], dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        given = items[0].get("prompt_token_ids")
+    if given is None:
+        return []
+    if not isinstance(given, list) or any(type(token) is not int for token in cast(list[object], given)):
+        raise ValueError("prompt_token_ids is no list of integers")
+    ids = cast(list[int], given)
+    if unknown := [token for token in ids if not 0 <= token < len(tokenizer)]:
+        raise ValueError(f"prompt token id {unknown[0]} is not in the vocabulary of {len(tokenizer)} tokens")
+    return ids
+
+
+def index_of(element: Json) -> int:
+    index = element.get("index")
+    return index if type(index) is int else 0

@@ -1,0 +1,124 @@
+"""Answers that are taught as text, under real chat templates: each turn once, after the prompt that vLLM would make."""
+
+import copy
+from typing import Any
+
+import pytest
+from examples import Json, user
+from templates import TEMPLATES, text_of, with_template
+from test_template import SYSTEM, TOOLS, answer, call, result
+from vllm_prompts import vllm_ids
+
+from engine.chat import Sequence
+from engine.errors import InputProblem
+from engine.taught import tokenize_taught
+
+THOUGHT = "<think>\nwhy\n</think>\n\nBlue."
+LESSONS: dict[str, list[Json]] = {
+    "plain": [user("a"), answer("Blue.")],
+    "several turns": [SYSTEM, user("a"), answer("Blue."), user("b"), answer("Green."), user("c"), answer("Red.")],
+    "a thought": [user("a"), answer(THOUGHT)],
+    "thoughts": [user("a"), answer(THOUGHT), user("b"), answer(THOUGHT.replace("Blue", "Red"))],
+    "reasoning": [user("a"), answer("Blue.", reasoning="why"), user("b"), answer("Red.", reasoning="so")],
+    "calls": [user("a"), answer(None, call("add", '{"b": 1.5}')), result("3"), answer("Blue.")],
+    "a begun thought": [user("a"), answer("why\n</think>\n\nBlue.")],
+}
+# What is refused, by which words. Roles that must alternate, no tool messages, no calls in the template's text.
+STRICT = "chat template does not take it"
+SILENT = "does not print this turn's call of 'add'"
+JOINED = "another shape than a chat completion's messages"  # vLLM refuses the prompt with the same error
+REFUSED = {
+    ("gemma-like", "calls"): SILENT,
+    ("mistral-7b-v0.3", "several turns"): STRICT,
+    ("deepseek-v3.1", "calls"): JOINED,
+    ("gpt-oss", "calls"): JOINED,
+    **{(name, "calls"): SILENT for name in "deepseek-r1-distill granite-3.3 olmo-2 smollm2".split()},
+    **{(name, "calls"): SILENT for name in "phi-3 phi-3.5 phi-4 phi-4-mini phi-4-reasoning".split()},
+    **{(name, "calls"): SILENT for name in "devstral mistral-7b-v0.3 mistral-small-3 mixtral-8x7b".split()},
+}
+# They print a thought that is a member of the message.
+WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
+
+
+def shown(tokenizer: Any, sequence: Sequence) -> list[str]:
+    """The stretches that are taught."""
+    stretches: list[list[int]] = []
+    for before, token, sampled in zip([False, *sequence.sampled], sequence.tokens, sequence.sampled, strict=False):
+        if sampled and not before:
+            stretches.append([])
+        if sampled:
+            stretches[-1].append(token)
+    return [tokenizer.decode(stretch) for stretch in stretches]
+
+
+def taught(tokenizer: Any, name: str, lesson: str) -> list[Sequence]:
+    changed = with_template(tokenizer, text_of(name))
+    return tokenize_taught(LESSONS[lesson], TOOLS if lesson == "calls" else None, changed)
+
+
+def has_thought(name: str, lesson: str) -> bool:
+    if lesson == "reasoning":
+        return name in WITH_REASONING
+    # DeepSeek V3.1 cuts thoughts, and its prompt does not open one unless it is told to.
+    return lesson in ("a thought", "thoughts") and name != "deepseek-v3.1"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> None:
+    if words := REFUSED.get((name, lesson)):
+        with pytest.raises(InputProblem, match=words):
+            taught(tokenizer, name, lesson)
+        return
+    changed = with_template(tokenizer, text_of(name))
+    stretches = [text for sequence in taught(tokenizer, name, lesson) for text in shown(changed, sequence)]
+    answers = [message for message in LESSONS[lesson] if message["role"] == "assistant"]
+    assert len(stretches) == len(answers)
+    for text, said in zip(stretches, answers, strict=True):
+        words = "add" if said["content"] is None else said["content"].rpartition("</think>")[2].strip()
+        assert text.count(words) == 1
+        if has_thought(name, lesson):
+            assert ("why" in text) != ("so" in text)
+        if lesson != "calls" and name != "glm-4.5":
+            assert text.rpartition(words)[2].strip() in {str(token) for token in changed.added_tokens_decoder.values()}
+
+
+@pytest.mark.parametrize("lesson", ["several turns", "thoughts", "calls"])
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_what_is_taught_follows_the_prompt_of_vllm(tokenizer: Any, name: str, lesson: str) -> None:
+    if (name, lesson) in REFUSED:
+        return
+    changed = with_template(tokenizer, text_of(name))
+    tools: Json = {"tools": TOOLS} if lesson == "calls" else {}
+    prompts = [
+        vllm_ids(changed, messages=copy.deepcopy(LESSONS[lesson][:index]), **copy.deepcopy(tools))
+        for index, message in enumerate(LESSONS[lesson])
+        if message["role"] == "assistant"
+    ]
+    found = taught(tokenizer, name, lesson)
+    for prompt in prompts:
+        following = [
+            sequence.sampled[len(prompt)]
+            for sequence in found
+            if sequence.tokens[: len(prompt)] == prompt and len(sequence) > len(prompt)
+        ]
+        # Not where a prompt opens a thought and the answer has none, or the other way round.
+        differs = name in ("qwq", "deepseek-r1-distill") and lesson != "thoughts"
+        differs |= (name, lesson) == ("qwen3.5-nothink", "thoughts")
+        assert any(following) != differs
+
+
+def test_the_last_turn_alone(tokenizer: Any) -> None:
+    """In the context that it is asked for in, also where that does not begin with the turns before."""
+    changed = with_template(tokenizer, text_of("qwen3"))
+    (sequence,) = tokenize_taught(LESSONS["thoughts"], None, changed, "last")
+    assert shown(changed, sequence) == [THOUGHT.replace("Blue", "Red") + "<|im_end|>"]
+    assert changed.decode(sequence.tokens).startswith("<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nBlue.")
+
+
+def test_an_answer_without_a_question(tokenizer: Any) -> None:
+    """There is no prompt of no messages."""
+    for name in ("qwen3", "llama-like"):
+        changed = with_template(tokenizer, text_of(name))
+        found = tokenize_taught([answer("Blue."), user("a")], None, changed)
+        assert [stretch.count("Blue.") for sequence in found for stretch in shown(changed, sequence)] == [1]
