@@ -184,6 +184,17 @@ export interface Config {
 }
 
 /**
+ * Threads for what Node waits for outside of JavaScript. Each query of the trace database takes one until it answers, and
+ * with the usual four, as many slow queries would hold up every file and every write.
+ */
+const THREADS = 24
+
+/** Sets how many threads this process will have, before it has any. */
+export function setThreads(): void {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS)
+}
+
+/**
  * Reads and checks the environment.
  * @throws Error with one line per bad variable, or when local auth would listen beyond loopback.
  */

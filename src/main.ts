@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { routesOf } from './app.ts'
-import { readConfig } from './config.ts'
+import { readConfig, setThreads } from './config.ts'
 import { messageOf } from './errors.ts'
 import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
@@ -20,14 +20,8 @@ const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
 const STOP_MS = 10_000
 
-/**
- * Threads for what Node waits for outside of JavaScript. Each query of the trace database takes one until it answers, and
- * with the usual four, as many slow queries would hold up every file and every write.
- */
-const THREADS = 24
-
-// The threads are started with the first work for them, which is not before this.
-process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS)
+// They are started with the first work for them, which is not before this.
+setThreads()
 
 // Else V8 marks its whole heap for every 64 MiB of buffers that pass through, a fifth of what a long list costs.
 setFlagsFromString('--external-memory-accounted-in-global-limit')

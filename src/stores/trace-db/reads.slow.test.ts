@@ -53,6 +53,19 @@ describe('a read of the trace database', () => {
     await expect.poll(() => queriesOf('first'), ENDED).toBe(0)
   })
 
+  it('is not ended by what was to end the one before it', async () => {
+    // They end by themselves about when they are killed.
+    const rows = (count: number) => ({
+      sql: `SELECT number, sleepEachRow(0.001) FROM numbers(${count}) SETTINGS max_block_size = 1`,
+      params: {},
+    })
+    for (let count = 2; count < 30; count++) {
+      await Promise.all(Array.from({ length: 6 }, () => firstOf(db.query(rows(count)))))
+      const whole = Array.from({ length: 3 }, () => rowsOf(db.query(rows(5))))
+      for (const read of await Promise.all(whole)) expect(read).toHaveLength(5)
+    }
+  })
+
   it('503 with a reason, and is ended, when it takes too long', async () => {
     const read = rowsOf(db.query(endless('long', { blockMs: 200 })))
     await expect(read).rejects.toMatchObject({

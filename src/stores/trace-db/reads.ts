@@ -50,10 +50,16 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
    */
   async function end(reader: Reader, rest: AsyncIterator<StreamChunk>): Promise<void> {
     const started = performance.now()
+    let killing = Promise.resolve()
     let timer = setTimeout(killAgain, ENDS_SOON_MS)
     function killAgain(): void {
+      killing = killing
+        .then(() => kill(reader))
+        .then(
+          () => undefined,
+          (error: unknown) => log.warn({ err: error }, 'a query could not be killed'),
+        )
       timer = setTimeout(killAgain, KILL_AGAIN_MS)
-      kill(reader).catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
     }
     try {
       while (!(await rest.next()).done);
@@ -62,6 +68,8 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     } finally {
       clearTimeout(timer)
     }
+    // One that is still under way would kill the next query of this session.
+    await killing
     // A session keeps what its last query failed on, and the memory of that, until its next one.
     await reader.session?.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined)
     const ms = Math.round(performance.now() - started)
