@@ -123,7 +123,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
       artifactsPart(artifacts, runs),
     ]),
     serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute, unexpected }),
-    metrics: createMetrics({ traces, jobs: training.jobs, unexpected, blobSweep }),
+    metrics: createMetrics({ ...stores, jobs: training.jobs, unexpected, blobSweep }),
     system: createSystem({
       traces,
       control,

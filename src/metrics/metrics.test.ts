@@ -54,6 +54,7 @@ describe('GET /metrics', () => {
     })
     const { text } = createMetrics({
       traces,
+      brokenParts: [],
       jobs: { countStates: async () => [{ state: 'queued', count: 3 }] },
       unexpected: NO_UNEXPECTED_ERRORS,
       blobSweep: { counts: () => ({ deleted: 0, failed: 0 }) },

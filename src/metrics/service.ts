@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { BlobSweep, SweepCounts } from '../blob-sweep.ts'
 import type { RawReply } from '../http/route.ts'
+import type { BrokenPart } from '../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb, WriteCounts } from '../stores/trace-db/counted.ts'
 import type { TableRepairs } from '../stores/trace-db/port.ts'
 import type { Jobs } from '../training/jobs/service.ts'
@@ -22,6 +23,7 @@ const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof Wr
  */
 export function createMetrics(deps: {
   traces: CountedTraceDb
+  brokenParts: readonly BrokenPart[]
   jobs: Pick<Jobs, 'countStates'>
   unexpected: UnexpectedErrors
   blobSweep: Pick<BlobSweep, 'counts'>
@@ -54,6 +56,7 @@ export function createMetrics(deps: {
     registers,
   })
   const orphans = orphanMetrics(registers)
+  countBrokenParts(deps.brokenParts, registers)
   let running: Promise<string> | undefined
 
   async function read(): Promise<string> {
@@ -82,6 +85,17 @@ export function createMetrics(deps: {
       return { headers: { 'content-type': registry.contentType }, body: await running }
     },
   }
+}
+
+/** Parts of the trace database that could not be read at the start, of which there are no more until the next one. */
+function countBrokenParts(parts: readonly BrokenPart[], registers: Registry[]): void {
+  const broken = new Gauge({
+    name: 'heddle_trace_parts_broken',
+    help: 'Parts of the trace database that could not be read, so that their rows are missing, as the log says',
+    labelNames: ['table'],
+    registers,
+  })
+  for (const { table } of parts) broken.inc({ table })
 }
 
 /** Tables of the trace database that a failing disk broke. */

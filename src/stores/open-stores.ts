@@ -5,26 +5,45 @@ import { migrateControlDb } from './control-db/migrate.ts'
 import { openSqlite } from './control-db/sqlite.ts'
 import type { ControlDb } from './control-db/tables.ts'
 import { openDataFolder } from './data-folder.ts'
+import { type BrokenPart, findBrokenParts } from './trace-db/broken-parts.ts'
 import { openChdb } from './trace-db/chdb.ts'
 import { migrateTraceDb } from './trace-db/migrate.ts'
 import type { TraceDb } from './trace-db/port.ts'
+import { createWriteFailures, type WriteFailures } from './write-failures.ts'
 
 /** What services stand on; disposal closes everything in reverse. */
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
   blobs: Blobs
+  /** What writes have failed on. */
+  writeFailures: WriteFailures
+  /** What of the trace database could not be read when it was opened. */
+  brokenParts: readonly BrokenPart[]
 }
 
 /** Opens and migrates the embedded stores below one data folder. @throws Error when another process holds it. */
 export async function openStores(dataFolder: string, log: Log): Promise<Stores> {
   await using opening = new AsyncDisposableStack()
+  const writeFailures = createWriteFailures()
   opening.use(openDataFolder(dataFolder))
   const traces = opening.use(openChdb(dataFolder, log))
-  const control = opening.use(openSqlite(dataFolder))
+  const control = opening.use(openSqlite(dataFolder, (error) => writeFailures.note('control_db', error)))
   const blobs = opening.use(await openFileBlobs(dataFolder))
   await migrateControlDb(control)
   await migrateTraceDb(traces)
+  const brokenParts = await findBrokenParts(traces, log)
   const opened = opening.move()
-  return { traces, control, blobs, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return {
+    traces: {
+      ...traces,
+      insert: (...rows) => writeFailures.watched('trace_db', () => traces.insert(...rows)),
+      command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
+    },
+    control,
+    blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
+    writeFailures,
+    brokenParts,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
 }

@@ -163,12 +163,18 @@ describe('a full disk', () => {
       await expect(send(small.url, write), write.path).rejects.toThrow(/: 503 \{"reason":".*disk.*"\}/)
     }
     expect(await lossesOf(small.url, project, before)).toEqual([])
+    const health = async () => (await (await fetch(`${small.url}/health`)).json()) as object
+    expect(await health()).toMatchObject({
+      status: expect.stringMatching(/^(degraded|failing)$/),
+      reason: expect.stringMatching(/trace_db: the last write failed: .*disk/),
+    })
 
     rmSync(join(folder, 'filler'))
     for (const write of writes) {
       await expect.poll(() => send(small.url, write).then(String, String), RECOVERY).toBe('undefined')
     }
     expect(await lossesOf(small.url, project, [...before, ...writes])).toEqual([])
+    await expect.poll(health, RECOVERY).toMatchObject({ status: 'ok' })
   })
 })
 

@@ -10,17 +10,25 @@ const BUSY_MS = 5_000
 /** Statements that are kept; lists of values make some of many lengths. */
 const PREPARED_MAX = 500
 
-/** Opens the embedded control database. A commit is on disk when its promise resolves. */
-export function openSqlite(folder: string): Kysely<ControlTables> & AsyncDisposable {
+/**
+ * Opens the embedded control database. A commit is on disk when its promise resolves.
+ * @param written hears of every write, and what it failed on
+ */
+export function openSqlite(
+  folder: string,
+  written: (error: unknown) => void = () => undefined,
+): Kysely<ControlTables> & AsyncDisposable {
   const database = new DatabaseSync(join(folder, 'control.sqlite'))
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     PRAGMA busy_timeout = ${BUSY_MS}`)
-  const kysely = new Kysely<ControlTables>({ dialect: new SqliteDialect({ database: adapt(database) }) })
+  const kysely = new Kysely<ControlTables>({
+    dialect: new SqliteDialect({ database: adapt(database, written) }),
+  })
   return Object.assign(kysely, { [Symbol.asyncDispose]: () => kysely.destroy() })
 }
 
 /** Kysely speaks better-sqlite3's interface; node:sqlite differs in how parameters and result columns are given. */
-function adapt(database: DatabaseSync): SqliteDatabase {
+function adapt(database: DatabaseSync, written: (error: unknown) => void): SqliteDatabase {
   const prepared = new Map<string, StatementSync>()
 
   /** Preparing takes longer than most statements, of which there are few. */
@@ -33,6 +41,18 @@ function adapt(database: DatabaseSync): SqliteDatabase {
     return statement
   }
 
+  function noted<Result>(write: () => Result): Result {
+    try {
+      const result = write()
+      // Within a transaction nothing is on disk yet.
+      if (!database.isTransaction) written(undefined)
+      return result
+    } catch (error) {
+      written(error)
+      throw error
+    }
+  }
+
   return {
     close: () => database.close(),
     prepare(sql) {
@@ -43,7 +63,7 @@ function adapt(database: DatabaseSync): SqliteDatabase {
         run(parameters) {
           // A disk that fails makes SQLite roll back by itself; Kysely's own rollback would then hide the reason.
           if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
-          return onDisk(() => statement.run(...(parameters as SQLInputValue[])))
+          return noted(() => onDisk(() => statement.run(...(parameters as SQLInputValue[]))))
         },
         // An iteration is under way while others run the same statement.
         iterate: (parameters) => database.prepare(sql).iterate(...(parameters as SQLInputValue[])),

@@ -27,6 +27,8 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
   const counts = { done: 0, failed: 0 }
   /** Tables between closing and opening. */
   const closed = new Set<string>()
+  /** Their broken parts. */
+  const setAside = new Map<string, string[]>()
 
   async function isBroken(table: string, part: string): Promise<boolean> {
     const check = `CHECK TABLE ${table} PART '${part}' SETTINGS check_query_single_value_result = 0`
@@ -57,6 +59,18 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
     }
   }
 
+  /** What was in such a part has been refused, or is in the parts that it was merged of; kept, it would look like a loss. */
+  async function dropSetAside(table: string): Promise<void> {
+    const parts = setAside.get(table) ?? []
+    setAside.delete(table)
+    for (const part of parts) {
+      const drop = `ALTER TABLE ${table} DROP DETACHED PART 'broken-on-start_${part}' SETTINGS allow_drop_detached = 1`
+      await run(drop).catch((error: unknown) =>
+        log.warn({ table, part, err: error }, 'a part that was not written is left in its folder'),
+      )
+    }
+  }
+
   /** @throws Error when a table stays closed; the others are open then. */
   async function openClosed(): Promise<void> {
     const failures: unknown[] = []
@@ -65,6 +79,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
         await open(table)
         closed.delete(table)
         counts.done++
+        await dropSetAside(table)
       } catch (error) {
         failures.push(new Error(`Table ${table} could not be opened: ${messageOf(error)}`, { cause: error }))
       }
@@ -83,8 +98,12 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
       )
       try {
         for (const { table, name } of parts) {
-          if (closed.has(table) || !(await isBroken(table, name))) continue
+          if (!(await isBroken(table, name))) continue
           log.warn({ table, part: name }, 'a write of the trace database was lost: its table is opened again')
+          setAside.set(table, [...(setAside.get(table) ?? []), name])
+        }
+        for (const table of setAside.keys()) {
+          if (closed.has(table)) continue
           await run(`DETACH TABLE ${table}`)
           closed.add(table)
         }

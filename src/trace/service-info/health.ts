@@ -5,8 +5,11 @@ import type { RawReply } from '../../http/route.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { Compute } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { Stores } from '../../stores/open-stores.ts'
+import type { BrokenPart } from '../../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb } from '../../stores/trace-db/counted.ts'
 import { firstOf } from '../../stores/trace-db/port.ts'
+import type { StoreName } from '../../stores/write-failures.ts'
 import type { UnexpectedErrors } from '../../unexpected-errors.ts'
 import type { HealthRes } from './wire.ts'
 
@@ -20,7 +23,10 @@ const FRESH_MS = 5_000
 const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
 
 export interface HealthDeps {
-  stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs }
+  stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs } & Pick<
+    Stores,
+    'writeFailures' | 'brokenParts'
+  >
   compute: Pick<Compute, 'statuses'>
   unexpected: UnexpectedErrors
 }
@@ -29,7 +35,8 @@ type Check = z.output<typeof HealthRes>['stores']['trace_db']
 
 /** Whether every store has answered of late; one that has not is asked, and gets a bounded time. */
 export function createHealth({ stores, compute, unexpected }: HealthDeps) {
-  const { traces, control, blobs } = stores
+  const { traces, control, blobs, writeFailures, brokenParts } = stores
+  const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
   const traceDb = createCheck(
     () => firstOf(traces.query({ sql: 'SELECT 1', params: {} })),
     traces.lastAnswerAt,
@@ -40,11 +47,25 @@ export function createHealth({ stores, compute, unexpected }: HealthDeps) {
   return async (): Promise<RawReply> => {
     const [answers, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
     const trace_db = answers.ok ? tablesOf(traces) : answers
-    const checks = { trace_db, control_db, blobs: blob_store }
+    const warned = (check: Check, store: StoreName, ...others: (string | undefined)[]): Check => {
+      const reason = writeFailures.of(store)
+      const warnings = [reason && `the last write failed: ${reason}`, ...others].filter(Boolean)
+      return warnings.length === 0 ? check : { ...check, warning: warnings.join('; ') }
+    }
+    const checks = {
+      trace_db: warned(trace_db, 'trace_db', unreadable),
+      control_db: warned(control_db, 'control_db'),
+      blobs: warned(blob_store, 'blobs'),
+    }
     const failed = Object.entries(checks).filter(([, check]) => !check.ok)
     const reasons = failed.map(([name, { error }]) => `${name}: ${error}`)
-    const isDegraded = unexpected.isRecent()
-    if (isDegraded) reasons.push(`${unexpected.count()} unexpected errors since the start, see the log`)
+    const warnings = Object.entries(checks).flatMap(([name, { ok, warning }]) =>
+      ok && warning ? [`${name}: ${warning}`] : [],
+    )
+    reasons.push(...warnings)
+    if (unexpected.isRecent())
+      reasons.push(`${unexpected.count()} unexpected errors since the start, see the log`)
+    const isDegraded = unexpected.isRecent() || warnings.length > 0
     const body: z.input<typeof HealthRes> = {
       status: failed.length > 0 ? 'failing' : isDegraded ? 'degraded' : 'ok',
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
@@ -60,6 +81,12 @@ export function createHealth({ stores, compute, unexpected }: HealthDeps) {
       body: JSON.stringify(body),
     }
   }
+}
+
+/** How many parts cannot be read, of which tables; their paths are in the log, and not for everybody who may ask. */
+function unreadableText(parts: readonly BrokenPart[]): string {
+  const tables = [...new Set(parts.map(({ table }) => table))].join(', ')
+  return `${parts.length} parts could not be read, so rows are missing from ${tables}: see the log of the start`
 }
 
 /** A table that is closed can be neither read nor written, whatever the database answers of others. */

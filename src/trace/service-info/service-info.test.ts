@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { dependencyFailed, unavailable } from '../../errors.ts'
 import { countWrites } from '../../stores/trace-db/counted.ts'
+import { createWriteFailures } from '../../stores/write-failures.ts'
 import { useTestServer } from '../../testing.ts'
 import { NO_UNEXPECTED_ERRORS } from '../../unexpected-errors.ts'
 import { VERSION } from '../../version.ts'
@@ -41,7 +43,7 @@ describe('GET /health', () => {
     }
     const compute = { statuses: () => [] }
     const health = createHealth({
-      stores: { control, blobs, traces: countWrites(traces) },
+      stores: { ...server.stores, control, blobs, traces: countWrites(traces) },
       compute,
       unexpected: NO_UNEXPECTED_ERRORS,
     })
@@ -72,6 +74,29 @@ describe('GET /health after what went wrong', () => {
       reason: 'trace_db: closed until they can be repaired: calls',
     })
   })
+
+  it.each(['trace_db', 'control_db', 'blobs'] as const)(
+    '200 and degraded from a write to %s that failed until one succeeds, with the reason',
+    async (store) => {
+      const writeFailures = createWriteFailures()
+      const stores = { ...server.stores, writeFailures, traces: countWrites(server.stores.traces) }
+      const health = createHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })
+      const answer = async () => {
+        const reply = await health()
+        return { code: reply.status, ...HealthRes.parse(JSON.parse(String(reply.body))) }
+      }
+      const full = dependencyFailed('The disk is full', new Error('ENOSPC'))
+      await expect(writeFailures.watched(store, () => Promise.reject(full))).rejects.toThrow()
+      const reason = `${store}: the last write failed: The disk is full`
+      expect(await answer()).toMatchObject({ code: 200, status: 'degraded', reason })
+      // What was refused before the disk was asked says nothing of it.
+      const refused = writeFailures.watched(store, () => Promise.reject(unavailable('Too many')))
+      await expect(refused).rejects.toThrow()
+      expect(await answer()).toMatchObject({ status: 'degraded', reason })
+      await writeFailures.watched(store, async () => undefined)
+      expect(await answer()).toMatchObject({ code: 200, status: 'ok' })
+    },
+  )
 
   it('200 and degraded after an error that no code has caught', async () => {
     const stores = { ...server.stores, traces: countWrites(server.stores.traces) }

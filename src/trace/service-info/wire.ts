@@ -2,11 +2,21 @@ import { z } from 'zod'
 
 export const WelcomePage = z.string().meta({ description: 'A page for people' })
 
-const StoreHealth = z.object({ ok: z.boolean(), error: z.string().nullable() }).meta({ id: 'StoreHealth' })
+const StoreHealth = z
+  .object({
+    ok: z.boolean(),
+    error: z.string().nullable(),
+    warning: z
+      .string()
+      .optional()
+      .meta({ description: 'It answers, but its last write failed, or something in it cannot be read' }),
+  })
+  .meta({ id: 'StoreHealth' })
 
 /**
- * Answered with 503 and a `reason` when a store fails, and degraded with 200 for some minutes after an error that is a bug
- * of the server; a part of the engine that does not run changes neither.
+ * Answered with 503 and a `reason` when a store fails. Degraded with 200 for some minutes after an error that is a bug of the
+ * server, from a write that failed until one succeeds, and while a part of the trace database cannot be read. A part of the
+ * engine that does not run changes neither.
  */
 export const HealthRes = z
   .object({

@@ -191,6 +191,7 @@ function Stores({ health }: { health: Health }) {
             <span className="w-36 text-normal">{names[key]}</span>
             <Status kind={store.ok ? 'ok' : 'error'} word={store.ok ? 'answers' : 'fails'} />
             {store.error !== null && <span className="text-error wrap-anywhere">{store.error}</span>}
+            {store.warning !== undefined && <span className="text-warn wrap-anywhere">{store.warning}</span>}
           </li>
         )
       })}
