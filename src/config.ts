@@ -83,7 +83,7 @@ const Variables = z.object({
   HEDDLE_VLLM_WORKERS: Urls.optional(),
   HEDDLE_VLLM_KEY: z.string().optional(),
   HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
-  HEDDLE_SCORER_CODE: z.enum(['refuse', 'run']).default('refuse'),
+  HEDDLE_SCORER_CODE: z.enum(['refuse', 'run', 'run-unconfined']).default('refuse'),
   HEDDLE_SCORER_HOSTS: Hosts.default([]),
   HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
   HEDDLE_KEY_REQUESTS_MAX: Limit,
@@ -173,7 +173,7 @@ export interface Config {
   /** Whether every chat completion of a project becomes a call of it. */
   traceCompletions: boolean
   /** Whether scorers that are Python code of clients are run, in processes with limits. */
-  scorerCode: 'refuse' | 'run'
+  scorerCode: 'refuse' | 'run' | 'run-unconfined'
   remoteScorers: RemoteScorerOptions
   keyLimits: Limits
   projectLimits: Limits

@@ -41,7 +41,13 @@ async function main(): Promise<void> {
     engine,
     inference: config,
     providers: config.providers,
-    scorerPython: config.scorerCode === 'run' ? createPythonFinder(config) : undefined,
+    scorerPython:
+      config.scorerCode === 'refuse'
+        ? undefined
+        : {
+            find: createPythonFinder(config),
+            confinement: config.scorerCode === 'run' ? 'required' : 'none',
+          },
     remoteScorers: config.remoteScorers,
     dataFolder: config.dataFolder,
     unexpected,

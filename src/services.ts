@@ -5,7 +5,7 @@ import { createBlobSweep } from './blob-sweep.ts'
 import { createContents } from './contents.ts'
 import { createCuration } from './curation/service.ts'
 import { createEvaluation } from './evaluation/create.ts'
-import type { FindPython } from './evaluation/scorers/scorer-processes.ts'
+import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
 import type { Log } from './log.ts'
@@ -56,7 +56,7 @@ interface ServicesOptions {
   inference: InferenceOptions
   providers: Providers
   /** The Python that runs scorers which are code; they are refused without one. */
-  scorerPython: FindPython | undefined
+  scorerPython: ScorerPython | undefined
   remoteScorers: RemoteScorerOptions
   dataFolder: string
   /** Errors that nothing in the process has caught. */

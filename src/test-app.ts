@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { routesOf } from './app.ts'
+import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import type { Route } from './http/route.ts'
@@ -20,7 +21,7 @@ export interface TestAppOptions {
   /** Services outside; none where absent. */
   providers?: Providers
   /** Runs scorers that are code; they are refused where absent. */
-  scorerPython?: string
+  scorerPython?: ScorerPython
   /** Settings of scorers behind a URL, as environment variables. */
   remoteScorers?: { hosts: string[]; secrets?: object }
 }
@@ -56,7 +57,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     engine,
     inference: { ...NO_LIMITS, ...options.inference },
     providers: options.providers ?? new Map(),
-    scorerPython: options.scorerPython === undefined ? undefined : () => options.scorerPython,
+    scorerPython: options.scorerPython,
     remoteScorers: {
       hosts: options.remoteScorers?.hosts ?? [],
       secrets: readScorerSecrets({

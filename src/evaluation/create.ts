@@ -16,7 +16,7 @@ import { createCallScoring } from './call-scoring/service.ts'
 import { createEvaluateModel } from './evaluate-model/service.ts'
 import { createRemoteScorers } from './scorers/remote-scorer.ts'
 import { createScorerCode, NO_SCORER_CODE } from './scorers/scorer-code.ts'
-import type { FindPython } from './scorers/scorer-processes.ts'
+import type { ScorerPython } from './scorers/scorer-processes.ts'
 
 export interface EvaluationDeps {
   control: ControlDb
@@ -29,7 +29,7 @@ export interface EvaluationDeps {
   playground: Playground
   log: Log
   /** Runs scorers that are code; without one they are refused. */
-  scorerPython: FindPython | undefined
+  scorerPython: ScorerPython | undefined
   remoteScorers: RemoteScorerOptions
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +9,19 @@ import { KEY, runClient, startServer, type WireServer } from './server.ts'
 const ROWS = 500
 const PROJECT = 'local/evaluated'
 
+/** Whether this machine lets a process have the namespaces that confine code. */
+function confinesCode(): boolean {
+  return spawnSync('unshare', ['--user', '--net', '--mount', '--pid', '--fork', 'true']).status === 0
+}
+
 let server: WireServer
 let cache: string
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine'), HEDDLE_SCORER_CODE: 'run' })
+  server = await startServer({
+    HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
+    HEDDLE_SCORER_CODE: confinesCode() ? 'run' : 'run-unconfined',
+  })
   cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
 })
 afterAll(async () => {

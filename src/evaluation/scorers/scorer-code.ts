@@ -6,7 +6,7 @@ import { OP_SOURCE_FILE } from '../../trace/objects/op-value.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { type Published, readPublished } from '../published.ts'
 import type { Scored, Scorer } from './scorer.ts'
-import { createScorerProcesses, type FindPython } from './scorer-processes.ts'
+import { createScorerProcesses, type ScorerPython } from './scorer-processes.ts'
 
 /** Source code of a scorer; people write a few kB. */
 const SOURCE_BYTES_MAX = 1024 * 1024
@@ -21,7 +21,7 @@ export interface ScorerCode extends Disposable {
 export const NO_SCORER_CODE: ScorerCode = {
   async load({ name }) {
     throw invalidRequest(
-      `${name} is Python code, which this server does not run: whoever owns it can allow that with HEDDLE_SCORER_CODE=run`,
+      `${name} is Python code, which this server does not run: HEDDLE_SCORER_CODE=run would allow it`,
     )
   },
   [Symbol.dispose]: () => undefined,
@@ -39,7 +39,7 @@ const Reply = z.union([z.object({ result: z.unknown() }), z.object({ error: z.st
 
 /** Runs code with `python`, each score in a process of its own. */
 export function createScorerCode(deps: {
-  python: FindPython
+  python: ScorerPython
   objects: Pick<Objects, 'read'>
   files: Pick<Files, 'read'>
 }): ScorerCode {

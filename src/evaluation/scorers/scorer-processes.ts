@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import pLimit from 'p-limit'
 import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code.py')
+const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
 /** Processes at once; what each of them runs may take 2 GiB of memory. */
 const PROCESSES_MAX = 2
@@ -13,8 +13,13 @@ const PROCESSES_MAX = 2
 /** The program gives up earlier by itself. */
 const SECONDS_MAX = 70
 
-/** The Python that runs scorers; undefined while it is not installed. */
-export type FindPython = () => string | undefined
+/** What runs the code of scorers. */
+export interface ScorerPython {
+  /** The Python; undefined while it is not installed. */
+  find: () => string | undefined
+  /** `required`: code is refused where the system cannot confine it; `none`: it may do what the server's user may. */
+  confinement: 'required' | 'none'
+}
 
 /** A running program, which answers one request at a time. */
 interface Process {
@@ -23,16 +28,16 @@ interface Process {
 }
 
 /** Programs that run the code of scorers; they are started when there is something to do, and stay until the end. */
-export function createScorerProcesses(python: FindPython) {
+export function createScorerProcesses({ find, confinement }: ScorerPython) {
   const turns = pLimit(PROCESSES_MAX)
   const idle: Process[] = []
   const all = new Set<Process>()
 
   function start(): Process {
-    const found = python()
+    const found = find()
     if (found === undefined)
       throw unavailable('The engine, whose Python runs scorers that are code, is not installed', 60)
-    const started = startProcess(found)
+    const started = startProcess(found, confinement)
     all.add(started)
     return started
   }
@@ -60,8 +65,9 @@ export function createScorerProcesses(python: FindPython) {
   }
 }
 
-function startProcess(python: string): Process {
-  const child = spawn(python, ['-I', PROGRAM], {
+function startProcess(python: string, confinement: ScorerPython['confinement']): Process {
+  const flags = confinement === 'none' ? ['--unconfined'] : []
+  const child = spawn(python, ['-I', PROGRAM, ...flags], {
     cwd: tmpdir(),
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -52,7 +52,8 @@ afterAll(() => provider[Symbol.asyncDispose]())
 
 const server = useTestServer({
   providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
-  scorerPython: 'python3',
+  // What confines code has tests of its own, in engine/tests.
+  scorerPython: { find: () => 'python3', confinement: 'none' },
 })
 const objects = publishing(server)
 
@@ -140,7 +141,11 @@ def score(self, *, output, target, **kwargs):
     const val = { files: { 'obj.py': 'digest' } }
     const found = { projectId: 'a/b', name: 'x', digest: 'd', kind: 'op', ref: 'weave:///a/b/op/x:d', val }
     const read = () => Promise.reject(new Error('Nothing else is read'))
-    const code = createScorerCode({ python: () => '/nowhere/python', objects: { read }, files })
+    const code = createScorerCode({
+      python: { find: () => '/nowhere/python', confinement: 'required' },
+      objects: { read },
+      files,
+    })
     const scorer = await code.load(found)
     const context = {
       ask: () => Promise.reject(new Error('No model is asked')),

@@ -1,8 +1,8 @@
 """Runs the code of scorers: each line of standard input is a request, answered by one line of standard output.
 
 Each request has a process of its own, forked from this one, which never runs such code: starting Python anew takes many
-times as long. What the code prints goes nowhere. The limits keep a mistake from harming the machine; they are no wall
-against malice.
+times as long. What the code prints goes nowhere. The code is confined (boundary.py); where the machine does not allow
+that, each request is answered so, unless the program was started with --unconfined.
 """
 
 import inspect
@@ -17,6 +17,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict, cast
 
+import boundary
+
 MEMORY_BYTES = 2 * 1024**3
 CPU_SECONDS = 30
 WALL_SECONDS = 60
@@ -27,6 +29,8 @@ NO_ANSWER = (
     f"The code did not answer: it may take {WALL_SECONDS} s, {MEMORY_BYTES // 1024**3} GiB of memory"
     f" and {ANSWER_BYTES} bytes"
 )
+
+UNCONFINED = "--unconfined"
 
 OUTPUT_NAMES = ("output", "model_output")
 
@@ -45,18 +49,32 @@ class Request(TypedDict):
 def main() -> None:
     # Ctrl-C reaches every process of a terminal; the server says when this one ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    is_confined = UNCONFINED not in sys.argv
+    refusal = refusal_of_boundary() if is_confined else None
     for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(answer(line) + b"\n")
+        sys.stdout.buffer.write((refusal or answer(line, is_confined)) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def answer(request: bytes) -> bytes:
+def refusal_of_boundary() -> bytes | None:
+    """What every request is answered where this machine does not confine code."""
+    try:
+        boundary.enter()
+    except (boundary.NoBoundary, OSError) as error:
+        said = (
+            f"This machine does not confine code ({error}), so it is not run; HEDDLE_SCORER_CODE=run-unconfined runs it"
+        )
+        return json.dumps({"error": said}).encode()
+    return None
+
+
+def answer(request: bytes, is_confined: bool) -> bytes:
     """The reply of a process that does what is asked and ends, or what is said where it does not answer."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        score_alone(request, writing)
+        score_alone(request, writing, is_confined)
     os.close(writing)
     reply = read_in_time(reading)
     os.close(reading)
@@ -81,12 +99,14 @@ def read_in_time(pipe: int) -> bytes | None:
     return bytes(read) if len(read) <= ANSWER_BYTES else None
 
 
-def score_alone(request: bytes, writing: int) -> None:
+def score_alone(request: bytes, writing: int, is_confined: bool) -> None:
     """Answers one request and ends this process, which has nothing of its parent's but the pipe."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     limit()
+    if is_confined:
+        boundary.give_up_privileges()
     reply = reply_to(json.loads(request)).encode()
     while reply:
         reply = reply[os.write(writing, reply) :]
