@@ -9,6 +9,7 @@ describe('readConfig', () => {
       kvCacheGb: 1,
       priorityScheduling: false,
       mmProcessorKwargs: false,
+      requireSampledContext: false,
     })
     expect(engine.vllm).toBeUndefined()
   })
@@ -25,6 +26,7 @@ describe('readConfig', () => {
       key: undefined,
     })
     expect(engine.priorityScheduling).toBe(true)
+    expect(readConfig({ HEDDLE_REBUILT_CONTEXT: 'refuse' }).engine.requireSampledContext).toBe(true)
   })
 
   it.each([

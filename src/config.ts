@@ -77,6 +77,7 @@ const Variables = z.object({
     .default(16),
   HEDDLE_PRIORITY_SCHEDULING: z.stringbool().default(false),
   HEDDLE_MM_PROCESSOR_KWARGS: z.enum(['refuse', 'allow']).default('refuse'),
+  HEDDLE_REBUILT_CONTEXT: z.enum(['warn', 'refuse']).default('warn'),
   HEDDLE_TOOL_PARSER: z.string().default('hermes'),
   HEDDLE_REASONING_PARSER: z.string().optional(),
   HEDDLE_VLLM_URL: Url.optional(),
@@ -145,6 +146,8 @@ export interface EngineConfig {
   priorityScheduling: boolean
   /** Whether requests may say how images, audio and video are processed, at whatever cost. */
   mmProcessorKwargs: boolean
+  /** Whether RL jobs fail whose context is not known to be what was sampled in, where they do not say otherwise. */
+  requireSampledContext: boolean
   /** How the base model writes tool calls, as vLLM names it. */
   toolParser: string
   /** How it writes what it thinks before it answers; undefined where it does not. */
@@ -259,6 +262,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     loraRankMax: values.HEDDLE_LORA_RANK_MAX,
     priorityScheduling: values.HEDDLE_PRIORITY_SCHEDULING,
     mmProcessorKwargs: values.HEDDLE_MM_PROCESSOR_KWARGS === 'allow',
+    requireSampledContext: values.HEDDLE_REBUILT_CONTEXT === 'refuse',
     toolParser: values.HEDDLE_TOOL_PARSER,
     reasoningParser: values.HEDDLE_REASONING_PARSER,
     vllm:

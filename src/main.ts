@@ -34,7 +34,8 @@ async function main(): Promise<void> {
 
   await using stores = await openStores(config.dataFolder, log)
   await using compute = openLocalCompute(config, log)
-  const engine = { compute, baseModel: config.engine.baseModel, folder: config.engine.folder }
+  const { baseModel, folder, requireSampledContext } = config.engine
+  const engine = { compute, baseModel, folder, defaults: { requireSampledContext } }
   const services = createServices(stores, {
     version: VERSION,
     log,

@@ -50,7 +50,8 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const log = createLog({ logLevel: 'error', logFormat: 'json' })
   const stores = opening.use(await openStores(folder, log))
   const compute = opening.use((options.compute ?? noCompute)(folder))
-  const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(folder, 'engine') }
+  const defaults = { requireSampledContext: false }
+  const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(folder, 'engine'), defaults }
   const services = createServices(stores, {
     version: VERSION,
     log,

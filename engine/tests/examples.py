@@ -35,6 +35,7 @@ def rl_config(**changes: Any) -> RlConfig:
         "kl_penalty_source": "current_learner",
         "num_trajectories_learning_rate_multiplier_power": 0.0,
         "allow_training_without_logprobs": False,
+        "require_sampled_context": False,
         "packed_sequence_length": 2048,
         "seed": 0,
     }

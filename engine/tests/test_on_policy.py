@@ -46,6 +46,27 @@ def test_on_policy_there_is_no_gap(worker: Worker, step_0: Path, tokenizer: Any,
     assert last["on_policy/ratio_mean"] < 1
 
 
+def test_the_share_of_context_that_was_rendered_anew(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    groups = sums(tokenizer, 6)
+    for turn in turns_of(groups)[::2]:
+        turn["prompt_token_ids"] = [5, 6, 7]
+    sizes = [len(turn["logprobs"]["content"]) for turn in turns_of(groups)]
+    path = write_lines(tmp_path / "groups", groups)
+    messages = worker.run_job("a", step_0, tmp_path / "a", path, **SMALL)
+    last = messages[-1]["metrics"]
+    assert last["on_policy/tokens_with_rebuilt_context"] == sum(sizes[1::2])
+    assert last["on_policy/share_with_rebuilt_context"] == pytest.approx(sum(sizes[1::2]) / sum(sizes))
+    assert all(step["on_policy/logprob_gap_of_rounding"] == 0 for step in steps(messages))
+    failed = worker.run_job("b", step_0, tmp_path / "b", path, require_sampled_context=True)[-1]
+    assert failed["kind"] == "job_failed"
+    place = (
+        "trajectory_groups[0].trajectories[1].messages_and_choices[1]: it does not carry the token ids of its prompt"
+    )
+    assert failed["error_message"].startswith(place)
+
+
 def test_ages_and_biases_are_counted(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     groups = sums(tokenizer, 6)
     for index, turn in enumerate(turns_of(groups)):

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from examples import Json, choice, user
+from examples import Json, choice, rl_config, user
 
 from engine.chat import Sequence
 from engine.data import tokenize_trajectory
@@ -15,13 +15,13 @@ def sampled(prompt: list[int], ids: list[int], **more: Any) -> Json:
     return {**choice(ids), "prompt_token_ids": prompt, **more}
 
 
-def sequences(tokenizer: Any, *histories: list[Json], without_logprobs: bool = False) -> list[Sequence]:
+def sequences(tokenizer: Any, *histories: list[Json], **config: Any) -> list[Sequence]:
     main, *others = histories
     trajectory: Json = {
         "messages_and_choices": main,
         "additional_histories": [{"messages_and_choices": other} for other in others],
     }
-    return tokenize_trajectory(trajectory, tokenizer, without_logprobs)
+    return tokenize_trajectory(trajectory, tokenizer, rl_config(**config))
 
 
 def shown(sequence: Sequence) -> tuple[list[int], list[int]]:
@@ -90,10 +90,21 @@ def test_the_context_of_a_turn_without_prompt_ids_is_rendered(tokenizer: Any) ->
     assert [sequence.turns[0].rebuilt_context for sequence in found] == [False, True]
 
 
+def test_a_job_may_require_the_context_that_was_sampled_in(tokenizer: Any) -> None:
+    exact = [user("a"), sampled([1], [2])]
+    (sequence,) = sequences(tokenizer, exact, require_sampled_context=True)
+    assert shown(sequence) == ([1, 2], [2])
+    for turn in (choice([2]), {**choice([], None), "logprobs": None, "prompt_token_ids": [1]}):
+        with pytest.raises(InputProblem, match="which require_sampled_context asks for") as problem:
+            config = {"require_sampled_context": True, "allow_training_without_logprobs": True}
+            sequences(tokenizer, exact, [user("a"), turn], **config)
+        assert problem.value.place == "additional_histories[0].messages_and_choices[1]"
+
+
 def test_ids_without_logprobs_are_trained_on_where_that_is_allowed(tokenizer: Any) -> None:
     known = {**choice([], None), "logprobs": None, "token_ids": [3, 4], "prompt_token_ids": [1, 2]}
     assert sequences(tokenizer, [user("a"), known]) == []
-    (sequence,) = sequences(tokenizer, [user("a"), known], without_logprobs=True)
+    (sequence,) = sequences(tokenizer, [user("a"), known], allow_training_without_logprobs=True)
     assert shown(sequence) == ([1, 2, 3, 4], [3, 4])
 
 

@@ -16,6 +16,7 @@ import { createForking } from './checkpoints/forking.ts'
 import { createMerging } from './checkpoints/merging.ts'
 import { createCheckpoints } from './checkpoints/service.ts'
 import { createHealth } from './health/service.ts'
+import type { JobDefaults } from './jobs/job-config.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { createJobs } from './jobs/service.ts'
 import { createModels } from './models/service.ts'
@@ -30,6 +31,8 @@ export interface EngineOptions {
   baseModel: string
   /** A folder of this machine that the engine may read and write; only the state of open jobs in it needs to last. */
   folder: string
+  /** What jobs do that do not say. */
+  defaults: JobDefaults
 }
 
 export type Training = ReturnType<typeof createTraining>
@@ -96,6 +99,7 @@ export function createTraining(deps: TrainingDeps) {
     trainingData,
     trajectoryCalls,
     runner,
+    defaults: engine.defaults,
   })
   const forking = createForking({
     control,

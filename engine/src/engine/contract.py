@@ -41,6 +41,7 @@ class RlConfig(BaseModel):
     kl_penalty_source: Literal["current_learner", "sample"]
     num_trajectories_learning_rate_multiplier_power: float
     allow_training_without_logprobs: bool
+    require_sampled_context: bool
     packed_sequence_length: int
     seed: int
 

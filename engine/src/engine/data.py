@@ -88,7 +88,7 @@ def add_group(dataset: Dataset, line: bytes, tokenizer: PreTrainedTokenizerBase,
             if advantage == 0:
                 continue
             with at(f"trajectories[{index}]"):
-                sequences = tokenize_trajectory(trajectory, tokenizer, config.allow_training_without_logprobs)
+                sequences = tokenize_trajectory(trajectory, tokenizer, config)
             # Every trajectory counts the same, however long: each of its tokens weighs 1 / (their number).
             num_sampled = sum(sequence.num_sampled for sequence in sequences)
             for sequence in sequences:
@@ -110,7 +110,7 @@ def reward_of(trajectory: Json, index: int) -> float:
         return reward
 
 
-def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, without_logprobs: bool) -> list[Sequence]:
+def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, config: RlConfig) -> list[Sequence]:
     """The sequences of all its histories together: they may share turns."""
     version = trajectory.get("initial_policy_version")
     step = version if type(version) is int else None
@@ -118,7 +118,16 @@ def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, wi
     for place, history in histories_of(trajectory):
         elements, tools = history["messages_and_choices"], history.get("tools")
         with at(f"{place}messages_and_choices"):
-            histories.append(trained_turns(elements, tools, tokenizer, step, without_logprobs))
+            histories.append(
+                trained_turns(
+                    elements,
+                    tools,
+                    tokenizer,
+                    step,
+                    without_logprobs=config.allow_training_without_logprobs,
+                    require_sampled_context=config.require_sampled_context,
+                )
+            )
     return sequences_of(histories)
 
 

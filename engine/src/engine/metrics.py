@@ -10,6 +10,7 @@ MEAN_OVER = {
     "on_policy/logprob_gap_mean": "on_policy/tokens_with_logprobs",
     "on_policy/versions_behind_mean": "on_policy/tokens_with_version",
     "on_policy/share_clipped": "num_trainable_tokens",
+    "on_policy/share_with_rebuilt_context": "num_trainable_tokens",
     "on_policy/ratio_mean": "num_trainable_tokens",
     "on_policy/kl_to_base": "num_trainable_tokens",
 }

@@ -5,6 +5,7 @@ Axes: N sampled token of the row.
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from engine.metrics import Metrics
@@ -12,6 +13,11 @@ from engine.packing import Row
 
 # A grammar that leaves one token lets vLLM report log 1 = 0 for it, whatever the policy thinks of that token.
 FORCED_BELOW = -1e-3
+
+# Nats that rounding alone may make of a mean gap, by the precision of the model. A logit between 16 and 32 has steps of
+# 2^-3 in bfloat16 (8 bits of significand), so rounding one moves it by up to 2^-4, and two independent roundings of it
+# lie 2/3 of that apart on average: 0.042. The last hidden states are rounded as well, and make as much again.
+GAP_OF_ROUNDING = {torch.float32: 0.0, torch.bfloat16: 0.083, torch.float16: 0.011}
 
 
 @dataclass(frozen=True)
@@ -23,9 +29,11 @@ class Measured:
     reference_N: Tensor | None  # of the KL penalty, where there is one
 
 
-def health(row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, policy_step: int) -> Metrics:
+def health(
+    row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, policy_step: int, dtype: torch.dtype
+) -> Metrics:
     """`logprobs_N`: the policy's now; `source_N`: before the job's first update, which is the one that sampled the row
-    when training is on-policy. What cannot be told for a row is left out."""
+    when training is on-policy. `dtype` is what the model computes in. What cannot be told for a row is left out."""
     known_N = ~row.rollout_logprobs_N.isnan()
     rollout_N, source_known_N = row.rollout_logprobs_N[known_N], source_N[known_N]
     num_known = len(rollout_N)
@@ -39,6 +47,7 @@ def health(row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, polic
         gap_N = (rollout_N - source_known_N).abs()
         metrics["on_policy/logprob_gap_mean"] = gap_N.mean().item()
         metrics["on_policy/logprob_gap_max"] = gap_N.max().item()
+        metrics["on_policy/logprob_gap_of_rounding"] = GAP_OF_ROUNDING.get(dtype, 0.0)
     return metrics | context(row) | age(row, policy_step) | bias(row)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import torch
 from peft import PeftModel
@@ -122,7 +123,14 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
         "num_trajectories": float(row.num_trajectories),
         "on_policy/share_clipped": result.share_clipped.item(),
         "on_policy/ratio_mean": result.ratio_mean.item(),
-        **health(row, logprobs_N.detach(), source_N, measured.base_N, job.policy_step),
+        **health(
+            row,
+            logprobs_N.detach(),
+            source_N,
+            measured.base_N,
+            job.policy_step,
+            cast(torch.dtype, run.model.get_base_model().dtype),
+        ),
     }
     if result.kl_policy_ref is not None:
         metrics["kl_policy_ref"] = result.kl_policy_ref.item()

@@ -65,7 +65,9 @@ def trained_turns(
     tools: list[Json] | None,
     tokenizer: PreTrainedTokenizerBase,
     step: int | None = None,
+    *,
     without_logprobs: bool = False,
+    require_sampled_context: bool = False,
 ) -> list[SampledTurn]:
     """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns. `step` is the policy's
     where a choice does not say."""
@@ -81,6 +83,11 @@ def trained_turns(
             if is_rebuilt and element.get("text_completion"):
                 raise ValueError(
                     "a text completion is trained on by its token ids alone: sample it with return_token_ids=true"
+                )
+            if is_rebuilt and require_sampled_context:
+                raise ValueError(
+                    "it does not carry the token ids of its prompt and its answer (prompt_token_ids, token_ids), which "
+                    "require_sampled_context asks for: sample with logprobs=true and send choices as they came"
                 )
             if is_rebuilt:
                 prompt, said = rebuilt(place, tools, tokenizer, ids)

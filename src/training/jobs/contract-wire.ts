@@ -45,6 +45,7 @@ export const RlConfig = z
     kl_penalty_source: z.enum(['current_learner', 'sample']),
     num_trajectories_learning_rate_multiplier_power: z.number(),
     allow_training_without_logprobs: z.boolean(),
+    require_sampled_context: z.boolean(),
     packed_sequence_length: z.int(),
     seed: z.int(),
   })

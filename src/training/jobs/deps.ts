@@ -5,6 +5,7 @@ import type { BaseModels } from '../base-models/service.ts'
 import type { Models } from '../models/service.ts'
 import type { TrainingData } from '../training-data/service.ts'
 import type { TrajectoryCalls } from '../trajectories/trajectory-calls.ts'
+import type { JobDefaults } from './job-config.ts'
 import type { JobRunner } from './runner.ts'
 
 export interface JobsDeps {
@@ -16,4 +17,5 @@ export interface JobsDeps {
   trainingData: TrainingData
   trajectoryCalls: TrajectoryCalls
   runner: JobRunner
+  defaults: JobDefaults
 }

@@ -35,10 +35,26 @@ describe('settings of an RL job', () => {
   })
 
   it('that were stored before a setting was known have its default', () => {
-    const { kl_penalty_source, num_trajectories_learning_rate_multiplier_power, ...earlier } = rlConfigOf(
-      {},
-    ).worker
+    const {
+      kl_penalty_source,
+      num_trajectories_learning_rate_multiplier_power,
+      require_sampled_context,
+      ...earlier
+    } = rlConfigOf({}).worker
     expect(StoredRlConfig.parse({ worker: earlier, kl_penalty_reference_step: null })).toEqual(rlConfigOf({}))
+  })
+})
+
+describe('require_sampled_context', () => {
+  it.each([
+    [undefined, false, false],
+    [undefined, true, true],
+    [null, true, true],
+    [false, true, false],
+    [true, false, true],
+  ])('of a job that says %s and a server that says %s is %s', (given, requireSampledContext, expected) => {
+    const { worker } = rlConfigOf({ require_sampled_context: given }, { requireSampledContext })
+    expect(worker.require_sampled_context).toBe(expected)
   })
 })
 

@@ -31,8 +31,17 @@ export type StoredRlConfig = z.output<typeof StoredRlConfig>
 
 const LATER_RL_SETTINGS: Pick<
   RlConfig,
-  'kl_penalty_source' | 'num_trajectories_learning_rate_multiplier_power'
-> = { kl_penalty_source: 'current_learner', num_trajectories_learning_rate_multiplier_power: 0 }
+  'kl_penalty_source' | 'num_trajectories_learning_rate_multiplier_power' | 'require_sampled_context'
+> = {
+  kl_penalty_source: 'current_learner',
+  num_trajectories_learning_rate_multiplier_power: 0,
+  require_sampled_context: false,
+}
+
+/** What the server decides for jobs that do not say. */
+export interface JobDefaults {
+  requireSampledContext: boolean
+}
 
 /** An SFT job's settings as they are stored. */
 export const StoredSftConfig = z.object({
@@ -42,7 +51,10 @@ export const StoredSftConfig = z.object({
 export type StoredSftConfig = z.output<typeof StoredSftConfig>
 
 /** Fills in every default. Wire: null and absent mean the same, and 0 turns a limit or penalty off. */
-export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
+export function rlConfigOf(
+  given: ExperimentalConfig,
+  { requireSampledContext }: JobDefaults = { requireSampledContext: false },
+): StoredRlConfig {
   return {
     kl_penalty_reference_step: given.kl_penalty_reference_step ?? null,
     kl_penalty_step_lag: given.kl_penalty_step_lag ?? null,
@@ -67,6 +79,7 @@ export function rlConfigOf(given: ExperimentalConfig): StoredRlConfig {
         given.num_trajectories_learning_rate_multiplier_power ??
         LATER_RL_SETTINGS.num_trajectories_learning_rate_multiplier_power,
       allow_training_without_logprobs: given.allow_training_without_logprobs ?? false,
+      require_sampled_context: given.require_sampled_context ?? requireSampledContext,
       packed_sequence_length: given.packed_sequence_length ?? PACKED_SEQUENCE_LENGTH,
       seed: given.seed ?? SEED,
     },

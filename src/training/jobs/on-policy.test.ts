@@ -11,16 +11,26 @@ describe('onPolicyWarnings', () => {
       'on_policy/tokens_without_logprobs': 0,
       'on_policy/share_clipped': 0,
       'on_policy/versions_behind_max': 1,
+      'on_policy/share_with_rebuilt_context': 0,
       'on_policy/tokens_biased': 0,
       'on_policy/tokens_biased_by_top_p': 0,
     }
     expect(codes(metrics)).toEqual([])
   })
 
+  it('knows what rounding makes of log-probabilities', () => {
+    const gap = (mean: number, rounding: number) =>
+      onPolicyWarnings({ 'on_policy/logprob_gap_mean': mean, 'on_policy/logprob_gap_of_rounding': rounding })
+    expect(gap(0.05, 0.08)).toEqual([])
+    expect(gap(0.05, 0)).toMatchObject([{ code: 'logprob_gap', threshold: 0.02 }])
+    expect(gap(0.11, 0.08)).toMatchObject([{ code: 'logprob_gap', threshold: 0.1 }])
+  })
+
   it('names everything that is wrong', () => {
     const metrics = {
       'on_policy/logprob_gap_mean': 0.3,
       'on_policy/tokens_without_logprobs': 5,
+      'on_policy/share_with_rebuilt_context': 0.25,
       'on_policy/share_clipped': 0.5,
       'on_policy/versions_behind_max': 3,
       'on_policy/tokens_forced': 2,
@@ -29,6 +39,7 @@ describe('onPolicyWarnings', () => {
     expect(codes(metrics)).toEqual([
       'logprob_gap',
       'missing_logprobs',
+      'rebuilt_context',
       'clipped',
       'stale_rollouts',
       'forced_tokens',

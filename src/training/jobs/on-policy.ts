@@ -11,18 +11,22 @@ interface Rule {
   metric: string
   /** Values above it warn. */
   threshold: number
+  /** A metric that is added to the threshold, where a step has it. */
+  plus?: string
   message: string
 }
 
 /**
- * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; in bfloat16 single tokens differ by up to
- * 0.07, so a mean above this is no rounding. Importance ratios correct the rest, as long as few are cut off.
+ * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; what rounding makes of them in bfloat16 the
+ * trainer says. A mean of 0.02 nats beyond that is another policy, another context or another temperature, where one step
+ * of training alone makes less. Importance ratios correct the rest, as long as few are cut off.
  */
 const RULES: readonly Rule[] = [
   {
     code: 'logprob_gap',
     metric: 'on_policy/logprob_gap_mean',
     threshold: 0.02,
+    plus: 'on_policy/logprob_gap_of_rounding',
     message:
       'The log-probabilities of the rollouts differ from the trainer’s. Were they sampled from another step, at another temperature, or elsewhere?',
   },
@@ -34,10 +38,10 @@ const RULES: readonly Rule[] = [
   },
   {
     code: 'rebuilt_context',
-    metric: 'on_policy/tokens_with_rebuilt_context',
+    metric: 'on_policy/share_with_rebuilt_context',
     threshold: 0,
     message:
-      'Some choices do not carry the token ids of their prompts, so their context was rendered from messages and may not be what they were sampled from. Sample through this server with logprobs=true and send choices as they came.',
+      'Some choices do not carry the token ids of their prompts, so the context of this share of tokens was rendered from messages and may not be what they were sampled in. Sample through this server with logprobs=true and send choices as they came; require_sampled_context makes a job fail instead.',
   },
   {
     code: 'clipped',
@@ -65,8 +69,9 @@ const BIASED_PREFIX = 'on_policy/tokens_biased_by_'
 
 /** What is wrong with a gradient step, by its metrics. */
 export function onPolicyWarnings(metrics: Readonly<Record<string, number>>): OnPolicyWarning[] {
-  const found = RULES.flatMap(({ code, metric, threshold, message }) => {
+  const found = RULES.flatMap(({ code, metric, plus, message, ...rule }) => {
     const value = metrics[metric] ?? 0
+    const threshold = rule.threshold + (plus === undefined ? 0 : (metrics[plus] ?? 0))
     return value > threshold ? [{ code, message, value, threshold }] : []
   })
   const biased = Object.entries(metrics).flatMap(([name, value]) => {

@@ -26,7 +26,8 @@ export function ownerOf(jobId: string): string {
 
 /** Takes jobs; of a job that is refused nothing stays. */
 export function createSubmitting(deps: JobsDeps) {
-  const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, runner } = deps
+  const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, runner, defaults } =
+    deps
 
   /** @throws 503 without an engine or with too many jobs waiting. */
   async function assertRoom(): Promise<void> {
@@ -79,7 +80,7 @@ export function createSubmitting(deps: JobsDeps) {
       try {
         context.signal.throwIfAborted()
         const { model_id, experimental_config } = body.head()
-        const config = rlConfigOf(experimental_config ?? {})
+        const config = rlConfigOf(experimental_config ?? {}, defaults)
         const counts = body.counts()
         const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
         const row = await submit(job, context)

@@ -49,6 +49,10 @@ const ownFields = {
     .nullish()
     .meta({ description: 'Without effect: log-probabilities are computed in batches of a bounded size' }),
   allow_training_without_logprobs: z.boolean().nullish(),
+  require_sampled_context: z.boolean().nullish().meta({
+    description:
+      'Fail before the first step where a trained turn does not carry the token ids of its prompt, so that its context would be rendered anew',
+  }),
   packed_sequence_length: PackedSequenceLength.nullish(),
   seed: z.int().nonnegative().nullish(),
 }

@@ -6,7 +6,7 @@ import { cancelJob, eventsQuery, isOpen, type Job, type JobEvent, jobQuery } fro
 import { Button } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
-import { formatCount, formatNumber } from '../../components/format.ts'
+import { formatCount, formatNumber, formatShare } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
 import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { notify } from '../../components/toast.ts'
@@ -14,7 +14,7 @@ import { CurveControls } from './curve-controls.tsx'
 import { Curves } from './curves.tsx'
 import { JobPhases } from './job-phases.tsx'
 import { JobState } from './job-state.tsx'
-import { gradientSteps } from './steps.ts'
+import { gradientSteps, rebuiltShare } from './steps.ts'
 
 const route = getRouteApi('/$entity/$project/training/$model/jobs/$job')
 
@@ -53,7 +53,11 @@ export function JobPage() {
       ) : (
         <div className="thin-scroll min-h-0 flex-1 overflow-y-auto">
           {job.error !== null && <StaleBanner error={job.error} onRetry={() => void job.refetch()} />}
-          {job.data === undefined ? <Skeleton className="m-4 h-24" /> : <JobHead job={job.data} />}
+          {job.data === undefined ? (
+            <Skeleton className="m-4 h-24" />
+          ) : (
+            <JobHead job={job.data} rebuilt={rebuiltShare(gradientSteps(events.data ?? []))} />
+          )}
           <Warnings events={events.data ?? []} />
           <JobCurves id={id} events={events.data} isLive={isLive} />
         </div>
@@ -98,7 +102,7 @@ function JobCurves({ id, events, isLive }: { id: string; events: JobEvent[] | un
   )
 }
 
-function JobHead({ job }: { job: Job }) {
+function JobHead({ job, rebuilt }: { job: Job; rebuilt: number | undefined }) {
   const { model: _model, job: _job, ...name } = route.useParams()
   const { model } = route.useParams()
   return (
@@ -116,6 +120,12 @@ function JobHead({ job }: { job: Job }) {
             <dd className="text-strong">{formatCount(value)}</dd>
           </div>
         ))}
+        {rebuilt !== undefined && (
+          <div className="flex gap-1.5">
+            <dt className="text-muted">trained in the context that was sampled in</dt>
+            <dd className="text-strong">{formatShare(1 - rebuilt)}</dd>
+          </div>
+        )}
         <div className="flex gap-1.5">
           <dt className="text-muted">attempts</dt>
           <dd className="text-strong">{job.attempts}</dd>

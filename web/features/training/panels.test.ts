@@ -53,6 +53,19 @@ describe('panelsOf', () => {
     expect(noteOf(0.3, 0.1)).toMatchObject({ tone: 'quiet' })
   })
 
+  it('adds to a limit what rounding makes', () => {
+    const metrics = { 'on_policy/logprob_gap_mean': 0.05, 'on_policy/logprob_gap_of_rounding': 0.08 }
+    const [panel, ...others] = panelsOf(stepsOf([checkpoint(1, metrics)]))
+    expect(panel).toMatchObject({ threshold: 0.1, note: { tone: 'quiet' } })
+    expect(others).toEqual([])
+  })
+
+  it('shows and names tokens whose context was rendered anew', () => {
+    const [panel] = panelsOf(stepsOf([checkpoint(1, { 'on_policy/share_with_rebuilt_context': 0.25 })]))
+    expect(panel).toMatchObject({ title: 'Context rendered anew', note: { tone: 'warn' } })
+    expect(panel?.format?.(0.25)).toMatch(/^25.*%$/)
+  })
+
   it('knows groups without a difference from the counts', () => {
     const metrics = { num_groups_submitted: 8, num_groups_trainable: 2 }
     const panel = panelsOf(stepsOf([checkpoint(1, metrics)])).find(({ title }) => title.startsWith('Groups'))

@@ -22,6 +22,8 @@ interface Known {
   lines: { label: string; color: string; of: string | ((metrics: Step['metrics']) => number | undefined) }[]
   /** Values of the first line above it are said to a person. */
   threshold?: number
+  /** A metric that is added to the threshold, where a step has it. */
+  plus?: string
   crossed?: string
   /** What the number is, while all is well. */
   about: string
@@ -65,6 +67,7 @@ const KNOWN: readonly Known[] = [
       { label: 'max', color: 'kind-tool', of: 'on_policy/logprob_gap_max' },
     ],
     threshold: 0.02,
+    plus: 'on_policy/logprob_gap_of_rounding',
     crossed:
       'The trainer finds other log-probabilities than the sampler. Were rollouts sampled from another step, or elsewhere?',
     about: 'Between sampler and trainer, nats a token.',
@@ -127,6 +130,16 @@ const KNOWN: readonly Known[] = [
     about: 'Tokens whose sampling the trainer cannot correct for.',
   },
   {
+    title: 'Context rendered anew',
+    section: 'health',
+    lines: [{ label: 'tokens', color: 'accent', of: 'on_policy/share_with_rebuilt_context' }],
+    threshold: 0,
+    crossed:
+      'Some choices do not carry the token ids of their prompts, so they are trained on in a context that may not be what they were sampled in.',
+    about: 'Tokens that are not surely trained on in the context that they were sampled in.',
+    format: formatShare,
+  },
+  {
     title: 'Answer length',
     section: 'health',
     lines: [
@@ -153,7 +166,7 @@ export function panelsOf(steps: readonly Step[]): Panel[] {
       const read = typeof of === 'string' ? (metrics: Step['metrics']) => metrics[of] : of
       return { label, color, values: steps.map(({ metrics }) => read(metrics) ?? null) }
     })
-    return lines[0]?.values.some((value) => value !== null) ? [panelOf(entry, lines)] : []
+    return lines[0]?.values.some((value) => value !== null) ? [panelOf(entry, lines, steps)] : []
   })
   const reward = rewardPanel(steps, names, used)
   const others = [...names].filter((name) => !used.has(name) && !DERIVED.has(name)).sort()
@@ -172,10 +185,16 @@ export function panelsOf(steps: readonly Step[]): Panel[] {
 }
 
 /** Shown as parts of known charts. */
-const DERIVED = new Set(['reward_std_dev'])
+const DERIVED = new Set([
+  'reward_std_dev',
+  'on_policy/logprob_gap_of_rounding',
+  'on_policy/tokens_with_rebuilt_context',
+])
 
-function panelOf(entry: Known, lines: Line[]): Panel {
-  const { title, section, threshold, crossed, about, format } = entry
+function panelOf(entry: Known, lines: Line[], steps: readonly Step[]): Panel {
+  const { title, section, crossed, about, format } = entry
+  const more = entry.plus === undefined ? 0 : (steps.at(-1)?.metrics[entry.plus] ?? 0)
+  const threshold = entry.threshold === undefined ? undefined : entry.threshold + more
   const newest = lines[0]?.values.findLast((value) => value !== null)
   const isCrossed = threshold !== undefined && newest != null && newest > threshold
   return {

@@ -47,6 +47,16 @@ export function gradientSteps(events: readonly JobEvent[]): Step[] {
     .map(({ data }, index) => ({ step: index + 1, metrics: numbersOf(data), isProvisional: false }))
 }
 
+/** The share of a job's tokens whose context was rendered anew; undefined before the first step that says so. */
+export function rebuiltShare(steps: readonly Step[]): number | undefined {
+  const known = steps.flatMap(({ metrics }) => {
+    const share = metrics['on_policy/share_with_rebuilt_context']
+    return share === undefined ? [] : [{ share, tokens: metrics['num_trainable_tokens'] ?? 1 }]
+  })
+  const tokens = known.reduce((sum, step) => sum + step.tokens, 0)
+  return tokens === 0 ? undefined : known.reduce((sum, step) => sum + step.share * step.tokens, 0) / tokens
+}
+
 function meanMetrics(events: readonly JobEvent[]): Record<string, number> {
   const sums = new Map<string, { sum: number; count: number }>()
   for (const { metrics } of gradientSteps(events)) {
