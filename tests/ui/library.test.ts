@@ -43,6 +43,10 @@ test('links to lists of objects open the library at their kind; an object is fou
   }
   await page.goto(`/${project}/weave/monitors`)
   await expect(page.getByRole('row', { name: /watcher/ })).toContainText('Exact is Python code')
+  await page.getByRole('row', { name: /watcher/ }).click()
+  const monitor = page.getByRole('region', { name: 'Monitor' })
+  await expect(monitor).toContainText('does not work')
+  await expect(monitor).toContainText('Exact is Python code')
 
   await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Library' }).click()
   const list = page.getByRole('grid', { name: 'All objects' })

@@ -32,6 +32,7 @@ test('a dataset shows the columns of all its rows, and a log scale says what it 
   await page.getByRole('button', { name: 'Log scale' }).click()
   await expect(loss).toContainText('6 values are 0 or below')
   await expect(page.getByRole('figure', { name: 'time', exact: true })).not.toContainText('0 or below')
+  await expect(page.getByRole('region', { name: 'Alerts' })).toContainText('Losses are odd')
   expect(await seriousViolations(page)).toEqual([])
 })
 

@@ -9,17 +9,17 @@ export type Direction = 'less' | 'more'
 export type Directions = ReadonlyMap<string, Direction>
 
 /** The object of a project that keeps what people decided; its newest version holds all of it. */
-const OBJECT = 'heddle_metric_directions'
+export const DIRECTIONS_OBJECT = 'heddle_metric_directions'
 
 export function directionsQuery(project: string) {
   return queryOptions({
-    queryKey: ['objects', project, OBJECT],
+    queryKey: ['objects', project, DIRECTIONS_OBJECT],
     queryFn: ({ signal }) => readDirections(project, signal),
   })
 }
 
 async function readDirections(project: string, signal: AbortSignal): Promise<Directions> {
-  const filter = { object_ids: [OBJECT], latest_only: true }
+  const filter = { object_ids: [DIRECTIONS_OBJECT], latest_only: true }
   const [latest] = await listObjects(project, filter, { signal, values: 'with' })
   const stored = Object.entries(objectOf(objectOf(latest?.val)['directions']))
   return new Map(
@@ -40,7 +40,7 @@ export async function saveDirection(
   const directions = new Map(known).set(metric, direction)
   // With its time, going back to an earlier decision is a version of its own and not the old one again.
   const val = { directions: Object.fromEntries(directions), changed_at: new Date().toISOString() }
-  await askJson('/obj/create', { body: { obj: { project_id: project, object_id: OBJECT, val } } })
+  await askJson('/obj/create', { body: { obj: { project_id: project, object_id: DIRECTIONS_OBJECT, val } } })
   return directions
 }
 

@@ -1,11 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
-import type { MetricsRes, RunItem } from '../../src/tracking/runs/wire.ts'
+import type { MetricsRes, RunItem, RunRes } from '../../src/tracking/runs/wire.ts'
 import { askJson } from './client.ts'
 import { type ProjectName, projectId } from './project.ts'
 import { LIVE_MS } from './query-client.ts'
 
 export type Run = z.output<typeof RunItem>
+export type RunAlert = z.output<typeof RunRes>['alerts'][number]
 type Metrics = z.output<typeof MetricsRes>
 
 /** Runs that a project's list shows, the newest. */
@@ -32,7 +33,7 @@ function runPath({ entity, project }: ProjectName, run: string): string {
 export function runQuery(name: ProjectName, run: string) {
   return queryOptions({
     queryKey: ['runs', projectId(name), run],
-    queryFn: ({ signal }) => askJson<Run>(runPath(name, run), { signal }),
+    queryFn: ({ signal }) => askJson<z.output<typeof RunRes>>(runPath(name, run), { signal }),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? LIVE_MS : false),
   })
 }

@@ -1,4 +1,4 @@
-"""A dataset whose rows have different columns, by weave, and a run with losses on both sides of zero, by wandb."""
+"""A dataset whose rows have different columns, by weave, and a run with losses on both sides of zero and an alert, by wandb."""
 
 import json
 import os
@@ -22,4 +22,5 @@ with wandb.init(
 ) as run:
     for step in range(10):
         run.log({"loss": 4 - step, "time": step + 1})
+    run.alert("Losses are odd", "They cross zero.", level=wandb.AlertLevel.WARN)
 print(json.dumps({"run": "losses"}))

@@ -3,6 +3,7 @@ import type { StoredObject } from '../../api/objects.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
+import { MonitorStatus } from '../../components/monitor-status.tsx'
 import { Badge, Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 
@@ -81,16 +82,14 @@ export const MONITOR_COLUMNS: readonly TableColumn<ObjectRow>[] = [
 
 function State({ monitor }: { monitor: MonitorState | undefined }) {
   if (monitor === undefined) return null
-  if (!monitor.is_active) return <Status kind="pending" word="not active" />
-  const [problem] = monitor.problems
-  if (problem !== undefined)
-    return (
-      <span className="flex items-center gap-1.5" title={monitor.problems.join('\n')}>
-        <Status kind="error" word="does not work" show="dot" />
-        <span className="truncate text-error">{problem}</span>
-      </span>
-    )
-  return <Status kind="running" word="active" />
+  const [problem] = monitor.is_active ? monitor.problems : []
+  if (problem === undefined) return <MonitorStatus monitor={monitor} />
+  return (
+    <span className="flex items-center gap-1.5" title={monitor.problems.join('\n')}>
+      <Status kind="error" word="does not work" show="dot" />
+      <span className="truncate text-error">{problem}</span>
+    </span>
+  )
 }
 
 /** Two lines of an object, on a phone. */

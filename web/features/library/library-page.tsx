@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
+import { DIRECTIONS_OBJECT } from '../../api/metric-directions.ts'
 import { monitorsQuery } from '../../api/monitors.ts'
 import { listObjects, OBJECTS_MAX } from '../../api/objects.ts'
 import { projectId } from '../../api/project.ts'
@@ -28,6 +29,8 @@ export function LibraryPage() {
     queryKey: ['objects', project, 'library', kind],
     queryFn: ({ signal }) =>
       listObjects(project, { ...filter, latest_only: true }, { signal, values: 'without' }),
+    // These pages keep it for themselves; nobody published it.
+    select: (objects) => objects.filter(({ object_id }) => object_id !== DIRECTIONS_OBJECT),
   })
   const monitors = useQuery({ ...monitorsQuery(project), enabled: kind === 'monitors' })
   const wanted = find.toLowerCase()

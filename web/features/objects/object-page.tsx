@@ -10,6 +10,7 @@ import { CodeBlock, ErrorState, Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { VersionSelect } from '../../components/version-select.tsx'
+import { MonitorSection } from './monitor-section.tsx'
 import { VersionDiff } from './version-diff.tsx'
 
 const route = getRouteApi('/$entity/$project/objects/$name/versions/$version')
@@ -89,6 +90,7 @@ export function ObjectPage() {
                   </Link>
                 )}
               </p>
+              {found.base_object_class === 'Monitor' && <MonitorSection project={project} name={name} />}
               {search.with === '' ? (
                 <Content project={project} found={found} />
               ) : (

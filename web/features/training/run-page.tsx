@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx'
 import { EmptyState, ErrorState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { CurveControls } from './curve-controls.tsx'
+import { RunAlerts } from './run-alerts.tsx'
 import { RunCurves } from './run-curves.tsx'
 import { RunState } from './run-state.tsx'
 import type { CurveSettings } from './search.ts'
@@ -60,6 +61,7 @@ export function RunPage({ name, run, settings, onSettings }: RunPageProps) {
         <ErrorState title="The run could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
         <div className="thin-scroll min-h-0 flex-1 overflow-y-auto">
+          {data !== undefined && <RunAlerts alerts={data.alerts} />}
           <RunCurves name={name} run={run} isLive={data?.state === 'running'} settings={settings} />
           {data !== undefined && (
             <div className="flex flex-col gap-3 px-4 pb-4">
