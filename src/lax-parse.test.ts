@@ -64,6 +64,14 @@ describe('parseLax', () => {
     expect(read(z.array(z.int()), texts)).toHaveLength(100_000)
   })
 
+  it('tells the first issue alone where that is enough, and still reads what can be read', () => {
+    const schema = z.object({ a: z.array(z.int()) })
+    const all = { a: ['x', ...Array<string>(1_000).fill('y')] }
+    expect(parseLax(schema, all).error?.issues).toHaveLength(1_001)
+    expect(parseLax(schema, all, { issues: 'first' }).error?.issues).toMatchObject([{ path: ['a', 0] }])
+    expect(parseLax(schema, { a: ['1', '2'] }, { issues: 'first' }).data).toEqual({ a: [1, 2] })
+  })
+
   it('does not write to prototypes', () => {
     const value: unknown = JSON.parse('{"__proto__": {"polluted": "1"}}')
     const schema = z.record(z.string(), z.record(z.string(), z.int()))

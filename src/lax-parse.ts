@@ -3,6 +3,9 @@ import type { z } from 'zod'
 /** A pass reads what the pass before could not see: alternatives of a union inside another are few. */
 const PASSES_MAX = 8
 
+/** zod ends a list, an object or a record at what is wrong with it; its types show this to those alone who extend it. */
+const FIRST_ISSUE: z.core.ParseContextInternal<z.core.$ZodIssue> = { error: integerError, abortEarly: true }
+
 /** Longer texts are no numbers that a field could hold. */
 const NUMBER_CHARS_MAX = 64
 
@@ -14,12 +17,19 @@ const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
  * Parses a part of a request as the services whose clients we serve read it, which is pydantic's lax mode: where a number is
  * wanted, the text "5" is 5 and true is 1; where a boolean is wanted, 1 and the words "true", "yes", "on", "y", "t" are
  * true, in upper or lower case, and their opposites false. Nothing else is converted. What is right as it stands is never
- * touched, so that a text stays a text where a field takes both.
+ * touched, so that a text stays a text where a field takes both. With `first`, what else is wrong is not looked for where the
+ * first thing that is cannot be read another way.
  */
 export function parseLax<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
+  { issues = 'all' }: { issues?: 'all' | 'first' } = {},
 ): z.ZodSafeParseResult<z.output<Schema>> {
+  if (issues === 'first') {
+    const parsed = schema.safeParse(value, FIRST_ISSUE)
+    const isMendable = parsed.error?.issues.some((issue) => readingsOf(issue, [], value).length > 0)
+    if (isMendable !== true) return parsed
+  }
   let current = value
   for (let pass = 1; ; pass++) {
     const parsed = schema.safeParse(current, { error: integerError })

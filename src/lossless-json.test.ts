@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AnyJson, JsonObject, keepShapeOf } from './json-text-wire.ts'
+import { keepShapeOf } from './body-shape.ts'
+import { AnyJson, JsonObject } from './json-text-wire.ts'
 import { JsonText, memberText, parseKeeping, stringify } from './lossless-json.ts'
 
 const Start = z.object({ id: z.string(), inputs: JsonObject, output: AnyJson.nullish() })

@@ -1,3 +1,5 @@
+import { tooDeep } from './json-limits.ts'
+
 /**
  * JSON that keeps what `JSON.parse` loses: `1.0` stays `1.0`, integers keep every digit, keys keep their order.
  * Payloads travel through the server as the client's own text ({@link JsonText}); only the envelope is parsed.
@@ -28,12 +30,16 @@ export type KeepShape = 'text' | { readonly [key: string]: KeepShape }
 
 /**
  * Parses a document and keeps the parts that `keep` names as {@link JsonText}; `null` stays `null`.
- * @throws SyntaxError when the text is not JSON.
+ * @throws SyntaxError when the text is not JSON; 400 for a part of more than `levelsMax` levels.
  */
-export function parseKeeping(text: string, keep: KeepShape | undefined): unknown {
+export function parseKeeping(
+  text: string,
+  keep: KeepShape | undefined,
+  { levelsMax = Number.POSITIVE_INFINITY }: { levelsMax?: number } = {},
+): unknown {
   const whole: unknown = JSON.parse(text)
   if (keep === undefined) return whole
-  return take(text, skipSpace(text, 0), keep).value
+  return take({ text, levelsMax }, skipSpace(text, 0), keep).value
 }
 
 /** Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. */
@@ -141,38 +147,50 @@ interface Taken {
   end: number
 }
 
-function take(text: string, at: number, keep: KeepShape | undefined): Taken {
-  if (keep === undefined || keep === 'text' || (text[at] !== '{' && text[at] !== '[')) {
-    const end = endOfValue(text, at)
-    const source = text.slice(at, end)
-    const value: unknown = keep === 'text' && source !== 'null' ? new JsonText(source) : JSON.parse(source)
-    return { value, end }
-  }
-  return text[at] === '{' ? takeObject(text, at, keep) : takeArray(text, at, keep['*'])
+interface Source {
+  text: string
+  levelsMax: number
 }
 
-function takeObject(text: string, start: number, keep: { readonly [key: string]: KeepShape }): Taken {
+function take(source: Source, at: number, keep: KeepShape | undefined): Taken {
+  const { text, levelsMax } = source
+  if (keep === undefined || keep === 'text' || (text[at] !== '{' && text[at] !== '[')) {
+    const end = endOfValue(text, at, levelsMax)
+    const part = text.slice(at, end)
+    const value: unknown = keep === 'text' && part !== 'null' ? new JsonText(part) : JSON.parse(part)
+    return { value, end }
+  }
+  return text[at] === '{' ? takeObject(source, at, keep) : takeArray(source, at, keep['*'])
+}
+
+function takeObject(source: Source, start: number, keep: { readonly [key: string]: KeepShape }): Taken {
+  const { text } = source
   const object: Record<string, unknown> = {}
   let at = skipSpace(text, start + 1)
   while (text[at] !== '}') {
     const nameEnd = endOfString(text, at)
     const name = JSON.parse(text.slice(at, nameEnd)) as string
     at = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    const member = take(text, at, Object.hasOwn(keep, name) ? keep[name] : keep['*'])
-    // defineProperty, because a plain assignment to "__proto__" would change the prototype.
-    if (name === '__proto__') Object.defineProperty(object, name, { value: member.value, enumerable: true })
-    else object[name] = member.value
+    const member = take(source, at, Object.hasOwn(keep, name) ? keep[name] : keep['*'])
+    setMember(object, name, member.value)
     at = skipSpace(text, member.end)
     if (text[at] === ',') at = skipSpace(text, at + 1)
   }
   return { value: object, end: at + 1 }
 }
 
-function takeArray(text: string, start: number, keep: KeepShape | undefined): Taken {
+/** Sets a member of any name: a plain assignment to `__proto__` would change the prototype. */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value
+  else Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
+}
+
+function takeArray(source: Source, start: number, keep: KeepShape | undefined): Taken {
+  const { text } = source
   const items: unknown[] = []
   let at = skipSpace(text, start + 1)
   while (text[at] !== ']') {
-    const item = take(text, at, keep)
+    const item = take(source, at, keep)
     items.push(item.value)
     at = skipSpace(text, item.end)
     if (text[at] === ',') at = skipSpace(text, at + 1)
@@ -203,7 +221,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-function endOfValue(text: string, at: number): number {
+function endOfValue(text: string, at: number, levelsMax = Number.POSITIVE_INFINITY): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return endOfString(text, at)
   if (first !== 0x7b && first !== 0x5b) return endOfScalar(text, at)
@@ -215,8 +233,9 @@ function endOfValue(text: string, at: number): number {
       position = endOfString(text, position)
       continue
     }
-    if (code === 0x7b || code === 0x5b) depth++
-    else if (code === 0x7d || code === 0x5d) depth--
+    if (code === 0x7b || code === 0x5b) {
+      if (++depth > levelsMax) throw tooDeep()
+    } else if (code === 0x7d || code === 0x5d) depth--
     position++
   } while (depth > 0)
   return position

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Fields, replyOf, useTestServer } from '../testing.ts'
+import { type Fields, useTestServer } from '../testing.ts'
 import { exportSpans, spanOf } from '../trace/otlp/test-spans.ts'
-import { finishedCall } from '../trace/test-calls.ts'
+import { finishedCall, writeDeepCalls } from '../trace/test-calls.ts'
 import { chatCall, useCollecting } from './test-collecting.ts'
 
 const server = useTestServer()
@@ -208,7 +208,7 @@ describe('POST /v2/{entity}/{project}/collect of calls with a value that no data
     const project = server.newProject()
     const calls = [chatCall('q', 'a', odd), chatCall('q', 'a', { attributes: { n: 1 } })]
     const body = JSON.stringify({ batch: calls }).replaceAll(JSON.stringify(DEEP), deep)
-    await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
+    await writeDeepCalls(server, project, body)
     const reply = await collect(project, { from: FROM, into, ...fields })
     expect(reply.rows).toBe(1)
     expect(reply.left_out).toMatchObject([{ count: 1, example_call_id: calls[0]?.id }])

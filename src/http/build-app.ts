@@ -3,22 +3,28 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
+import { bodyShapeOf, keptOf } from '../body-shape.ts'
 import { newId } from '../ids.ts'
-import { keepShapeOf } from '../json-text-wire.ts'
 import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
-import { type KeepShape, stringify } from '../lossless-json.ts'
+import { stringify } from '../lossless-json.ts'
 import type { WebPages } from '../web/pages.ts'
 import { addApiDocs } from './api-docs.ts'
 import { streamArriving } from './arriving-body.ts'
 import type { Authenticate } from './auth.ts'
 import type { CallContext } from './caller.ts'
-import { checkEnvelope } from './envelope-bounds.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
 import { openApiDocument } from './openapi.ts'
-import { type Arriving, BODY_BYTES_MAX, readDecompressed, readJson, readMultipart } from './request-body.ts'
+import {
+  type Arriving,
+  BODY_BYTES_MAX,
+  type ReadBody,
+  readDecompressed,
+  readJson,
+  readMultipart,
+} from './request-body.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
@@ -113,12 +119,13 @@ function handlerOf(
   bodies: HeldBodies,
   { authenticate, log, observe }: AppOptions,
 ): Handler {
-  const keep = declaration.body === undefined ? undefined : keepShapeOf(declaration.body)
+  const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
+  const read = { shape, keep: keptOf(shape) }
   return async (request, pathParams, body) => {
     const requestId = requestIdOf(request)
     const started = performance.now()
     const url = new URL(request.url)
-    const work: Work = { requestId, body, bodies, query: queryOf(url), pathParams, keep, authenticate }
+    const work: Work = { requestId, body, bodies, query: queryOf(url), pathParams, read, authenticate }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
@@ -168,7 +175,7 @@ interface Work {
   held?: HeldBody
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
-  keep: KeepShape | undefined
+  read: ReadBody
   authenticate: Authenticate
 }
 
@@ -188,7 +195,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   }
   const input = {
     ...parsePart('query', declaration.query, work.query),
-    ...(await bodyOf(declaration, { headers: request.headers, body: work.body }, { held, keep: work.keep })),
+    ...(await bodyOf(declaration, { headers: request.headers, body: work.body }, { held, read: work.read })),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   const result: unknown = await declaration.handle(input, context)
@@ -203,7 +210,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
 async function bodyOf(
   declaration: Route,
   request: Arriving,
-  { held, keep }: { held: HeldBody; keep: KeepShape | undefined },
+  { held, read }: { held: HeldBody; read: ReadBody },
 ): Promise<object> {
   if (declaration.bodyKind === 'stream') return { stream: streamArriving(request.body) }
   if (declaration.body === undefined) return {}
@@ -211,14 +218,18 @@ async function bodyOf(
   if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, limits) }
   if (declaration.bodyKind === 'multipart')
     return parsePart('body', declaration.body, await readMultipart(request, limits))
-  const raw = await readJson(request, { ...limits, keep })
-  checkEnvelope(raw)
-  return parsePart('body', declaration.body, raw)
+  const { value, size } = await readJson(request, { ...limits, ...read })
+  return parsePart('body', declaration.body, value, { issues: size === 'large' ? 'first' : 'all' })
 }
 
-function parsePart(part: string, schema: z.ZodType | undefined, value: unknown): object {
+function parsePart(
+  part: string,
+  schema: z.ZodType | undefined,
+  value: unknown,
+  options: { issues?: 'all' | 'first' } = {},
+): object {
   if (schema === undefined) return {}
-  const parsed = parseLax(schema, value)
+  const parsed = parseLax(schema, value, options)
   if (!parsed.success) throw validationFailure(part, parsed.error, value)
   return parsed.data as object
 }

@@ -24,7 +24,20 @@ describe('POST /calls/stream_query', () => {
     const body = `{"project_id":"a/b","query":{"$expr":${query}}}`
     expect(await refused('/calls/stream_query', body)).toEqual({
       status: 400,
-      body: { reason: 'The request is nested too deeply' },
+      body: { reason: 'The body is nested more than 1000 levels deep' },
     })
+  })
+
+  it('422 for a query of more parts than are looked at, and not for one with many values', async () => {
+    const query = (condition: string, count: number) =>
+      `{"project_id":"a/b","query":{"$expr":{"$and":[${Array(count).fill(condition)}]}}}`
+    expect(await refused('/calls/stream_query', query('{"$eq":[1]}', 90_000))).toEqual({
+      status: 422,
+      body: { detail: [expect.objectContaining({ msg: 'A query has at most 8000 parts' })] },
+    })
+    const values = Array(10_000).fill('{"$literal":1}')
+    const asked = `{"$in":[{"$getField":"id"},[${values}]]}`
+    const reply = await server.request('/calls/stream_query', { method: 'POST', body: query(asked, 1) })
+    expect(reply.status).toBe(200)
   })
 })

@@ -1,8 +1,12 @@
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
+import type { BodyShape } from '../body-shape.ts'
 import { ClientError, clientGone, invalidRequest, unsupportedMediaType } from '../errors.ts'
+import { JSON_DEPTH_MAX } from '../json-limits.ts'
 import { type KeepShape, parseKeeping } from '../lossless-json.ts'
+import { parseSliced } from '../sliced-json.ts'
 import { type BodyLimits, bodyTooLarge, readArriving } from './arriving-body.ts'
+import { checkEnvelope } from './envelope-bounds.ts'
 import type { UploadedFile } from './route.ts'
 import { jsonInvalid, ValidationFailure } from './validation-error.ts'
 
@@ -57,17 +61,33 @@ export async function readDecompressed(request: Arriving, limits: BodyLimits): P
   }
 }
 
+/**
+ * A body up to this is parsed at once, in a millisecond at most, and all that is wrong with it is told; of a larger one, the
+ * first thing is.
+ */
+const PARSED_AT_ONCE_BYTES_MAX = 32 * 1024
+
+/** What a route reads of its body. */
+export interface ReadBody {
+  shape: BodyShape
+  keep: KeepShape | undefined
+}
+
 /** Wire: some clients send JSON with another Content-Type or none, so the type is not looked at. */
 export async function readJson(
   request: Arriving,
-  { keep, ...limits }: BodyLimits & { keep: KeepShape | undefined },
-): Promise<unknown> {
+  { shape, keep, ...limits }: BodyLimits & ReadBody,
+): Promise<{ value: unknown; size: 'small' | 'large' }> {
   const bytes = await readBytes(request, limits)
   if (bytes.byteLength === 0) {
     throw new ValidationFailure([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }])
   }
   try {
-    return parseKeeping(bytes.toString('utf8'), keep)
+    if (bytes.byteLength > PARSED_AT_ONCE_BYTES_MAX)
+      return { value: await parseSliced(bytes, shape), size: 'large' }
+    const value = parseKeeping(bytes.toString('utf8'), keep, { levelsMax: JSON_DEPTH_MAX })
+    checkEnvelope(value)
+    return { value, size: 'small' }
   } catch (error) {
     if (error instanceof SyntaxError) throw jsonInvalid(error)
     throw error

@@ -228,7 +228,9 @@ describe('hostile requests', () => {
     const body = `{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"x":${deep}}}`
     const response = await server.request('/v1/chat/completions', { method: 'POST', body })
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ error: { message: 'The request is nested too deeply' } })
+    expect(await response.json()).toMatchObject({
+      error: { message: 'The body is nested more than 1000 levels deep' },
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { keepShapeOf } from '../../json-text-wire.ts'
+import { keepShapeOf } from '../../body-shape.ts'
 import { parseKeeping } from '../../lossless-json.ts'
 import { Call } from './wire.ts'
 

@@ -247,7 +247,7 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: `x${index}` }))] })).toBe(200)
   })
 
-  it('400 for more conditions than are looked at, at once, however long they are', async () => {
+  it('400 for more conditions than are looked at, 422 for more than are read, at once, however long they are', async () => {
     const searched = (index: number) => ({ $contains: { input: field, substr: { $literal: `x${index}` } } })
     expect(await count({ $and: each(1990, searched) })).toBe(400)
     const deep = { $getField: `inputs.${Array.from({ length: 31 }, (_, index) => index).join('.')}` }
@@ -255,9 +255,10 @@ describe('POST /calls/query_stats for queries of many parts', () => {
       400,
     )
     expect(await count({ $in: [field, each(60_000, (index) => ({ $literal: `x${index}` }))] })).toBe(400)
-    expect(await count({ $or: each(50_000, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })).toBe(
-      400,
-    )
+    const anyOf = (conditions: number) =>
+      count({ $or: each(conditions, (index) => ({ $eq: [field, { $literal: `x${index}` }] })) })
+    expect(await anyOf(1_500)).toBe(400)
+    expect(await anyOf(50_000)).toBe(422)
     expect(
       await count({ $in: [field, each(50_000, (index) => ({ $literal: index % 2 ? index : 'x' }))] }),
     ).toBe(400)

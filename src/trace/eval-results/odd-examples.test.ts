@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { bytesDigest, jsonDigest } from '../digest.ts'
-import { finishedCall } from '../test-calls.ts'
+import { finishedCall, writeDeepCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
@@ -20,7 +20,7 @@ async function evaluate(project: string, examples: readonly string[]): Promise<s
     return JSON.stringify(trial).replace('{"example":""}', () => `{"example":${example}}`)
   })
   const body = `{"batch":[${trials.join(',')}]}`
-  await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
+  await writeDeepCalls(server, project, body)
   return run
 }
 

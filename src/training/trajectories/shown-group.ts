@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AnyJson, keepShapeOf } from '../../json-text-wire.ts'
+import { keepShapeOf } from '../../body-shape.ts'
+import { AnyJson } from '../../json-text-wire.ts'
 import { type JsonText, parseKeeping } from '../../lossless-json.ts'
 import { History } from './turns.ts'
 
