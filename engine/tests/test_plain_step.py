@@ -69,13 +69,13 @@ def cispo(model: PeftModel, groups: list[Json]) -> Tensor:
             tokens = [*last["prompt_token_ids"], *ids_of(last)]
             logprobs_T = logprobs_of(model, tokens)
             turns: list[Tensor] = []
-            rollout: list[float] = []
+            theirs: list[float] = []
             for element in sampled:
                 start = len(element["prompt_token_ids"]) - 1
                 turns.append(logprobs_T[start : start + len(ids_of(element))])
-                rollout += [item["logprob"] for item in element["logprobs"]["content"]]
+                theirs += [item["logprob"] for item in element["logprobs"]["content"]]
             advantage = (attempt["reward"] - mean) / deviation
-            parts.append((torch.cat(turns), torch.tensor(rollout), advantage, 1 / len(rollout)))
+            parts.append((torch.cat(turns), torch.tensor(theirs), advantage, 1 / len(theirs)))
     num_tokens = sum(len(own) for own, *_ in parts)
     mean_weight = sum(weight * len(own) for own, _, _, weight in parts) / num_tokens
     size = sum(abs(advantage) * weight / mean_weight * len(own) for own, _, advantage, weight in parts) / num_tokens
