@@ -114,7 +114,7 @@ export function memberText(text: string, key: string | number): string | undefin
     let name: string | number = index
     if (typeof key === 'string') {
       const nameEnd = endOfString(text, at)
-      name = JSON.parse(text.slice(at, nameEnd)) as string
+      name = nameOf(text, at, nameEnd)
       at = skipSpace(text, skipSpace(text, nameEnd) + 1)
     }
     const end = endOfValue(text, at)
@@ -123,6 +123,30 @@ export function memberText(text: string, key: string | number): string | undefin
     if (text[at] === ',') at = skipSpace(text, at + 1)
   }
   return found
+}
+
+/** The texts of some members of an object text, all found in one go; undefined for what is not there. */
+export function memberTexts(text: string, names: readonly string[]): (string | undefined)[] {
+  const found = new Map<string, string>()
+  let at = skipSpace(text, 0)
+  if (text[at] !== '{') return names.map(() => undefined)
+  at = skipSpace(text, at + 1)
+  while (text[at] !== '}') {
+    const nameEnd = endOfString(text, at)
+    const name = nameOf(text, at, nameEnd)
+    const start = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    const end = endOfValue(text, start)
+    if (names.includes(name)) found.set(name, text.slice(start, end))
+    at = skipSpace(text, end)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
+  }
+  return names.map((name) => found.get(name))
+}
+
+/** Most names have no escapes, and parsing them takes longer than all else. */
+function nameOf(text: string, start: number, end: number): string {
+  const name = text.slice(start + 1, end - 1)
+  return name.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : name
 }
 
 /** An object's text with one member replaced, added at the end, or left out (`undefined`). */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NO_INTEGER } from '../lax-parse.ts'
+import { JsonText } from '../lossless-json.ts'
 
 /** One entry of a 422 body, in the words that FastAPI clients know. */
 export interface ValidationDetail {
@@ -160,6 +161,23 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 
 function summary(input: unknown): unknown {
   if (input === undefined) return null
-  const text = JSON.stringify(input) ?? 'null'
+  const text = startOfJson(input, INPUT_CHARS_MAX)
   return text.length <= INPUT_CHARS_MAX ? input : `${text.slice(0, INPUT_CHARS_MAX)}…`
+}
+
+/** The JSON of a value, or more than `chars` characters of its start: the whole of a large one takes seconds to write. */
+function startOfJson(value: unknown, chars: number): string {
+  if (value instanceof JsonText) return value.text.slice(0, chars + 1)
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (ArrayBuffer.isView(value)) return `"${value.byteLength} bytes"`
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  for (const [key, member] of Object.entries(value)) {
+    if (text.length > chars) return text
+    if (text.length > 1) text += ','
+    if (!isList) text += `${JSON.stringify(key.slice(0, chars))}:`
+    text += startOfJson(member, chars - text.length)
+  }
+  return text + (isList ? ']' : '}')
 }

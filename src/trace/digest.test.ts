@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bytesDigest, jsonDigest, tableDigest } from './digest.ts'
+import { digestOf } from './digest-thread.ts'
 import { DIGESTS } from './test-digests.ts'
 
 describe('jsonDigest', () => {
@@ -11,6 +12,7 @@ describe('jsonDigest', () => {
     expect(jsonDigest('1e2')).toBe(jsonDigest('100.0'))
     expect(jsonDigest('1e2')).not.toBe(jsonDigest('100'))
     expect(jsonDigest('{"a":0,"a":1}')).toBe(jsonDigest('{"a":1}'))
+    expect(jsonDigest('{"b":2,"a":0,"\\u0061":1}')).toBe(jsonDigest('{"a":1,"b":2}'))
   })
 })
 
@@ -27,5 +29,18 @@ describe('tableDigest', () => {
   it('hashes row digests in order', () => {
     const rows = ['{"a":1}', '{"a":"x","b":[1]}'].map(jsonDigest)
     expect(tableDigest(rows)).toBe('961c194fcfd17df71f481d7deb215448f174de9d9f561f44acbb0d0b7498b986')
+  })
+})
+
+describe('digestOf', () => {
+  it('is the same for large values, which are digested in another thread, and refuses what jsonDigest does', async () => {
+    const large = (member: string) => `{"b":[${'1,1.50,'.repeat(200_000)}"é"],"a":${member}}`
+    expect(await digestOf(large('{"\\u0062":2,"a":1}'))).toBe(jsonDigest(large('{"a":1,"b":2}')))
+    const [internal, after] = await Promise.allSettled([
+      digestOf(large('"weave-trace-internal:///p/object/o:1"')),
+      digestOf(large('1')),
+    ])
+    expect(internal).toMatchObject({ reason: { status: 400, message: 'Unexpected internal ref format' } })
+    expect(after).toMatchObject({ value: jsonDigest(large('1')) })
   })
 })

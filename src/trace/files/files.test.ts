@@ -72,6 +72,44 @@ describe('POST /file/content', () => {
   })
 })
 
+describe('POST /file/create of a hostile form', () => {
+  async function statusOf(form: string, type = 'multipart/form-data; boundary=X'): Promise<unknown> {
+    const headers = { 'content-type': type }
+    const reply = await server.request('/file/create', { method: 'POST', headers, body: form })
+    return { status: reply.status, said: JSON.stringify(await reply.json()) }
+  }
+  const field = '--X\r\ncontent-disposition: form-data; name="a"; filename="f"\r\n\r\n1\r\n'
+
+  it('413 for more fields, or longer headers of one, than a form has', async () => {
+    expect(await statusOf(`${field.repeat(200_000)}--X--\r\n`)).toEqual({
+      status: 413,
+      said: expect.stringContaining('at most 100 fields'),
+    })
+    expect(await statusOf(`--X\r\n${'a: b\r\n'.repeat(200_000)}\r\n1\r\n--X--\r\n`)).toEqual({
+      status: 413,
+      said: expect.stringContaining('at most 8192 bytes'),
+    })
+  })
+
+  it.each([
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'text/plain; boundary=X',
+    'multipart/form-data; boundary=Y',
+    `multipart/form-data; boundary=${'X'.repeat(71)}`,
+  ])('422 for a body that is no form of the type %s', async (type) => {
+    expect(await statusOf(`${field}--X--\r\n`, type)).toEqual({
+      status: 422,
+      said: expect.stringContaining('multipart_invalid'),
+    })
+  })
+
+  it('looks for the delimiter with which the form is read', async () => {
+    const type = 'multipart/form-data; a="; boundary=Z"; boundary=X'
+    expect(await statusOf(`${field.repeat(200)}--X--\r\n`, type)).toMatchObject({ status: 422 })
+  })
+})
+
 describe('POST /files/create, /files/content and /files/stats', () => {
   it('200 as under their newer names, below /traces too', async () => {
     const project_id = server.newProject()

@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
-import { type JsonText, type LosslessJson, parseLossless, stringify } from '../../lossless-json.ts'
+import {
+  type JsonText,
+  type LosslessJson,
+  memberTexts,
+  parseLossless,
+  stringify,
+} from '../../lossless-json.ts'
 import { BUILTIN_CLASSES } from './builtin-classes.ts'
 
 export interface ObjectClasses {
@@ -21,15 +27,14 @@ export function classified(
   val: JsonText | null,
   claimed: string | null | undefined,
 ): ObjectClasses & { val: string } {
-  const value = val?.value()
-  const fields = isRecord(value) ? value : {}
+  const fields = classFields(val?.text ?? 'null')
   const kind = isRecord(fields['weave_type']) && fields['weave_type']['type'] === 'Op' ? 'op' : 'object'
   const own = classesOfInstance(fields)
   const text = val?.text ?? 'null'
   if (claimed == null) return { val: text, kind, ...own }
   if (!BUILTIN_CLASSES.has(claimed))
     throw invalidRequest(`Unknown builtin object class ${claimed.slice(0, 100)}`)
-  if (!isRecord(value)) throw invalidRequest(`A value of class ${claimed} must be an object`)
+  if (!text.startsWith('{')) throw invalidRequest(`A value of class ${claimed} must be an object`)
   if (own.leaf_object_class === null) return { kind, ...instanceOf(claimed, text) }
   if (own.leaf_object_class !== claimed) {
     throw invalidRequest(`The value is of class ${own.leaf_object_class}, not ${claimed}`)
@@ -37,7 +42,20 @@ export function classified(
   return { val: text, kind, ...own }
 }
 
+/** What a value says of its class; a large one is not parsed for that. */
+function classFields(text: string): Record<string, unknown> {
+  const names = ['weave_type', '_bases', '_class_name']
+  return Object.fromEntries(
+    memberTexts(text, names).map((member, index) => [names[index], JSON.parse(member ?? 'null')]),
+  )
+}
+
+/** A megabyte is parsed and checked in some 200 ms; values of these classes describe something, and hold no data. */
+const BUILTIN_CHARS_MAX = 1024 * 1024
+
 function instanceOf(claimed: string, text: string) {
+  if (text.length > BUILTIN_CHARS_MAX)
+    throw tooLarge(`A value of class ${claimed} has more than ${BUILTIN_CHARS_MAX} characters`)
   const schema = BUILTIN_CLASSES.get(claimed) ?? z.never()
   const parsed = checked(schema, parseLossless(text), `The value is not of class ${claimed}`)
   const instance = parsed as Record<string, LosslessJson> // every builtin class is an object

@@ -4,7 +4,8 @@ import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { checkExpectedDigest, jsonDigest } from '../digest.ts'
+import { checkExpectedDigest } from '../digest.ts'
+import { digestOf } from '../digest-thread.ts'
 import { isLonger } from '../text-length.ts'
 import { classified, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
@@ -56,7 +57,7 @@ export function createPublishing(deps: {
     async create({ obj }: wire.ObjCreateReq, context: CallContext) {
       checkObjectId(obj.object_id)
       const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-      const digest = jsonDigest(object.val)
+      const digest = await digestOf(object.val)
       checkExpectedDigest(obj.expected_digest, digest)
       const { project_id, object_id } = obj
       await publish({ project_id, digest, ...object, wb_user_id: context.caller.user }, [object_id])
@@ -72,7 +73,7 @@ export function createPublishing(deps: {
       { names, val, user }: { names: readonly string[]; val: JsonText; user: string },
     ): Promise<void> {
       for (const name of names) checkObjectId(name)
-      const digest = jsonDigest(val.text)
+      const digest = await digestOf(val.text)
       await publish({ project_id, digest, ...classified(val, undefined), wb_user_id: user }, names)
     },
   }

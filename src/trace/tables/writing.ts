@@ -4,12 +4,13 @@ import { notFound } from '../../errors.ts'
 import type { JsonText } from '../../lossless-json.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { checkExpectedDigest, jsonDigest, tableDigest } from '../digest.ts'
+import { DIGESTED_HERE_CHARS_MAX, digestOf } from '../digest-thread.ts'
 import * as queries from './queries.ts'
-import { applyUpdate, type StoredRow } from './updates.ts'
+import { applyUpdate, rowOf, type StoredRow } from './updates.ts'
 import type * as wire from './wire.ts'
 
-/** Rows digested before other requests get their turn. */
-const ROWS_PER_TURN = 500
+/** Characters of rows digested before other requests get their turn: some 10 ms. */
+const CHARS_PER_TURN = 128 * 1024
 
 /** Characters of rows inserted at once: the encoded form of all of a large table would double its memory. */
 const CHARS_PER_INSERT = 8 * 1024 * 1024
@@ -54,7 +55,8 @@ export function createTableWriting({ traces, projects }: { traces: TraceDb; proj
       if (base === undefined) throw notFound('Table', req.base_digest)
       const rowDigests = base.row_digests
       const rows: StoredRow[] = []
-      const updated = req.updates.map((update) => applyUpdate(update, rowDigests, rows))
+      const added = await digestedRows(req.updates.flatMap(rowOf))
+      const updated = req.updates.map((update) => applyUpdate(update, { rowDigests, rows, added }))
       return { digest: await store(req.project_id, rowDigests, rows), updated_row_digests: updated }
     },
   }
@@ -63,9 +65,15 @@ export function createTableWriting({ traces, projects }: { traces: TraceDb; proj
 /** Digests cost some microseconds each; a large table must not keep everybody else waiting. */
 async function digestedRows(rows: readonly JsonText[]): Promise<StoredRow[]> {
   const digested: StoredRow[] = []
-  for (const row of rows) {
-    digested.push({ digest: jsonDigest(row.text), val: row.text })
-    if (digested.length % ROWS_PER_TURN === 0) await setImmediate()
+  let charsLeft = CHARS_PER_TURN
+  for (const { text } of rows) {
+    const digest = text.length > DIGESTED_HERE_CHARS_MAX ? await digestOf(text) : jsonDigest(text)
+    digested.push({ digest, val: text })
+    // A digest of the shortest row takes as long as 256 characters of a long one.
+    charsLeft -= text.length + 256
+    if (charsLeft > 0) continue
+    charsLeft = CHARS_PER_TURN
+    await setImmediate()
   }
   return digested
 }

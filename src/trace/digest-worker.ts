@@ -1,0 +1,17 @@
+import { parentPort } from 'node:worker_threads'
+import { ClientError, messageOf } from '../errors.ts'
+import { jsonDigest } from './digest.ts'
+
+/** What became of a text: its digest, or what is wrong with it. */
+export type DigestAnswer = { digest: string } | { refused: string } | { failed: string }
+
+/** The program of the thread that makes digests of large texts. */
+parentPort?.on('message', (text: string) => parentPort?.postMessage(answerTo(text)))
+
+function answerTo(text: string): DigestAnswer {
+  try {
+    return { digest: jsonDigest(text) }
+  } catch (error) {
+    return error instanceof ClientError ? { refused: error.message } : { failed: messageOf(error) }
+  }
+}
