@@ -61,7 +61,9 @@ interface Scope {
 }
 
 /** Undefined for a schema of nothing but scalars. */
-function shapeOf(node: JsonSchemaNode, scope: Scope): BodyShape | undefined {
+function shapeOf(node: JsonSchemaNode, outer: Scope): BodyShape | undefined {
+  // The items of a list may bring their own definitions.
+  const scope = { ...outer, definitions: { ...outer.definitions, ...node.$defs } }
   if (node[JSON_TEXT_MARK]) return 'text'
   if (node.$ref !== undefined) return shapeOfRef(node.$ref, scope)
   const options = [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])]

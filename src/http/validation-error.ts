@@ -153,6 +153,7 @@ function bound(
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value = root
   for (const step of path) {
+    if (value instanceof JsonText) value = value.value()
     if (typeof value !== 'object' || value === null) return undefined
     value = (value as Record<PropertyKey, unknown>)[step]
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AnyJson } from '../json-text-wire.ts'
 import { JsonText } from '../lossless-json.ts'
+import { asWritten } from './as-written-wire.ts'
 import { listOf } from './list-wire.ts'
 
 /** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */
@@ -65,7 +66,7 @@ const ConstraintSchema = Schema.refine((schema) => JSON.stringify(schema).length
 
 const ConstraintText = z.string().max(CONSTRAINT_CHARS_MAX).refine(areItemsFewIn, { error: TOO_MANY_ITEMS })
 
-export const ResponseFormat = z
+const Format = z
   .looseObject({
     type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
     json_schema: z
@@ -78,12 +79,18 @@ export const ResponseFormat = z
       .nullish(),
   })
   .refine(areItemsFew, { error: TOO_MANY_ITEMS })
-  .meta({ id: 'ChatResponseFormat' })
+
+export const ResponseFormat = asWritten(Format).meta({ id: 'ChatResponseFormat' })
+
+/** @param format checked before */
+export function formatType(format: JsonText): z.output<typeof Format>['type'] {
+  return Format.parse(format.value()).type
+}
 
 /** Wire: exactly one kind of constraint, which the engine checks; older engines had options that this one has not. */
 const StructuredOutputs = z
   .object({
-    json: z.union([ConstraintText, ConstraintSchema]).nullish(),
+    json: asWritten(z.union([ConstraintText, ConstraintSchema])).nullish(),
     regex: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
     choice: listOf(z.string(), CHOICES_MAX).nullish(),
     grammar: z.string().max(CONSTRAINT_CHARS_MAX).nullish(),
@@ -167,7 +174,7 @@ export const samplingFields = {
   return_tokens_as_token_ids: z.boolean().nullish(),
   return_token_ids: z.boolean().nullish(),
   cache_salt: z.string().nullish(),
-  kv_transfer_params: z.looseObject({}).nullish(),
+  kv_transfer_params: asWritten(z.looseObject({})).nullish(),
   vllm_xargs: EngineArgs.nullish(),
   engine_xargs: EngineArgs.nullish(),
 }

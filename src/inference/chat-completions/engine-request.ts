@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import { type JsonText, parseLossless, stringify } from '../../lossless-json.ts'
 import {
   type EngineAbilities,
   type EngineModel,
@@ -59,10 +61,12 @@ function withoutNullMembers({ content, ...message }: ChatMessage): Record<string
 }
 
 /** Wire: the engine takes documents of texts only. */
-function withTextValues(document: Record<string, unknown>): Record<string, string> {
-  const entries = Object.entries(document).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  return Object.fromEntries(entries)
+function withTextValues(document: JsonText): JsonText | Record<string, string> {
+  const members = Object.entries(Members.parse(parseLossless(document.text)))
+  if (members.every(([, value]) => typeof value === 'string')) return document
+  return Object.fromEntries(
+    members.map(([key, value]) => [key, typeof value === 'string' ? value : stringify(value)]),
+  )
 }
+
+const Members = z.record(z.string(), z.unknown())

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { JsonText } from '../../lossless-json.ts'
 import { samplingPolicy } from './sampling-policy.ts'
 import { ChatCompletionReq } from './wire.ts'
+
+const written = (value: object) => new JsonText(JSON.stringify(value))
 
 const biases = (fields: object) =>
   samplingPolicy(ChatCompletionReq.parse({ messages: [], ...fields }), 3).biased_by
@@ -13,7 +16,13 @@ describe('samplingPolicy', () => {
   it.each([
     {},
     { temperature: 1, top_p: 1, top_k: 0, min_p: 0, repetition_penalty: 1, logit_bias: {} },
-    { temperature: null, top_p: null, top_k: -1, response_format: { type: 'text' }, tool_choice: 'auto' },
+    {
+      temperature: null,
+      top_p: null,
+      top_k: -1,
+      response_format: written({ type: 'text' }),
+      tool_choice: 'auto',
+    },
     { tool_choice: null, structured_outputs: null, response_format: null },
     { stop: 'x', max_tokens: 5, logprobs: true },
   ])('names nothing for %j', (fields) => {
@@ -27,7 +36,7 @@ describe('samplingPolicy', () => {
     [{ min_p: 0.1 }, 'min_p'],
     [{ presence_penalty: 1 }, 'presence_penalty'],
     [{ logit_bias: { 5: 1 } }, 'logit_bias'],
-    [{ response_format: { type: 'json_object' } }, 'structured_outputs'],
+    [{ response_format: written({ type: 'json_object' }) }, 'structured_outputs'],
     [{ structured_outputs: { choice: ['a', 'b'] } }, 'structured_outputs'],
     [{ tool_choice: 'required' }, 'structured_outputs'],
     [{ tool_choice: { type: 'function', function: { name: 'f' } } }, 'structured_outputs'],

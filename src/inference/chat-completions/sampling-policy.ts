@@ -1,3 +1,4 @@
+import { formatType } from '../sampling-wire.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
 /** What a choice says of how it was sampled, for whoever trains on it. */
@@ -25,7 +26,7 @@ export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPo
     beam_search: req.use_beam_search === true,
     structured_outputs:
       req.structured_outputs != null ||
-      /^json_|^structural_tag$/.test(req.response_format?.type ?? '') ||
+      (req.response_format != null && formatType(req.response_format) !== 'text') ||
       req.tool_choice === 'required' ||
       (req.tool_choice != null && typeof req.tool_choice === 'object'),
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asWritten } from '../as-written-wire.ts'
 import { listOf } from '../list-wire.ts'
 import { Schema, samplingFields } from '../sampling-wire.ts'
 
@@ -15,21 +16,22 @@ const Message = z
     content: z.union([z.string(), listOf(z.looseObject({ type: z.string() }), PARTS_MAX)]).nullish(),
     name: z.string().nullish(),
     tool_call_id: z.string().nullish(),
-    tool_calls: listOf(z.looseObject({}), PARTS_MAX).nullish(),
+    tool_calls: listOf(asWritten(z.looseObject({})), PARTS_MAX).nullish(),
+    tools: listOf(asWritten(z.looseObject({})), PARTS_MAX).nullish(),
   })
   .meta({ id: 'ChatMessage' })
 export type ChatMessage = z.output<typeof Message>
 
-const Tool = z
-  .looseObject({
+const Tool = asWritten(
+  z.looseObject({
     type: z.literal('function'),
     function: z.looseObject({
       name: z.string(),
       description: z.string().nullish(),
       parameters: Schema.nullish(),
     }),
-  })
-  .meta({ id: 'ChatTool' })
+  }),
+).meta({ id: 'ChatTool' })
 
 const ToolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
@@ -54,9 +56,9 @@ export const ChatCompletionReq = z
     include_reasoning: z.boolean().nullish(),
     add_generation_prompt: z.boolean().nullish(),
     continue_final_message: z.boolean().nullish(),
-    documents: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
+    documents: listOf(asWritten(z.looseObject({})), MESSAGES_MAX).nullish(),
     chat_template: z.string().nullish(),
-    chat_template_kwargs: z.looseObject({}).nullish(),
+    chat_template_kwargs: asWritten(z.looseObject({})).nullish(),
     mm_processor_kwargs: z.looseObject({}).nullish(),
   })
   .meta({ id: 'ChatCompletionRequest' })

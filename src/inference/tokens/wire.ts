@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asWritten } from '../as-written-wire.ts'
 import { MESSAGES_MAX } from '../chat-completions/wire.ts'
 import { listOf } from '../list-wire.ts'
 import { TokenIds } from '../prompt-wire.ts'
@@ -8,13 +9,13 @@ export const TokenizeReq = z
   .object({
     model: z.string().nullish(),
     prompt: z.string().nullish(),
-    messages: listOf(z.looseObject({ role: z.string() }), MESSAGES_MAX).nullish(),
-    tools: listOf(z.looseObject({}), MESSAGES_MAX).nullish(),
+    messages: listOf(asWritten(z.looseObject({ role: z.string() })), MESSAGES_MAX).nullish(),
+    tools: listOf(asWritten(z.looseObject({})), MESSAGES_MAX).nullish(),
     add_special_tokens: z.boolean().nullish(),
     add_generation_prompt: z.boolean().nullish(),
     continue_final_message: z.boolean().nullish(),
     chat_template: z.string().nullish(),
-    chat_template_kwargs: z.looseObject({}).nullish(),
+    chat_template_kwargs: asWritten(z.looseObject({})).nullish(),
     return_token_strs: z.boolean().nullish(),
   })
   .refine(({ prompt, messages }) => (prompt == null) !== (messages == null), {
