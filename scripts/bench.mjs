@@ -27,6 +27,7 @@ const BENCHES = {
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
+  neighbour: { program: 'neighbour.mjs', needs: ['packages'] },
   ui: { program: 'ui.mjs', needs: ['packages', 'browser', 'peers', 'web'] },
 }
 
@@ -35,6 +36,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
+       npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
@@ -55,6 +57,10 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
   evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
            --rows   of each run (default 10000)
+  neighbour  small writes and reads of a quiet project, alone and while twelve clients of another send and ask all they can;
+             ends with status 1 where the slowest twentieth takes more than three times as long
+           --rounds   of each kind of flood (default 3)
+           --seconds  of each phase (default 10)
   ui  the list of traces in Chromium beside Phoenix's and MLflow's pages and an empty one; Heddle's frames while its list
       scrolls, its keys, the memory of the tab, and a trace of 30,000 calls
            --calls       that Heddle holds (default 100000)

@@ -7,6 +7,7 @@ import { bodyShapeOf, keptOf } from '../body-shape.ts'
 import { newId } from '../ids.ts'
 import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
+import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
 import { stringify } from '../lossless-json.ts'
 import type { WebPages } from '../web/pages.ts'
 import { addApiDocs } from './api-docs.ts'
@@ -25,6 +26,7 @@ import {
   readJson,
   readMultipart,
 } from './request-body.ts'
+import { ownerOf } from './request-owner.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
@@ -46,6 +48,7 @@ export interface AppOptions {
 export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const app = new Hono()
   const bodies = createHeldBodies()
+  const turns = createLoopTurns()
   const { web } = options
   const foreign = createHostCheck(options.hosts ?? [])
   app.use(async (c, next) => {
@@ -55,7 +58,7 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   })
   if (web !== undefined) addWeb(app, web)
   for (const declaration of routes) {
-    const handler = handlerOf(declaration, bodies, options)
+    const handler = handlerOf(declaration, { bodies, turns }, options)
     for (const path of pathsOf(declaration)) {
       app.on(declaration.method, patternOf(path), (c) => handler(c.req.raw, c.req.param(), bodySource(c)))
     }
@@ -116,7 +119,7 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 
 function handlerOf(
   declaration: Route,
-  bodies: HeldBodies,
+  { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
   { authenticate, log, observe }: AppOptions,
 ): Handler {
   const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
@@ -125,7 +128,7 @@ function handlerOf(
     const requestId = requestIdOf(request)
     const started = performance.now()
     const url = new URL(request.url)
-    const work: Work = { requestId, body, bodies, query: queryOf(url), pathParams, read, authenticate }
+    const work: Work = { requestId, body, bodies, turns, query: queryOf(url), pathParams, read, authenticate }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
@@ -171,6 +174,7 @@ interface Work {
   requestId: string
   body: Readable
   bodies: HeldBodies
+  turns: LoopTurns
   /** What the body takes, as soon as it is known whose it is. */
   held?: HeldBody
   query: Record<string, string | string[]>
@@ -193,9 +197,16 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     requestId: work.requestId,
     header: (name) => request.headers.get(name) ?? undefined,
   }
+  /** Bodies are what there is much to do with. */
+  const turn = (body: unknown): Promise<void> =>
+    work.turns.turn(ownerOf({ body, ...work.pathParams }, caller))
   const input = {
     ...parsePart('query', declaration.query, work.query),
-    ...(await bodyOf(declaration, { headers: request.headers, body: work.body }, { held, read: work.read })),
+    ...(await bodyOf(
+      declaration,
+      { headers: request.headers, body: work.body },
+      { held, read: work.read, turn },
+    )),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   const result: unknown = await declaration.handle(input, context)
@@ -210,15 +221,20 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
 async function bodyOf(
   declaration: Route,
   request: Arriving,
-  { held, read }: { held: HeldBody; read: ReadBody },
+  { held, read, turn }: { held: HeldBody; read: ReadBody; turn: (body: unknown) => Promise<void> },
 ): Promise<object> {
   if (declaration.bodyKind === 'stream') return { stream: streamArriving(request.body) }
   if (declaration.body === undefined) return {}
   const limits = { bytesMax: declaration.bodyBytesMax ?? BODY_BYTES_MAX, held }
-  if (declaration.bodyKind === 'bytes') return { bytes: await readDecompressed(request, limits) }
+  if (declaration.bodyKind === 'bytes') {
+    const bytes = await readDecompressed(request, limits)
+    await turn(undefined)
+    return { bytes }
+  }
   if (declaration.bodyKind === 'multipart')
     return parsePart('body', declaration.body, await readMultipart(request, limits))
   const { value, size } = await readJson(request, { ...limits, ...read })
+  await turn(value)
   return parsePart('body', declaration.body, value, { issues: size === 'large' ? 'first' : 'all' })
 }
 

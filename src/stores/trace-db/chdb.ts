@@ -51,8 +51,8 @@ export function openChdb(
   { readMsMax = READ_MS_MAX } = {},
 ): TraceDb {
   const path = join(folder, 'trace-db')
-  const open = (name: string): Session =>
-    new Session(path, { connectionArgs: [...CONNECTION_ARGS, `--log_comment=${name}`] })
+  const open = (name: string, connectionArgs: readonly string[] = []): Session =>
+    new Session(path, { connectionArgs: [...CONNECTION_ARGS, `--log_comment=${name}`, ...connectionArgs] })
   const writer = open('writer')
   const reads = createReads({ open, log, readMsMax, onFailure: () => lostWrites.look() })
   const watcher = open('watcher')

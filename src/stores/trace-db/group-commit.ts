@@ -1,4 +1,5 @@
 import { ClientError, unavailable } from '../../errors.ts'
+import { createActiveOwners } from './active-owners.ts'
 
 /** Bytes of encoded rows that may wait for one table before further writers are told to come back. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -6,8 +7,14 @@ const WAITING_BYTES_MAX = 256 * 1024 * 1024
 /** What of these one owner may take, so that a flood leaves room for the others. */
 const OWNER_BYTES_MAX = WAITING_BYTES_MAX * 0.75
 
-/** Bytes of encoded rows committed at once: large enough to amortise an fsync, small enough to bound memory. */
-const COMMIT_BYTES_MAX = 32 * 1024 * 1024
+/**
+ * Bytes of encoded rows committed at once: enough to amortise an fsync, and few enough that who comes meanwhile does not wait
+ * for long. One writer's rows are never divided.
+ */
+const COMMIT_BYTES_MAX = 2 * 1024 * 1024
+
+/** The same while several owners write: each waits for what another is committing, and for what it shares a commit with. */
+const SHARED_COMMIT_BYTES_MAX = 512 * 1024
 
 /** The writers of one owner, oldest first. */
 interface Line {
@@ -39,6 +46,7 @@ export function createGroupCommit(commit: Commit): {
   /** Who waits has a line that is not empty; the first has the turn. */
   const lines = new Map<string, Line>()
   let waitingBytes = 0
+  const active = createActiveOwners()
   let running: Promise<void> | undefined
 
   /** The oldest of the owner whose turn it is; the turn goes on. */
@@ -54,12 +62,13 @@ export function createGroupCommit(commit: Commit): {
   }
 
   function takeGroup(): Waiting[] {
+    const bytesMax = active.count() > 1 ? SHARED_COMMIT_BYTES_MAX : COMMIT_BYTES_MAX
     const group: Waiting[] = []
     let bytes = 0
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
       group.push(next)
       bytes += next.bytes
-      if (bytes >= COMMIT_BYTES_MAX) break
+      if (bytes >= bytesMax) break
     }
     waitingBytes -= bytes
     return group
@@ -79,6 +88,7 @@ export function createGroupCommit(commit: Commit): {
 
   return {
     write(owner, rows) {
+      active.note(owner)
       const line = lines.get(owner) ?? { waiting: [], bytes: 0 }
       const bytes = Buffer.byteLength(rows)
       const isFull = lines.size > 0 && waitingBytes + bytes > WAITING_BYTES_MAX

@@ -5,10 +5,11 @@ const PLACES = [1, 2, 3, 4, 5, 6]
 
 /** Asks for a place; `place` is undefined until it is there. */
 function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, signal?: AbortSignal) {
-  const asked: { owner: string; place?: number; error?: unknown } = { owner }
+  const asked: { owner: string; place?: number; threads?: string; error?: unknown } = { owner }
   turns.take(owner, signal).then(
-    (place) => {
-      asked.place = place
+    (taken) => {
+      asked.place = taken.place
+      asked.threads = taken.threads
     },
     (error: unknown) => {
       asked.error = error
@@ -21,7 +22,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createReadTurns', () => {
   it('gives one owner half of the places, however much it asks for, and another its first at once', async () => {
-    const turns = createReadTurns(PLACES)
+    const turns = createReadTurns(PLACES, 16)
     const flood = Array.from({ length: 20 }, () => ask(turns, 'flood'))
     const [first, second, third] = ['b', 'b', 'c'].map((owner) => ask(turns, owner))
     await settled()
@@ -30,11 +31,33 @@ describe('createReadTurns', () => {
     expect(turns.free()).toHaveLength(0)
   })
 
+  it('gives all threads to one read of an owner', async () => {
+    const turns = createReadTurns(PLACES, 16)
+    const asked = ['a', 'a', 'b'].map((owner) => ask(turns, owner))
+    await settled()
+    expect(asked.map(({ threads }) => threads)).toEqual(['all', 'one', 'all'])
+  })
+
+  it('gives an owner no more than its share of the processors as long as another is active', async () => {
+    const turns = createReadTurns(PLACES, 2)
+    const { place } = await turns.take('person', undefined)
+    turns.give('person', place)
+    const flood = Array.from({ length: 5 }, () => ask(turns, 'flood'))
+    await settled()
+    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    const again = ask(turns, 'person')
+    await settled()
+    expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
+    turns.give('flood', flood[0]?.place ?? -1)
+    await settled()
+    expect(flood[1]).toMatchObject({ place: expect.any(Number), threads: 'one' })
+  })
+
   it('lets owners take turns, each in its own order', async () => {
-    const turns = createReadTurns([1])
+    const turns = createReadTurns([1], 16)
     const begun: string[] = []
     const take = async (owner: string, name: string) => {
-      const place = await turns.take(owner, undefined)
+      const { place } = await turns.take(owner, undefined)
       begun.push(name)
       await settled()
       turns.give(owner, place)
@@ -45,8 +68,8 @@ describe('createReadTurns', () => {
   })
 
   it('forgets who has gone, and goes on with the next', async () => {
-    const turns = createReadTurns([1])
-    const place = await turns.take('a', undefined)
+    const turns = createReadTurns([1], 16)
+    const { place } = await turns.take('a', undefined)
     const leaving = new AbortController()
     const gone = ask(turns, 'b', leaving.signal)
     const next = ask(turns, 'b')
@@ -58,8 +81,8 @@ describe('createReadTurns', () => {
   })
 
   it('503 with a time to come back for an owner that has too many waiting, and for nobody else', async () => {
-    const turns = createReadTurns([1])
-    const place = await turns.take('a', undefined)
+    const turns = createReadTurns([1], 16)
+    const { place } = await turns.take('a', undefined)
     const flood = Array.from({ length: 300 }, () => ask(turns, 'flood'))
     const other = ask(turns, 'b')
     await settled()

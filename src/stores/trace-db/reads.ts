@@ -1,8 +1,10 @@
-import type { ChdbQueryStream, Session, StreamChunk } from 'chdb'
+import { availableParallelism } from 'node:os'
+import type { Session, StreamChunk } from 'chdb'
 import type { Log } from '../../log.ts'
+import { createLoopTurns } from '../../loop-turns.ts'
 import type { Query } from './port.ts'
 import { readError, tookTooLong } from './read-errors.ts'
-import { createReadTurns } from './read-turns.ts'
+import { createReadTurns, type Taken } from './read-turns.ts'
 
 /** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
 export const READ_SESSIONS = 6
@@ -17,8 +19,8 @@ const KILL_AGAIN_MS = 1_000
 const SLOW_END_MS = 10_000
 
 export interface ReadsDeps {
-  /** Opens a session whose queries have this name. */
-  open: (name: string) => Session
+  /** Opens a session whose queries have this name, with further arguments. */
+  open: (name: string, connectionArgs?: readonly string[]) => Session
   log: Pick<Log, 'warn'>
   /** A query that takes longer is ended, at the latest a block of rows later. */
   readMsMax: number
@@ -26,19 +28,31 @@ export interface ReadsDeps {
   onFailure: () => void
 }
 
+/** A place of one reader at a time, with a session for each number of threads. */
 interface Reader {
   name: string
-  session: Session | undefined
+  sessions: Partial<Record<Threads, Session>>
 }
+
+type Threads = Taken<Reader>['threads']
+
+const ARGUMENTS: Record<Threads, readonly string[]> = { all: [], one: ['--max_threads=1'] }
 
 /** Streams the results of queries; `project_id` of their parameters says whose turn they take. */
 export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
   const readers = Array.from({ length: READ_SESSIONS }, (_, index): Reader => {
-    return { name: `reader ${index}`, session: undefined }
+    return { name: `reader ${index}`, sessions: {} }
   })
-  const turns = createReadTurns(readers)
+  const turns = createReadTurns(readers, availableParallelism())
+  // A query is planned on this thread.
+  const starts = createLoopTurns()
   const killer = open('killer')
   const ending = new Set<Promise<void>>()
+
+  function sessionOf({ name, sessions }: Reader, threads: Threads): Session {
+    sessions[threads] ??= open(name, ARGUMENTS[threads])
+    return sessions[threads]
+  }
 
   function kill({ name }: Reader): Promise<unknown> {
     return killer.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = '${name}' ASYNC`, { format: 'Null' })
@@ -71,7 +85,8 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     // One that is still under way would kill the next query of this session.
     await killing
     // A session keeps what its last query failed on, and the memory of that, until its next one.
-    await reader.session?.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined)
+    for (const session of Object.values(reader.sessions))
+      await session.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined)
     const ms = Math.round(performance.now() - started)
     if (ms > SLOW_END_MS) log.warn({ ms }, 'a query went on for long after it was killed')
   }
@@ -82,11 +97,6 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
       turns.give(owner, reader)
     })
     ending.add(ended)
-  }
-
-  function start(reader: Reader, query: Query, format: string): ChdbQueryStream {
-    reader.session ??= open(reader.name)
-    return reader.session.queryStreamBind(query.sql, query.params, { format })
   }
 
   return {
@@ -100,12 +110,14 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
       signal: AbortSignal | undefined,
     ): AsyncGenerator<StreamChunk> {
       const owner = ownerOf(query)
-      const reader = await turns.take(owner, signal)
+      const { place: reader, threads } = await turns.take(owner, signal)
       using stop = stopBy(signal, readMsMax)
       let rest: AsyncIterator<StreamChunk> | undefined
       try {
+        await starts.turn(owner)
         signal?.throwIfAborted()
-        const chunks = start(reader, query, format)[Symbol.asyncIterator]()
+        const session = sessionOf(reader, threads)
+        const chunks = session.queryStreamBind(query.sql, query.params, { format })[Symbol.asyncIterator]()
         rest = chunks
         for (;;) {
           const next = await stop.before(chunks.next())
@@ -126,12 +138,12 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     },
 
     /** Sessions that run no query. */
-    idle: (): Session[] => turns.free().flatMap(({ session }) => session ?? []),
+    idle: (): Session[] => turns.free().flatMap(({ sessions }) => Object.values(sessions)),
 
     /** Waits for queries that are being ended, and closes everything. */
     async close(): Promise<void> {
       await Promise.all(ending)
-      for (const { session } of readers) session?.close()
+      for (const { sessions } of readers) for (const session of Object.values(sessions)) session.close()
       killer.close()
     },
   }

@@ -1,0 +1,99 @@
+/** Clients of one project that send and ask all they can, each one request after the other; told by the parent what. */
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'undici'
+import { KEY } from '../../scripts/own-server.mjs'
+import { completeBody, makeCalls, opRef } from '../traces/workload.mjs'
+
+const PROJECT = 'flood/project'
+
+/** Calls that are there before: enough that a search has to read for a while. */
+const CALLS = 20_000
+
+/** Calls of one write, some 2 kB each. */
+const BATCH = 200
+
+const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+const pool = new Pool(process.argv[2], { pipelining: 1, headersTimeout: 300_000, bodyTimeout: 300_000 })
+const calls = [...makeCalls(CALLS)]
+let counts = { done: 0, refused: 0 }
+let number = 0
+let isOn = false
+let running = []
+
+async function send(path, body) {
+  const reply = await pool.request({ method: 'POST', path, headers, body })
+  await reply.body.dump({ limit: Number.POSITIVE_INFINITY })
+  if (reply.statusCode === 200) counts.done++
+  else if (reply.statusCode === 503 || reply.statusCode === 429) counts.refused++
+  else throw new Error(`${path}: ${reply.statusCode}`)
+}
+
+/** What stands in the ids of a body until it is sent, so that to send costs the machine little. */
+const TOKEN = 'ffffffff'
+
+const bodies = Array.from({ length: 50 }, (_, body) => {
+  const batch = calls.slice(body * BATCH, (body + 1) * BATCH)
+  return completeBody(
+    PROJECT,
+    batch.map((call) => ({ ...call, id: `${TOKEN}${randomUUID().slice(8)}` })),
+  )
+})
+
+function write() {
+  const body = bodies[number % bodies.length].replaceAll(TOKEN, (number++).toString(16).padStart(8, '0'))
+  return send(`/v2/${PROJECT}/calls/complete`, body)
+}
+
+/** A long list, a search through all payloads, and a count, none of them twice. */
+const QUESTIONS = [
+  () => ({
+    limit: 500,
+    offset: (number * 97) % 15_000,
+    filter: { op_names: [opRef(PROJECT, `op${number % 37}`)] },
+  }),
+  () => ({ limit: 50, query: contains(`${calls[number % CALLS].prompt.slice(3, 15)} ${number}`) }),
+  () => ({
+    limit: 1000,
+    offset: (number * 131) % 15_000,
+    sort_by: [{ field: 'inputs.k', direction: 'desc' }],
+  }),
+]
+
+const contains = (text) => ({
+  $expr: {
+    $contains: { input: { $getField: 'output.choices.0.message.content' }, substr: { $literal: text } },
+  },
+})
+
+function read() {
+  const question = QUESTIONS[number++ % QUESTIONS.length]()
+  return send('/calls/stream_query', JSON.stringify({ project_id: PROJECT, ...question }))
+}
+
+const KINDS = {
+  writes: () => write,
+  reads: () => read,
+  both: (flooder) => (flooder % 2 ? write : read),
+}
+
+async function flood(ask) {
+  while (isOn) await ask()
+}
+
+process.on('message', async ({ kind, flooders }) => {
+  if (kind === 'fill') {
+    for (let from = 0; from < CALLS; from += 500)
+      await send(`/v2/${PROJECT}/calls/complete`, completeBody(PROJECT, calls.slice(from, from + 500)))
+    process.send({})
+  } else if (kind === 'stop') {
+    isOn = false
+    await Promise.all(running)
+    process.send(counts)
+  } else {
+    counts = { done: 0, refused: 0 }
+    isOn = true
+    running = Array.from({ length: flooders }, (_, flooder) => flood(KINDS[kind](flooder)))
+    process.send({})
+  }
+})
+process.once('disconnect', () => process.exit())
