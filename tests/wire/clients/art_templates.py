@@ -111,9 +111,7 @@ def user(content: Any) -> dict[str, Any]:
 
 async def attempts(rollouts: Rollouts, question: str) -> list[art.Trajectory]:
     begin = [{"role": "system", "content": " Be brief. "}, user(question)]
-    parts = user(
-        [{"type": "text", "text": question}, {"type": "text", "text": "Now."}]
-    )
+    parts = user([{"type": "text", "text": question}, {"type": "text", "text": "Now."}])
     made: list[list[Any]] = [
         await rollouts.talk(begin, [[user("And twice that?")], [user("Why?")]]),
         await rollouts.talk(
@@ -128,9 +126,7 @@ async def attempts(rollouts: Rollouts, question: str) -> list[art.Trajectory]:
         {"role": "assistant", "content": "It is"},
     ]
     body = {"add_generation_prompt": False, "continue_final_message": True}
-    made.append(
-        [*open_answer, *(await rollouts.ask(open_answer, extra_body=body))]
-    )
+    made.append([*open_answer, *(await rollouts.ask(open_answer, extra_body=body))])
     trajectories = [
         art.Trajectory(messages_and_choices=elements, tools=tools_of(elements))
         for elements in made
@@ -202,9 +198,7 @@ async def main() -> None:
         ]
         tokens = sum(sampled(group.trajectories) for group in groups)
         result = await backend.train(model, groups, learning_rate=1e-3)
-        seen.append(
-            {"step": result.step, "metrics": result.metrics, "sampled": tokens}
-        )
+        seen.append({"step": result.step, "metrics": result.metrics, "sampled": tokens})
     print(json.dumps({"model_id": model.id, "trained": seen}))
 
 
