@@ -1,5 +1,6 @@
 """Chat templates that come with a request: what they render, and what they cannot do to the server."""
 
+import copy
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,8 +9,12 @@ from typing import Any
 import pytest
 from examples import LOOM_TINY, Json, user
 from serving import chat
+from templates import text_of
+from test_template import CONVERSATIONS, TOOLS
 
+from engine.chat import encode
 from engine.chat_templates import MEMORY_MIB_MAX, SECONDS_MAX
+from engine.template import rendered
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("server")]
 OWN = (LOOM_TINY / "chat_template.jinja").read_text()
@@ -56,6 +61,24 @@ def refusal(**body: Any) -> Json:
 )
 def test_the_models_own_template_renders_the_same(body: Json) -> None:
     assert prompt_ids(**body, chat_template=OWN) == prompt_ids(**body)
+
+
+@pytest.mark.parametrize("conversation", ["several turns", "call with text", "parallel calls", "reasoning", "parts"])
+@pytest.mark.parametrize("name", ["qwen3", "qwen2.5", "glm-4.5", "granite-4.0", "phi-4", "llama-like"])
+def test_prompts_of_a_running_server_are_what_is_rendered_anew(tokenizer: Any, name: str, conversation: str) -> None:
+    """What test_template.py compares inside one process, over the wire: down to the ids."""
+    messages, template = CONVERSATIONS[conversation], text_of(name)
+    body: Json = {"messages": messages, "chat_template": template}
+    own = copy.deepcopy(tokenizer)
+    own.chat_template = template
+    for tools in (None, TOOLS):
+        told = {"add_generation_prompt": True, "continue_final_message": False}
+        try:
+            text: str = rendered(messages, tools, own, told)
+        except Exception:
+            refusal(**body, **({"tools": tools} if tools else {}))
+            continue
+        assert prompt_ids(**body, **({"tools": tools} if tools else {})) == encode(tokenizer, text)
 
 
 def test_a_template_sees_what_the_request_says(tokenizer: Any) -> None:

@@ -56,13 +56,12 @@ def main() -> None:
     rollouts: list[Any] = []
     for thinking in (False, True):
         several = ask([TASK["first"]], thinking, n=2)
-        for elements in (
+        rollouts += [
             talk([[TASK["next"]], [TASK["next"]]], thinking),
             talk([TASK["tools_used"]], thinking, tools=TASK["tools"]),
             talk([[TASK["next"]]], thinking, stream=True),
             *([TASK["first"], choice] for choice in several),
-        ):
-            rollouts.append(elements)
+        ]
     print(json.dumps({"rollouts": rollouts}))
 
 
