@@ -28,6 +28,7 @@ const BENCHES = {
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
   neighbour: { program: 'neighbour.mjs', needs: ['packages'] },
+  soak: { program: 'soak.mjs', needs: ['packages'] },
   ui: { program: 'ui.mjs', needs: ['packages', 'browser', 'peers', 'web'] },
 }
 
@@ -37,6 +38,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
+       npm run bench -- soak [--minutes N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
@@ -61,6 +63,9 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
              ends with status 1 where the slowest twentieth takes more than three times as long
            --rounds   of each kind of flood (default 3)
            --seconds  of each phase (default 10)
+  soak  good clients, requests that mean harm and kills at once; ends with status 1 unless nothing acknowledged is missing, no
+        good request failed but by a refusal for now or a kill, GET /version has a p99 of 250 ms, and memory came back
+           --minutes  in all, besides the start and the end (default 10)
   ui  the list of traces in Chromium beside Phoenix's and MLflow's pages and an empty one; Heddle's frames while its list
       scrolls, its keys, the memory of the tab, and a trace of 30,000 calls
            --calls       that Heddle holds (default 100000)

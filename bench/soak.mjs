@@ -1,0 +1,227 @@
+/**
+ * Whether the promises hold while everything goes on at once: clients that do nothing wrong, requests that mean harm, and
+ * kills. At the end nothing acknowledged may be missing, no good request may have failed but by a refusal for now or by a
+ * kill, the loop that serves must never have been held up, and memory must be back where it was. Ends with status 1 otherwise.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { freePort, startServer } from '../scripts/own-server.mjs'
+import { percentile } from './neighbour/quiet.mjs'
+import { writeResults } from './results-file.mjs'
+
+/** What is promised of a machine that does nothing else. */
+const VERSION_P99_MS_MAX = 250
+const GROWTH_MAX = 0.15
+
+const LOOK_MS = 100
+
+/** A kill, on average after so long; none in the last part, over which memory is compared. */
+const KILL_EVERY_MS = 30_000
+const WITH_KILLS = 0.5
+
+/** How long the last server has everything happen to it before its memory is read for the first time. */
+const WARM_UP = 0.2
+
+/** Memory is read after so long of nothing. */
+const SETTLE_MS = 15_000
+
+const START_MS_MAX = 120_000
+
+const pause = (ms) => new Promise((wake) => setTimeout(wake, ms))
+
+async function main() {
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string', default: '10' }, json: { type: 'string' } },
+  })
+  const ms = Number(values.minutes) * 60_000
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-soak-'))
+  const clients = ['good-clients', 'hostile'].map((name) =>
+    fork(fileURLToPath(new URL(`./soak/${name}.mjs`, import.meta.url))),
+  )
+  const [good, hostile] = clients
+  const tellAll = (message) => Promise.all(clients.map((client) => tell(client, message)))
+  const loop = watchLoop()
+  hostile.on('message', ({ now }) => loop.during(now))
+  let server
+  try {
+    server = await up(folder, tellAll, loop)
+    await tellAll({ kind: 'start' })
+    const end = performance.now() + ms
+    let kills = 0
+    for (;;) {
+      const wait = KILL_EVERY_MS * (0.5 + Math.random())
+      if (performance.now() + wait > end - ms * (1 - WITH_KILLS)) break
+      await pause(wait)
+      await down(server, tellAll, loop)
+      server = await up(folder, tellAll, loop)
+      kills++
+      process.stdout.write(`\rkilled ${kills} times`)
+    }
+    process.stdout.write('\n')
+    await pause(ms * WARM_UP)
+    await tell(hostile, { kind: 'stop' })
+    await pause(SETTLE_MS)
+    const before = rssMib(server.pid)
+    await tell(hostile, { kind: 'start' })
+    await pause(Math.max(ms * WARM_UP, end - performance.now()))
+    const { answers } = await tell(hostile, { kind: 'stop' })
+    await pause(SETTLE_MS)
+    const after = rssMib(server.pid)
+    await tell(good, { kind: 'stop' })
+    await down(server, tellAll, loop)
+    server = await up(folder, tellAll, loop)
+    const outcome = await tell(good, { kind: 'verify' })
+    const results = {
+      minutes: Number(values.minutes),
+      kills,
+      ...outcome,
+      answers,
+      version: loop.times(),
+      slowest: loop.slowest(),
+      memoryMib: [before, after],
+    }
+    show(results)
+    writeResults(values.json, results)
+  } finally {
+    for (const client of clients) client.kill()
+    loop.stop()
+    server?.stop()
+    await server?.closed
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function tell(client, message) {
+  client.send(message)
+  for (;;) {
+    const [reply] = await once(client, 'message')
+    if (reply.now === undefined) return reply
+  }
+}
+
+/** Starts a server over the folder; resolves when it answers, and clients know. */
+async function up(folder, tellAll, loop) {
+  const env = { HEDDLE_CACHE: join(folder, 'no-environments') }
+  const server = startServer({ port: await freePort(), data: join(folder, 'data'), env })
+  for (const deadline = performance.now() + START_MS_MAX; ; await pause(50)) {
+    if (server.failure !== undefined || performance.now() > deadline)
+      throw new Error(server.failure ?? 'The server does not start')
+    if (await fetch(`${server.url}/version`).catch(() => undefined)) break
+  }
+  loop.look(server.url)
+  await tellAll({ kind: 'up', url: server.url })
+  return server
+}
+
+/** Kills a server as a power switch of its process would. */
+async function down(server, tellAll, loop) {
+  loop.look(undefined)
+  await tellAll({ kind: 'down' })
+  process.kill(server.pid, 'SIGKILL')
+  await server.closed
+}
+
+/** Asks for `GET /version` again and again while there is a server. */
+function watchLoop() {
+  const times = []
+  /** The longest while each kind of request was sent. */
+  const slowest = {}
+  let during = 'nothing'
+  let url
+  let isOn = true
+  async function watch() {
+    while (isOn) {
+      const asked = url
+      const started = performance.now()
+      const reply =
+        asked &&
+        (await fetch(`${asked}/version`)
+          .then((got) => got.text())
+          .catch(() => undefined))
+      if (reply !== undefined && asked !== undefined && asked === url) {
+        const took = performance.now() - started
+        times.push(took)
+        slowest[during] = Math.max(slowest[during] ?? 0, took)
+      }
+      await pause(LOOK_MS)
+    }
+  }
+  void watch()
+  return {
+    look(at) {
+      url = at
+    },
+    during(kind) {
+      if (kind !== undefined) during = kind
+    },
+    slowest: () => slowest,
+    times: () => ({ asked: times.length, p99Ms: percentile(times, 99), maxMs: Math.max(...times) }),
+    stop() {
+      isOn = false
+    },
+  }
+}
+
+function rssMib(pid) {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+function show({
+  minutes,
+  kills,
+  lost,
+  acknowledged,
+  counts,
+  failures,
+  answers,
+  version,
+  slowest,
+  memoryMib,
+}) {
+  const [before, after] = memoryMib
+  const growth = after / before - 1
+  const written = Object.entries(acknowledged)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ')
+  const checks = [
+    [lost.length === 0, `acknowledged and missing: ${lost.length} of ${written}`, lost.slice(0, 10)],
+    [
+      counts.failed === 0,
+      `failed requests of good clients: ${counts.failed} of ${counts.requests} (${counts.refused} refused for now, ${counts.cut} cut by a kill)`,
+      failures,
+    ],
+    [
+      version.p99Ms <= VERSION_P99_MS_MAX,
+      `GET /version: p99 ${version.p99Ms.toFixed(0)} ms, at most ${version.maxMs.toFixed(0)} ms, of ${version.asked} (p99 wanted: ${VERSION_P99_MS_MAX} ms)`,
+      [],
+    ],
+    [
+      growth <= GROWTH_MAX,
+      `memory: ${before.toFixed(0)} MiB, and ${after.toFixed(0)} MiB after the same again (${(100 * growth).toFixed(0)} %; allowed: ${100 * GROWTH_MAX} %)`,
+      [],
+    ],
+  ]
+  process.stdout.write(
+    `${minutes} minutes, ${kills} kills; load of the machine at the end: ${loadavg()[0].toFixed(1)}\n\n`,
+  )
+  for (const [holds, text, details] of checks) {
+    process.stdout.write(`${holds ? 'holds' : 'FAILS'}  ${text}\n`)
+    for (const detail of details) process.stdout.write(`         ${detail}\n`)
+  }
+  process.stdout.write(
+    '\nhostile requests, the longest GET /version meanwhile, and what they were answered:\n',
+  )
+  for (const [kind, statuses] of Object.entries(answers)) {
+    const told = Object.entries(statuses).map(([status, count]) => `${status} × ${count}`)
+    const ms = `${(slowest[kind] ?? 0).toFixed(0)} ms`
+    process.stdout.write(`  ${kind.padEnd(34)}${ms.padEnd(10)}${told.join(', ')}\n`)
+  }
+  if (checks.some(([holds]) => !holds)) process.exitCode = 1
+}
+
+await main()
