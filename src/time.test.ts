@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isoMicros, isoOfMicros, isoOfSeconds, microsOf } from './time.ts'
+import { isoMicros, isoOfMicros, isoOfSeconds, microsOf, nowAfter, nowIso } from './time.ts'
 
 /** Doubles of seconds tell all microseconds of it apart. */
 const MICROS_MAX = Date.UTC(2242, 0, 1) * 1000
@@ -20,5 +20,16 @@ describe('isoOfMicros and microsOf', () => {
       expect(microsOf(iso)).toBe(micros)
       expect(isoMicros(iso)).toBe(iso)
     }
+  })
+})
+
+describe('nowAfter', () => {
+  it('is now, or a microsecond after what is later', () => {
+    const before = nowIso()
+    expect(nowAfter([]) > before).toBe(true)
+    expect(nowAfter([before, null, undefined]) > before).toBe(true)
+    expect(nowAfter(['2020-01-01T00:00:00.000000Z', '2090-01-01T00:00:00.000009Z'])).toBe(
+      '2090-01-01T00:00:00.000010Z',
+    )
   })
 })

@@ -6,6 +6,16 @@ export function nowIso(): string {
 
 let lastMicros = 0
 
+/**
+ * Now, but after the given times, as ISO 8601 in UTC with microseconds: what decides which of two writes is the later one must
+ * not depend on whether the clock of the machine was put back between them, such as while no server ran.
+ */
+export function nowAfter(times: readonly (string | null | undefined)[]): string {
+  const latest = times.reduce<number>((max, time) => (time ? Math.max(max, microsOf(time)) : max), 0)
+  const now = nowIso()
+  return latest < microsOf(now) ? now : isoOfMicros(latest + 1)
+}
+
 const ISO_PATTERN =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 

@@ -21,6 +21,17 @@ export function selectLabels(projectId: string, objectIds: readonly string[]): Q
   }
 }
 
+/** When a label of an object was changed last. */
+export function selectLastChange(projectId: string, objectId: string): Query {
+  const from = (table: string): string =>
+    `SELECT changed_at FROM ${table} WHERE project_id = {project_id:String} AND object_id = {object_id:String}`
+  return {
+    sql: `SELECT max(changed_at) AS changed_at FROM (${from('object_tags')} UNION ALL ${from('object_aliases')})
+      HAVING count() > 0`,
+    params: { project_id: projectId, object_id: objectId },
+  }
+}
+
 /** The versions that aliases of the named objects stand for. */
 export function selectAliases(
   projectId: string,

@@ -186,3 +186,36 @@ describe('GET /tags and GET /aliases', () => {
     expect((await server.request(path)).status).toBe(422)
   })
 })
+
+describe('what was written before the clock of the machine was put back', () => {
+  const AHEAD = '2090-01-01T00:00:00.000000Z'
+
+  it('does not hide what comes after it: a version that was deleted then, an alias and a tag that were set then', async () => {
+    const project = server.newProject()
+    const [first = '', second = ''] = await publish(project, 'o', 1, 2)
+    const row = { project_id: project, object_id: 'o', digest: first }
+    const { traces } = server.stores
+    await traces.insert('objects', [{ ...row, kind: 'object', published_at: AHEAD, deleted_at: AHEAD }])
+    expect((await read(project, first)).status).toBe(404)
+    await traces.insert('object_aliases', [{ ...row, alias: 'best', changed_at: AHEAD, removed: 0 }])
+    await traces.insert('object_tags', [
+      { ...row, digest: second, tag: 'old', changed_at: AHEAD, removed: 0 },
+    ])
+
+    await publish(project, 'o', 1)
+    expect((await read(project, first)).status).toBe(200)
+    await ok(alias(project, second, 'best'))
+    expect(await ok(read(project, 'best'))).toMatchObject({ obj: { digest: second } })
+    await ok(untag(project, second, 'old'))
+    expect(await listed(project, 'tags')).toEqual([])
+    const [third = ''] = await publish(project, 'o', 3)
+    expect(await ok(read(project, 'latest'))).toMatchObject({ obj: { digest: third } })
+    await ok(
+      server.request(`/obj/delete`, {
+        method: 'POST',
+        body: JSON.stringify({ project_id: project, object_id: 'o' }),
+      }),
+    )
+    for (const digest of [first, second, third]) expect((await read(project, digest)).status).toBe(404)
+  })
+})

@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { nowIso } from '../../time.ts'
+import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { nowAfter } from '../../time.ts'
 import { collectReply } from '../collect-reply.ts'
 import * as queries from './label-queries.ts'
 import type * as wire from './labels-wire.ts'
@@ -30,8 +30,11 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
     labels: { tags?: readonly string[]; aliases?: readonly string[] },
   ): Promise<void> {
     const { project_id, object_id, digest } = version
-    const row = { project_id, object_id, digest, changed_at: nowIso(), removed: state === 'removed' ? 1 : 0 }
     const { tags = [], aliases = [] } = labels
+    if (tags.length === 0 && aliases.length === 0) return
+    const last = queries.selectLastChange(project_id, object_id)
+    const changed_at = nowAfter([(await firstOf(traces.query<{ changed_at: string }>(last)))?.changed_at])
+    const row = { project_id, object_id, digest, changed_at, removed: state === 'removed' ? 1 : 0 }
     await traces.insert(
       'object_tags',
       tags.map((tag) => ({ ...row, tag })),

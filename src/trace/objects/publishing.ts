@@ -3,7 +3,7 @@ import { invalidRequest, notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { nowIso } from '../../time.ts'
+import { nowAfter } from '../../time.ts'
 import { checkExpectedDigest } from '../digest.ts'
 import { digestOf } from '../digest-thread.ts'
 import { isLonger } from '../text-length.ts'
@@ -44,10 +44,11 @@ export function createPublishing(deps: {
   async function publish(content: Content, names: readonly string[]): Promise<void> {
     const { project_id, digest } = content
     await projects.ensureById(project_id)
-    const live = new Set((await versionsOf(project_id, names)).filter(isLive).map(keyOf))
+    const known = await versionsOf(project_id, names)
+    const live = new Set(known.filter(isLive).map(keyOf))
     const missing = names.filter((object_id) => !live.has(keyOf({ object_id, digest })))
     if (missing.length === 0) return
-    const at = nowIso()
+    const at = nowAfter(known.flatMap(({ created_at, deleted_at }) => [created_at, deleted_at]))
     const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
     await traces.insert('objects', rows)
     onChange(content)

@@ -2,7 +2,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import { deleted, invalidRequest, notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { nowIso } from '../../time.ts'
+import { nowAfter } from '../../time.ts'
 import { createLabels, type Labels } from './labels.ts'
 import { createPublishing, type OnChange, type Review } from './publishing.ts'
 import type { VersionRow } from './queries.ts'
@@ -43,7 +43,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     const gone = doomed.find((version) => !isLive(version))
     if (gone !== undefined) throw goneError(gone)
     if (doomed.length === 0) throw notFound('Obj', req.object_id)
-    const deleted_at = nowIso()
+    const deleted_at = nowAfter(doomed.map(({ created_at }) => created_at))
     const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
     await traces.insert('objects', rows)
     for (const { base_object_class } of doomed) onChange({ project_id: req.project_id, base_object_class })
