@@ -1,6 +1,6 @@
 /**
  * What Heddle adds to a chat completion: the same load straight to its vLLM and through Heddle, in turns, so that
- * whatever else the machine does meets both; then Heddle's memory over many requests.
+ * whatever else the machine does meets both; what token ids cost those who train; then Heddle's memory over many requests.
  */
 import { parseArgs } from 'node:util'
 import { load, median, openTarget } from './load.mjs'
@@ -18,8 +18,11 @@ const MEMORY_REQUESTS = 10_000
 const MEMORY_AT_ONCE = 64
 const MEMORY_READINGS = 10
 
-/** The goals that the table is read against. */
-const GOALS = { ratio: 0.95, addedMs: 10 }
+/** The goals that the tables are read against. */
+const GOALS = { ratio: 0.95, addedMs: 10, idsRatio: 0.99 }
+
+/** Sentences before a question whose ids are measured: some 600 tokens, as a conversation of a few turns has. */
+const PROMPT_SENTENCES = 60
 
 const OPTIONS = {
   'base-url': { type: 'string' },
@@ -31,6 +34,7 @@ const OPTIONS = {
   rounds: { type: 'string', default: '9' },
   requests: { type: 'string', default: String(REQUESTS) },
   'skip-memory': { type: 'boolean', default: false },
+  'only-ids': { type: 'boolean', default: false },
   json: { type: 'string' },
 }
 
@@ -41,16 +45,18 @@ async function main() {
   const engineHeaders = { authorization: `Bearer ${given['engine-key']}` }
   const direct = openTarget(given['engine-url'], engineHeaders)
   const names = await adapterNames(given, heddle, engineHeaders)
-  const cells = allCells(names)
+  const cells = given['only-ids'] ? [] : allCells(names)
   for (let round = 0; round <= rounds; round++) {
     for (const cell of cells)
       await takeTurns({ cell, round, rounds, heddle, direct, requests: given.requests })
   }
   const rows = cells.map(summary)
-  showRows(rows, rounds)
-  const memory = given['skip-memory'] ? undefined : await measureMemory(heddle, given)
+  if (rows.length > 0) showRows(rows, rounds)
+  const ids = await measureIds({ names, rounds, heddle, direct, requests: Number(given.requests) })
+  const skipsMemory = given['skip-memory'] || given['only-ids']
+  const memory = skipsMemory ? undefined : await measureMemory(heddle, given)
   await Promise.all([heddle.close(), direct.close()])
-  writeResults(given.json, { settings: { rounds, answer_tokens: ANSWER_TOKENS }, rows, memory })
+  writeResults(given.json, { settings: { rounds, answer_tokens: ANSWER_TOKENS }, rows, ids, memory })
 }
 
 /** The name of a new model for Heddle, and the one under which Heddle has loaded its adapter for vLLM. */
@@ -156,6 +162,51 @@ function showRows(rows, rounds) {
 Answers of ${ANSWER_TOKENS} tokens, medians of ${rounds} rounds; goals: ratio at least ${GOALS.ratio}, at most ${GOALS.addedMs} ms added
 ${shown.join('\n')}
 `)
+}
+
+/**
+ * Rollouts of an adapter, with log-probabilities: vLLM without token ids, with them, and Heddle, which asks for them and
+ * notes them on every choice.
+ */
+async function measureIds({ names, rounds, heddle, direct, requests }) {
+  const long = 'The quick brown fox jumps over the lazy dog. '.repeat(PROMPT_SENTENCES)
+  const sides = {
+    without: { target: direct, model: names.direct, more: {} },
+    with: { target: direct, model: names.direct, more: { return_token_ids: true } },
+    heddle: { target: heddle, model: names.heddle, more: {} },
+  }
+  const rows = []
+  process.stdout.write(`\nToken ids of rollouts with long prompts, ${MEMORY_AT_ONCE} at once, medians\n`)
+  for (const stream of [true, false]) {
+    const taken = []
+    for (let round = 0; round <= rounds; round++) {
+      const measured = {}
+      const order = Object.keys(sides)
+      for (const side of [...order.slice(round % 3), ...order.slice(0, round % 3)]) {
+        const { target, model, more } = sides[side]
+        const bodies = () => {
+          const { messages, ...rest } = question({ model, stream, tokens: ANSWER_TOKENS })
+          const rollout = { logprobs: true, return_tokens_as_token_ids: true, ...more }
+          return { ...rest, ...rollout, messages: [{ role: 'user', content: long + messages[0].content }] }
+        }
+        measured[side] = (await load(target, { atOnce: MEMORY_AT_ONCE, requests, bodies })).perSecond
+      }
+      if (round > 0) taken.push(measured)
+    }
+    const of = (number) => median(taken.map(number))
+    const row = {
+      streamed: stream,
+      without_per_second: of((one) => one.without),
+      ids_ratio: of((one) => one.with / one.without),
+      heddle_ratio: of((one) => one.heddle / one.with),
+      rounds: taken,
+    }
+    rows.push(row)
+    const ratios = `with ids ${row.ids_ratio.toFixed(3)} of that (goal ${GOALS.idsRatio}), Heddle ${row.heddle_ratio.toFixed(3)} of those`
+    const what = stream ? 'streamed' : 'whole   '
+    process.stdout.write(`${what}  vLLM without ids ${row.without_per_second.toFixed(1)}/s, ${ratios}\n`)
+  }
+  return rows
 }
 
 /** The server's memory over short requests; a server that keeps nothing of them stays flat. */

@@ -30,7 +30,9 @@ GAP = "on_policy/logprob_gap_max"
 class Heddle:
     """One server and the clients that talk to it."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
+    def __init__(self, base_url: str, api_key: str, base_model: str, thinking: bool | None) -> None:
+        self.base_model = base_model
+        self.template: Any = {} if thinking is None else {"chat_template_kwargs": {"enable_thinking": thinking}}
         headers = {"authorization": f"Bearer {api_key}"}
         self.api_key = api_key
         self.api_url = f"{base_url}/v1"
@@ -41,7 +43,7 @@ class Heddle:
 
     async def create_model(self, what: str) -> "Model":
         name = f"{what}-{uuid.uuid4().hex[:8]}"
-        created = await self.art.models.create(project=PROJECT, name=name, base_model=BASE_MODEL)
+        created = await self.art.models.create(project=PROJECT, name=name, base_model=self.base_model)
         return Model(created.id, created.entity, name)
 
     async def chat(self, model: str, messages: art.Messages, max_tokens: int, tools: art.Tools | None = None) -> Choice:
@@ -53,6 +55,7 @@ class Heddle:
     ) -> list[Choice]:
         """Several answers to the same messages, in one request."""
         options: Any = {"tools": tools} if tools else {}
+        options["extra_body"] = self.template
         async with self.gate:
             completion = await self.openai.chat.completions.create(
                 model=model, messages=messages, max_tokens=max_tokens, n=n, temperature=1.0, logprobs=True, **options
@@ -91,8 +94,11 @@ class Heddle:
 
 
 @asynccontextmanager
-async def connect(base_url: str, api_key: str) -> AsyncIterator[Heddle]:
-    heddle = Heddle(base_url, api_key)
+async def connect(
+    base_url: str, api_key: str, base_model: str = BASE_MODEL, thinking: bool | None = None
+) -> AsyncIterator[Heddle]:
+    """`thinking` tells chat templates that can be told; None leaves it to them."""
+    heddle = Heddle(base_url, api_key, base_model, thinking)
     try:
         yield heddle
     finally:

@@ -53,7 +53,7 @@ async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int) -
     """Trains with openpipe-art's backend. Seconds are those of the training, without the two measurements."""
     model = await heddle.create_model(f"{episodes.name}-{seed}")
     backend = ServerlessBackend(api_key=heddle.api_key, base_url=heddle.api_url)
-    art_model = art.TrainableModel(name=model.name, project=PROJECT, base_model=BASE_MODEL)
+    art_model = art.TrainableModel(name=model.name, project=PROJECT, base_model=heddle.base_model)
     await backend.register(art_model)
     rng = random.Random(seed)
     held_out = episodes.draw(rng, HELD_OUT_PROMPTS)
@@ -113,7 +113,8 @@ def say(line: str) -> None:
 
 async def run(given: argparse.Namespace) -> list[Result]:
     results: list[Result] = []
-    async with connect(given.base_url, given.api_key) as heddle:
+    thinking = None if given.thinking is None else given.thinking == "on"
+    async with connect(given.base_url, given.api_key, given.base_model, thinking) as heddle:
         for task in given.tasks:
             for seed in given.seeds:
                 episodes = EPISODES.get(task)
@@ -164,11 +165,14 @@ def main() -> int:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--steps", type=int)
+    parser.add_argument("--base-model", default=BASE_MODEL)
+    parser.add_argument("--thinking", choices=("on", "off"))
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     results = asyncio.run(run(given))
     all_rose = report(results)
     settings = {
+        "thinking": given.thinking,
         "rollouts_per_prompt": ROLLOUTS,
         "held_out_prompts": HELD_OUT_PROMPTS,
         "held_out_rollouts": HELD_OUT_ROLLOUTS,

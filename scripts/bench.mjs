@@ -5,9 +5,9 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { engineOf, engineReady, freePort, NODE, runClient, startServer } from './own-server.mjs'
 import { pythonOf, sitePackagesOf } from './python-env.mjs'
 import { environmentFolder, ROOT, setUp } from './setup.mjs'
@@ -23,7 +23,7 @@ const ENV = {
 
 const BENCHES = {
   train: { program: 'train.py', needs: ['packages', 'engine', 'clients', 'bench'], options: trainOptions },
-  learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: () => [] },
+  learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: learnOptions },
   chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
   traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
@@ -33,8 +33,8 @@ const BENCHES = {
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
-       npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--json FILE]
-       npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--json FILE]
+       npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--template NAME] [--thinking on|off] [--json FILE]
+       npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
@@ -49,10 +49,14 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --tasks    of sums, preference, phone and notation (default all)
            --seeds    one run of each task for each seed (default 0 1 2)
            --steps    steps of reinforcement learning (default: each task's own)
-  chat   requests per second and time to the first token through Heddle, beside its vLLM alone, and Heddle's memory
+           --template of a copy of the small model: one of engine/tests/chat_templates, such as qwen3
+           --thinking what such a template is told (default: nothing)
+  chat   requests per second and time to the first token through Heddle, beside its vLLM alone, what token ids cost those
+         who train, and Heddle's memory
            --rounds       measured rounds of each load (default 9)
            --requests     of a round at 64 at a time; one at a time takes a sixteenth (default 256)
            --skip-memory  leaves out the 10,000 requests over which the memory is read
+           --only-ids     takes the time of token ids alone
   traces  calls in and questions out, beside weave's own server on ClickHouse and on SQLite, Phoenix and MLflow
            --calls  how many, about 2 kB each (default 20000)
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
@@ -93,15 +97,19 @@ async function main() {
   }
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
   const inspector = `127.0.0.1:${await freePort()}`
+  const { baseModel, rest } = name === 'learn' ? templateOf(passed, data) : { rest: passed }
   const server = startServer({
     port: await freePort(),
     data,
-    env: { NODE_OPTIONS: `--inspect-port=${inspector}` },
+    env: {
+      NODE_OPTIONS: `--inspect-port=${inspector}`,
+      ...(baseModel !== undefined && { HEDDLE_BASE_MODEL: baseModel }),
+    },
   })
   try {
     await engineReady(server)
-    const options = bench.options({ data, server, inspector })
-    process.exitCode = await runClient(server, [`bench/${bench.program}`, ...options, ...passed], ENV)
+    const options = bench.options({ data, server, inspector, baseModel })
+    process.exitCode = await runClient(server, [`bench/${bench.program}`, ...options, ...rest], ENV)
   } finally {
     server.stop()
     await server.closed
@@ -124,6 +132,22 @@ function trainOptions({ data }) {
     ...['--trl-path', sitePackagesOf(environmentFolder('bench'))],
     ...['--trl-log', join(data, 'trl.log')],
   ]
+}
+
+/** A copy of the small model with another chat template, where one is named, and the other arguments. */
+function templateOf(passed, data) {
+  const at = passed.indexOf('--template')
+  if (at === -1) return { rest: passed }
+  const template = passed[at + 1] ?? ''
+  const text = readFileSync(join(ROOT, `engine/tests/chat_templates/${basename(template)}.jinja`))
+  const baseModel = join(data, `base-${basename(template)}`)
+  cpSync(join(ROOT, 'engine/models/loom-tiny'), baseModel, { recursive: true })
+  writeFileSync(join(baseModel, 'chat_template.jinja'), text)
+  return { baseModel, rest: passed.toSpliced(at, 2) }
+}
+
+function learnOptions({ baseModel }) {
+  return baseModel === undefined ? [] : ['--base-model', baseModel]
 }
 
 /** Where to reach vLLM without Heddle, and where to ask for Heddle's memory. */
