@@ -1,5 +1,6 @@
 import os
 import signal
+import threading
 
 # The tests need no network: everything they load lies in this repository.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -36,6 +37,9 @@ def worker() -> Generator[Worker]:
             "device": "cpu",
             "dtype": "float32",
         }
+        # What it writes there is not looked at here, and a full pipe would stop it.
+        assert worker.process.stderr is not None
+        threading.Thread(target=worker.process.stderr.read, daemon=True).start()
         yield worker
 
 
