@@ -12,3 +12,5 @@ export function environmentFolder(
     | 'openai-oldest'
     | 'openai-newest',
 ): string
+
+export function lockedRequirements(): { file: string; python: number[] }[]

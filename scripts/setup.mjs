@@ -2,13 +2,13 @@
  * Set-up: brings what a fresh clone lacks. Plain JavaScript for the machine's own Node, because it runs before anything
  * is installed; without work to do it only compares hashes.
  *
- *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [generators] [matrix] [bench] [peers] [web] [browser]
+ *   node scripts/setup.mjs [packages] [engine] [clients] [reference] [tools] [generators] [matrix] [bench] [peers] [locks] [web] [browser]
  *
  * All of them when none is named.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,6 +30,9 @@ export const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
 /** PyTorch is named alone first: with it in place, no later package fetches another build. */
 const TORCH = 'torch==2.13.0'
 
+/** Runs TypeScript as it is. */
+const OWN_NODE_MAJOR_MIN = 24
+
 const PYTHON_MIN = [3, 11]
 const PYTHON_NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
 
@@ -50,6 +53,7 @@ function environments() {
   const toolFiles = [join(ROOT, 'engine/requirements-dev.txt')]
   const benchFiles = [join(ROOT, 'bench/requirements.txt')]
   const peerFiles = [join(ROOT, 'bench/requirements-peers.txt')]
+  const lockFiles = [join(ROOT, 'scripts/requirements.txt')]
   const onCpu = acceleratorOf(process.env.PATH ?? '') === 'cpu'
   return {
     engine: {
@@ -78,6 +82,11 @@ function environments() {
       files: benchFiles,
       installs: [['--no-deps', '-r', benchFiles[0]]],
     },
+    locks: {
+      what: 'what writes the hashes of Python packages (uv)',
+      files: lockFiles,
+      installs: [['--no-deps', '-r', lockFiles[0]]],
+    },
     peers: {
       what: 'trace servers that the benchmarks compare with (Phoenix, MLflow)',
       files: peerFiles,
@@ -101,6 +110,18 @@ function testEnvironments() {
   }
 }
 
+/**
+ * The requirement files that name the hash of each file that pip may install, and the oldest Python they are for. Not among them: PyTorch for the CPU, which
+ * each index builds its own way, and the engine for GPUs, whose packages follow the driver.
+ */
+export function lockedRequirements() {
+  const { engine: _, ...others } = environments()
+  return [
+    { file: join(ROOT, 'engine/requirements-cpu.txt'), python: PYTHON_MIN },
+    ...Object.values(others).map(({ files: [file], python = PYTHON_MIN }) => ({ file, python })),
+  ]
+}
+
 /** The folder of an environment, made or not. */
 export function environmentFolder(name) {
   return pythonEnvFolder(cacheFolder(), name, environments()[name].files)
@@ -122,7 +143,23 @@ export async function ensurePackages() {
       shows: /\/([^/]+)\.tgz/,
     },
   ])
+  provideNode()
   writeFileSync(stamp, wanted)
+}
+
+/**
+ * The Node that runs everything is a package with a locked hash where npm has one, which is on Linux; elsewhere it is
+ * the one that runs this.
+ */
+function provideNode() {
+  const program = join(ROOT, 'node_modules/.bin/node')
+  if (existsSync(program)) return
+  const major = Number.parseInt(process.versions.node, 10)
+  if (major < OWN_NODE_MAJOR_MIN)
+    throw new Error(
+      `Heddle runs on Node ${OWN_NODE_MAJOR_MIN} or newer, which it brings along on Linux; here it has to be installed (this is ${process.version})`,
+    )
+  symlinkSync(process.execPath, program)
 }
 
 /** Makes one Python environment unless it is there. Interrupted, it goes on from pip's own cache. */
@@ -300,6 +337,7 @@ const PARTS = {
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),
+  locks: () => ensurePython('locks'),
   web: ensureWeb,
   browser: ensureBrowser,
 }
@@ -321,6 +359,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   matrix     Python environments with the oldest supported and the newest clients, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
+  locks      Python environment that writes the hashes of Python packages
   web        the pages that the server shows to people
   browser    a Chromium for the tests of the pages, unless the machine has one
 

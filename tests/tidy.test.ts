@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { lockedRequirements } from '../scripts/setup.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 400
@@ -44,6 +45,16 @@ describe('tidy', () => {
         !sources.includes(`${folder}/wire.ts`) || !(tested.has(folder) || tested.has(dirname(folder))),
     )
     expect(incomplete).toEqual([])
+  })
+
+  it('every pinned Python package has the hashes of its files', () => {
+    const unlocked = lockedRequirements().flatMap(({ file }) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => /^[\w.-]+==/.test(line) && !line.endsWith('\\'))
+        .map((line) => `${relative(ROOT, file)}: ${line}`),
+    )
+    expect(unlocked).toEqual([])
   })
 
   it('no file has leftover marks or a barrel', () => {
