@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../errors.ts'
 
 /** The one folder with everything embedded, held by this process alone until disposal. */
 export interface DataFolder extends Disposable {
@@ -10,22 +11,42 @@ export interface DataFolder extends Disposable {
 /**
  * Makes and locks the folder. The lock is SQLite's own file lock, which the system releases when the process ends,
  * however it ends: no stale lock files.
- * @throws Error that names the process which holds the folder.
+ * @throws Error that names the process which holds the folder, or what is wrong with it.
  */
 export function openDataFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true })
+  const lock = openLock(path)
   const holder = join(path, 'holder.txt')
-  const lock = new DatabaseSync(join(path, 'lock.sqlite'))
   try {
     lock.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (one); COMMIT',
     )
-  } catch {
+    writeFileSync(holder, `process ${process.pid}, started ${new Date().toISOString()}`)
+  } catch (error) {
     lock.close()
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw notUsable(path, error)
     throw new Error(`The data folder ${path} is in use by another Heddle (${readHolder(holder)}).`)
   }
-  writeFileSync(holder, `process ${process.pid}, started ${new Date().toISOString()}`)
   return { path, [Symbol.dispose]: () => lock.close() }
+}
+
+const SQLITE_BUSY = 5
+
+function openLock(path: string): DatabaseSync {
+  try {
+    mkdirSync(path, { recursive: true })
+    return new DatabaseSync(join(path, LOCK_FILE))
+  } catch (error) {
+    throw notUsable(path, error)
+  }
+}
+
+const LOCK_FILE = 'lock.sqlite'
+
+function notUsable(path: string, error: unknown): Error {
+  const said = messageOf(error)
+  return new Error(`The data folder ${path} cannot be used: ${said} (its lock is ${LOCK_FILE})`, {
+    cause: error,
+  })
 }
 
 function readHolder(path: string): string {
