@@ -43,6 +43,15 @@ describe('readArriving', () => {
   })
 })
 
+describe('a body that has broken off before it is read', () => {
+  const broken = () => new PassThrough().on('error', () => {}).destroy(new Error('reset'))
+
+  it('499 as a whole, and as a stream', async () => {
+    await expect(read(broken())).rejects.toMatchObject({ status: 499 })
+    await expect(streamArriving(broken()).getReader().read()).rejects.toMatchObject({ status: 499 })
+  })
+})
+
 describe('streamArriving', () => {
   it('408 for a client that is silent, and not for one that sends little', async () => {
     const source = new PassThrough()

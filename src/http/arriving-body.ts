@@ -26,6 +26,7 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
     let sizeBefore = 0
     const patience = setTimeout(() => setImmediate(look), WINDOW_MS)
     held.begin(fail)
+    if (hasBroken(source)) return gone()
     source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
 
     function take(chunk: Buffer): void {
@@ -77,6 +78,11 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
   })
 }
 
+/** Whether a body has ended before its end, of which nothing is told any more. */
+function hasBroken(source: Readable): boolean {
+  return source.destroyed && !source.readableEnded
+}
+
 /** A body as its service reads it, no faster than that; it fails with 408 when its client is silent for too long. */
 export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
   let leave: (() => void) | undefined
@@ -99,7 +105,8 @@ export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
 function follow(source: Readable, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
   let hasArrived = false
   const patience = setTimeout(() => setImmediate(look), STREAM_IDLE_MS)
-  source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
+  if (hasBroken(source)) gone()
+  else source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
 
   function take(chunk: Buffer): void {
     hasArrived = true

@@ -13,7 +13,7 @@ import type { WebPages } from '../web/pages.ts'
 import { addApiDocs } from './api-docs.ts'
 import { streamArriving } from './arriving-body.ts'
 import type { Authenticate } from './auth.ts'
-import type { CallContext } from './caller.ts'
+import { type CallContext, forwardedHost } from './caller.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
@@ -52,7 +52,9 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const { web } = options
   const foreign = createHostCheck(options.hosts ?? [])
   app.use(async (c, next) => {
-    const refused = foreign(c.req.header('host'), c.req.header('origin'))
+    const { host, origin, 'x-forwarded-host': forwarded } = c.req.header()
+    // What a proxy was called by becomes part of links, so it has to be a name of this server as well.
+    const refused = foreign(host, origin) ?? foreign(forwardedHost(forwarded), undefined)
     if (refused === undefined) return next()
     return c.json({ detail: refused.message, reason: refused.message }, refused.status)
   })
@@ -112,7 +114,10 @@ const ON_EVERY_REPLY = { 'x-content-type-options': 'nosniff' }
  */
 function bodySource({ env, req }: Context): Readable {
   const listening = env as { incoming?: IncomingMessage } | undefined
-  return listening?.incoming ?? Readable.fromWeb((req.raw.body ?? new Blob([]).stream()) as WebStream)
+  if (listening?.incoming !== undefined) return listening.incoming
+  const body = Readable.fromWeb((req.raw.body ?? new Blob([]).stream()) as WebStream)
+  // It may break before anything reads it, and an error that nothing listens to would end the process.
+  return body.on('error', () => {})
 }
 
 type Handler = (request: Request, pathParams: Record<string, string>, body: Readable) => Promise<Response>

@@ -25,6 +25,11 @@ export interface CallContext {
  */
 export function originOf(context: CallContext): string {
   const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
-  const host = context.header('x-forwarded-host') ?? context.header('host') ?? 'localhost'
+  const host = forwardedHost(context.header('x-forwarded-host')) ?? context.header('host') ?? 'localhost'
   return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+}
+
+/** The name that the first proxy was called by; each further proxy adds one. */
+export function forwardedHost(header: string | undefined): string | undefined {
+  return header?.split(',')[0]?.trim()
 }

@@ -1,5 +1,6 @@
 import { type ComponentProps, isValidElement, type ReactNode } from 'react'
 import { Streamdown } from 'streamdown'
+import { leadsToPage } from './link-schemes.ts'
 import { CodeBlock } from './states.tsx'
 
 /** Plain elements, looking like the rest of the page; the library's own bring buttons and colours of their own. */
@@ -24,21 +25,12 @@ const PARTS: NonNullable<ComponentProps<typeof Streamdown>['components']> = {
   blockquote: ({ children }) => (
     <blockquote className="my-1.5 border-s-2 border-line ps-3 text-muted">{children}</blockquote>
   ),
-  a: ({ children, href }) => (
-    <a href={href} target="_blank" rel="noreferrer" className="text-link underline">
-      {children}
-    </a>
-  ),
+  a: ({ children, href }) => <OutsideLink href={href}>{children}</OutsideLink>,
   // A picture of a trace may tell its server who looked at it.
   img: ({ alt, src }) => (
-    <a
-      href={typeof src === 'string' ? src : undefined}
-      target="_blank"
-      rel="noreferrer"
-      className="text-link underline"
-    >
+    <OutsideLink href={typeof src === 'string' ? src : undefined}>
       {alt === undefined || alt === '' ? 'picture' : alt}
-    </a>
+    </OutsideLink>
   ),
   table: ({ children }) => (
     <div className="thin-scroll my-2 overflow-x-auto">
@@ -60,6 +52,16 @@ const PARTS: NonNullable<ComponentProps<typeof Streamdown>['components']> = {
   inlineCode: ({ children }) => (
     <code className="rounded-sm bg-inset px-1 font-mono text-xs wrap-anywhere">{children}</code>
   ),
+}
+
+/** A link that a text brings; what is no address of a page stays text. */
+function OutsideLink({ href, children }: { href: string | undefined; children?: ReactNode }) {
+  if (href === undefined || !leadsToPage(href)) return <span>{children}</span>
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className="text-link underline">
+      {children}
+    </a>
+  )
 }
 
 /** The parser, which `markdown.tsx` loads. */
