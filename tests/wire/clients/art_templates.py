@@ -13,6 +13,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import art
 from art.serverless.backend import ServerlessBackend
+from openai import LengthFinishReasonError
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
 QUESTIONS = ("What is 3 + 4?", "Say hello.")
@@ -87,7 +88,11 @@ class Rollouts:
         state = ChatCompletionStreamState()
         async for chunk in reply:
             state.handle_chunk(chunk)
-        return state.get_final_completion().choices
+        try:
+            return state.get_final_completion().choices
+        except LengthFinishReasonError as error:
+            # The client does not parse what was cut; it is a choice all the same.
+            return error.completion.choices
 
     async def talk(
         self, first: list[Any], replies: list[list[Any]], **more: Any
@@ -148,7 +153,9 @@ async def attempts(rollouts: Rollouts, question: str) -> list[art.Trajectory]:
 
 
 def history(elements: list[Any]) -> Any:
-    return art.trajectories.History(messages_and_choices=elements)
+    # Newer versions call the history of a trajectory so, and another thing History.
+    kind = getattr(art.trajectories, "LegacyHistory", None) or art.trajectories.History
+    return kind(messages_and_choices=elements)
 
 
 def tools_of(elements: list[Any]) -> Any:
