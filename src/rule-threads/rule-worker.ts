@@ -1,12 +1,11 @@
-import { parentPort } from 'node:worker_threads'
 import { Validator } from '@cfworker/json-schema'
 import { messageOf } from '../errors.ts'
 import { builtinRule } from '../evaluation/scorers/builtin.ts'
+import { serveThread } from '../threads/serve-thread.ts'
 import type { RuleAnswer, RuleJob } from './rule.ts'
 
-/** The program of a thread: it answers one rule after the other, and says first that it is ready. */
-parentPort?.on('message', (job: RuleJob) => parentPort?.postMessage(answerTo(job)))
-parentPort?.postMessage('ready')
+/** The program of a thread that runs rules. */
+serveThread(answerTo)
 
 function answerTo(job: RuleJob): RuleAnswer {
   try {

@@ -1,12 +1,12 @@
-import { parentPort } from 'node:worker_threads'
 import { ClientError, messageOf } from '../errors.ts'
+import { serveThread } from '../threads/serve-thread.ts'
 import { jsonDigest } from './digest.ts'
 
 /** What became of a text: its digest, or what is wrong with it. */
 export type DigestAnswer = { digest: string } | { refused: string } | { failed: string }
 
 /** The program of the thread that makes digests of large texts. */
-parentPort?.on('message', (text: string) => parentPort?.postMessage(answerTo(text)))
+serveThread(answerTo)
 
 function answerTo(text: string): DigestAnswer {
   try {
