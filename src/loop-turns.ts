@@ -1,3 +1,5 @@
+import { createOwnerLines } from './owner-lines.ts'
+
 /**
  * Work of one event-loop iteration: what others wait for while a flood is served. Longer pieces of work are as long as they
  * are, and stand alone in theirs.
@@ -16,29 +18,18 @@ export interface LoopTurns {
  * requests waits for the others', and the others do not wait for those.
  */
 export function createLoopTurns(): LoopTurns {
-  /** Who waits has a line that is not empty; the first has the turn. */
-  const lines = new Map<string, (() => void)[]>()
+  const lines = createOwnerLines<() => void>()
   let startedAt: number | undefined
   let isWorking = false
 
-  function takeNext(): (() => void) | undefined {
-    for (const [owner, line] of lines) {
-      const next = line.shift()
-      lines.delete(owner)
-      if (line.length > 0) lines.set(owner, line)
-      return next
-    }
-    return undefined
-  }
-
   function serve(): void {
-    if (isWorking || lines.size === 0) return
+    if (isWorking || lines.weight() === 0) return
     if (startedAt === undefined) {
       startedAt = performance.now()
       setImmediate(nextIteration)
     } else if (performance.now() - startedAt >= ITERATION_MS) return
     isWorking = true
-    takeNext()?.()
+    lines.take()?.()
     // A tick that is asked for by a promise comes when all promises that are ready have been worked on, this turn's with them.
     void Promise.resolve().then(() => process.nextTick(worked))
   }
@@ -56,9 +47,7 @@ export function createLoopTurns(): LoopTurns {
   return {
     turn: (owner) =>
       new Promise((resolve) => {
-        const line = lines.get(owner) ?? []
-        line.push(resolve)
-        lines.set(owner, line)
+        lines.add(owner, resolve)
         serve()
       }),
   }

@@ -1,3 +1,5 @@
+import { createOwnerLines } from '../../owner-lines.ts'
+
 /** Takes turns between those who wait. */
 export interface Turns {
   /** Waits for places; the function it returns gives them back. @throws the signal's reason. */
@@ -31,17 +33,12 @@ interface Waiting {
  */
 export function createTurns(total: number): Turns {
   let free = total
-  // The group that was served last is the last key.
-  const queues = new Map<string, Waiting[]>()
+  const lines = createOwnerLines<Waiting>()
 
   function serve(): void {
-    for (const [group, queue] of queues) {
-      const [first] = queue
-      if (first === undefined || first.places > free) return
-      queue.shift()
-      queues.delete(group)
-      if (queue.length > 0) queues.set(group, queue)
-      first.start()
+    for (let next = lines.first(); next !== undefined && next.places <= free; next = lines.first()) {
+      lines.take()
+      next.start()
     }
   }
 
@@ -60,15 +57,13 @@ export function createTurns(total: number): Turns {
     load: () => ({
       answers: total - free,
       answers_max: total,
-      waiting: [...queues.values()].reduce((sum, queue) => sum + queue.length, 0),
+      waiting: lines.weight(),
     }),
 
     async take({ group, places }, signal) {
       signal.throwIfAborted()
-      if (queues.size === 0 && places <= free) return held(places)
+      if (lines.weight() === 0 && places <= free) return held(places)
       return new Promise((resolve, reject) => {
-        const queue = queues.get(group) ?? []
-        queues.set(group, queue)
         const waiting: Waiting = {
           places,
           start() {
@@ -77,12 +72,11 @@ export function createTurns(total: number): Turns {
           },
         }
         function leave(): void {
-          queue.splice(queue.indexOf(waiting), 1)
-          if (queue.length === 0) queues.delete(group)
+          lines.remove(group, waiting)
           reject(signal.reason)
           serve()
         }
-        queue.push(waiting)
+        lines.add(group, waiting)
         signal.addEventListener('abort', leave, { once: true })
       })
     },

@@ -1,4 +1,5 @@
 import { ClientError, unavailable } from '../../errors.ts'
+import { createOwnerLines } from '../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 
 /** Bytes of encoded rows that may wait for one table before further writers are told to come back. */
@@ -15,12 +16,6 @@ const COMMIT_BYTES_MAX = 2 * 1024 * 1024
 
 /** The same while several owners write: each waits for what another is committing, and for what it shares a commit with. */
 const SHARED_COMMIT_BYTES_MAX = 512 * 1024
-
-/** The writers of one owner, oldest first. */
-interface Line {
-  waiting: Waiting[]
-  bytes: number
-}
 
 interface Waiting {
   owner: string
@@ -43,45 +38,31 @@ export function createGroupCommit(commit: Commit): {
   write: (owner: string, rows: string) => Promise<void>
   drained: () => Promise<void>
 } {
-  /** Who waits has a line that is not empty; the first has the turn. */
-  const lines = new Map<string, Line>()
-  let waitingBytes = 0
+  /** Weighed by bytes. */
+  const lines = createOwnerLines<Waiting>()
   const active = createActiveOwners()
   let running: Promise<void> | undefined
-
-  /** The oldest of the owner whose turn it is; the turn goes on. */
-  function takeNext(): Waiting | undefined {
-    for (const [owner, line] of lines) {
-      const next = line.waiting.shift()
-      line.bytes -= next?.bytes ?? 0
-      lines.delete(owner)
-      if (line.waiting.length > 0) lines.set(owner, line)
-      return next
-    }
-    return undefined
-  }
 
   function takeGroup(): Waiting[] {
     const bytesMax = active.count() > 1 ? SHARED_COMMIT_BYTES_MAX : COMMIT_BYTES_MAX
     const group: Waiting[] = []
     let bytes = 0
-    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+    for (let next = lines.take(); next !== undefined; next = lines.take()) {
       group.push(next)
       bytes += next.bytes
       if (bytes >= bytesMax) break
     }
-    waitingBytes -= bytes
     return group
   }
 
   async function run(): Promise<void> {
     let settling = Promise.resolve()
-    while (lines.size > 0) {
+    while (lines.first() !== undefined) {
       const { settled } = await commitGroup(takeGroup(), commit)
       await settling
       settling = settled
       // Who writes meanwhile is of this run too.
-      if (lines.size === 0) await settling
+      if (lines.first() === undefined) await settling
     }
     running = undefined
   }
@@ -89,17 +70,15 @@ export function createGroupCommit(commit: Commit): {
   return {
     write(owner, rows) {
       active.note(owner)
-      const line = lines.get(owner) ?? { waiting: [], bytes: 0 }
       const bytes = Buffer.byteLength(rows)
-      const isFull = lines.size > 0 && waitingBytes + bytes > WAITING_BYTES_MAX
-      const isOwnersFull = line.waiting.length > 0 && line.bytes + bytes > OWNER_BYTES_MAX
+      const [all, own] = [lines.weight(), lines.weight(owner)]
+      // One writer's rows wait, however many they are, where nothing else does.
+      const isFull = all > 0 && all + bytes > WAITING_BYTES_MAX
+      const isOwnersFull = own > 0 && own + bytes > OWNER_BYTES_MAX
       if (isFull || isOwnersFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
-        line.waiting.push({ owner, rows, bytes, resolve, reject })
-        line.bytes += bytes
-        waitingBytes += bytes
-        lines.set(owner, line)
+        lines.add(owner, { owner, rows, bytes, resolve, reject }, bytes)
         running ??= run()
       })
     },

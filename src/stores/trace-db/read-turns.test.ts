@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createReadTurns } from './read-turns.ts'
 
 const PLACES = [1, 2, 3, 4, 5, 6]
@@ -94,5 +94,26 @@ describe('createReadTurns', () => {
     turns.give('flood', 1)
     await settled()
     expect(other.place).toBe(1)
+  })
+
+  it('leaves those who wait in line when another has gone long ago', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const turns = createReadTurns([1], 16)
+      const first = ask(turns, 'a')
+      await settled()
+      const client = new AbortController()
+      ask(turns, 'b', client.signal)
+      client.abort(new Error('gone'))
+      vi.advanceTimersByTime(20_000)
+      const next = ask(turns, 'b')
+      // Now the one that has gone would have waited for too long.
+      vi.advanceTimersByTime(15_000)
+      turns.give('a', first.place ?? 0)
+      await settled()
+      expect(next.place).toBe(1)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

@@ -1,4 +1,5 @@
 import { unavailable } from '../../errors.ts'
+import { createOwnerLines } from '../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 
 /** Reads that wait their turn; more would wait longer than a client does. */
@@ -42,9 +43,7 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
   const free = [...places]
   /** Places that an owner has. */
   const held = new Map<string, number>()
-  /** Who waits has a line that is not empty; the first has the turn. */
-  const lines = new Map<string, Waiting<Place>[]>()
-  let waitingCount = 0
+  const lines = createOwnerLines<Waiting<Place>>()
   const active = createActiveOwners()
 
   const heldBy = (owner: string): number => held.get(owner) ?? 0
@@ -61,48 +60,43 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
     if (place === undefined) return undefined
     const before = heldBy(owner)
     held.set(owner, before + 1)
-    const isFlood = lines.has(owner) && active.count() > 1
+    const isFlood = lines.weight(owner) > 0 && active.count() > 1
     return { place, threads: before > 0 || isFlood ? 'one' : 'all' }
   }
 
   function serve(): void {
-    for (const [owner, line] of [...lines]) {
+    for (const owner of lines.owners()) {
       const taken = placeFor(owner)
-      if (taken === undefined) continue
-      const first = line.shift()
-      lines.delete(owner)
-      if (line.length > 0) lines.set(owner, line)
-      first?.begin(taken)
+      if (taken !== undefined) lines.take(owner)?.begin(taken)
     }
   }
 
-  function leave(owner: string, waiting: Waiting<Place>): void {
-    const line = lines.get(owner) ?? []
-    line.splice(line.indexOf(waiting), 1)
-    if (line.length === 0) lines.delete(owner)
-  }
-
   function wait(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>> {
-    const line = lines.get(owner) ?? []
-    if (waitingCount >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
-    if (line.length >= OWNER_WAITING_MAX) throw unavailable('Too many reads of this project are waiting', 2)
+    // With this one.
+    if (lines.weight() + 1 >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
+    if (lines.weight(owner) >= OWNER_WAITING_MAX)
+      throw unavailable('Too many reads of this project are waiting', 2)
     return new Promise<Taken<Place>>((resolve, reject) => {
-      const waiting = { begin: resolve }
+      function stopWaiting(): void {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', gone)
+      }
+      const waiting: Waiting<Place> = {
+        begin(taken) {
+          stopWaiting()
+          resolve(taken)
+        },
+      }
       const end = (reason: unknown): void => {
-        leave(owner, waiting)
+        stopWaiting()
+        lines.remove(owner, waiting)
         reject(reason)
       }
       const tooLate = (): void => end(unavailable('Reads of this project have waited for too long', 5))
       const gone = (): void => end(signal?.reason)
       const timer = setTimeout(tooLate, WAIT_MS_MAX)
-      waiting.begin = (taken) => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', gone)
-        resolve(taken)
-      }
       signal?.addEventListener('abort', gone, { once: true })
-      line.push(waiting)
-      lines.set(owner, line)
+      lines.add(owner, waiting)
     })
   }
 
@@ -112,14 +106,8 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
     async take(owner, signal) {
       signal?.throwIfAborted()
       active.note(owner)
-      const taken = lines.has(owner) ? undefined : placeFor(owner)
-      if (taken !== undefined) return taken
-      waitingCount++
-      try {
-        return await wait(owner, signal)
-      } finally {
-        waitingCount--
-      }
+      const taken = lines.weight(owner) > 0 ? undefined : placeFor(owner)
+      return taken ?? wait(owner, signal)
     },
 
     give(owner, place) {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { createOwnerLines } from './owner-lines.ts'
+
+function filled() {
+  const lines = createOwnerLines<string>()
+  for (const item of ['a1', 'a2', 'b1', 'c1', 'b2']) lines.add(item.slice(0, 1), item, 10)
+  return lines
+}
+
+describe('createOwnerLines', () => {
+  it('lets owners take turns, each in its own order', () => {
+    const lines = filled()
+    const taken = [1, 2, 3, 4, 5, 6].map(() => lines.take())
+    expect(taken).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', undefined])
+    expect([lines.weight(), lines.owners(), lines.first()]).toEqual([0, [], undefined])
+  })
+
+  it('takes of an owner whose turn it is not, which then comes last', () => {
+    const lines = filled()
+    expect([lines.take('b'), lines.take('x')]).toEqual(['b1', undefined])
+    expect(lines.owners()).toEqual(['a', 'c', 'b'])
+    expect(lines.first()).toBe('a1')
+  })
+
+  it('counts what waits, and forgets what no longer does', () => {
+    const lines = filled()
+    expect([lines.weight(), lines.weight('a'), lines.weight('x')]).toEqual([50, 20, 0])
+    lines.remove('a', 'a1')
+    lines.remove('c', 'c1')
+    lines.remove('c', 'c1')
+    lines.remove('a', 'b1')
+    expect([lines.weight(), lines.weight('a'), lines.owners()]).toEqual([30, 10, ['a', 'b']])
+  })
+})
