@@ -105,42 +105,43 @@ export function parseLossless(text: string): LosslessJson {
 
 /** The text of one member of an object text or one element of an array text; undefined when it is not there. */
 export function memberText(text: string, key: string | number): string | undefined {
-  let at = skipSpace(text, 0)
-  const opener = text[at]
-  if (typeof key === 'number' ? opener !== '[' : opener !== '{') return undefined
   let found: string | undefined
-  let index = 0
-  for (at = skipSpace(text, at + 1); text[at] !== ']' && text[at] !== '}'; index++) {
-    let name: string | number = index
-    if (typeof key === 'string') {
-      const nameEnd = endOfString(text, at)
-      name = nameOf(text, at, nameEnd)
-      at = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    }
-    const end = endOfValue(text, at)
-    if (name === key) found = text.slice(at, end)
-    at = skipSpace(text, end)
-    if (text[at] === ',') at = skipSpace(text, at + 1)
-  }
+  visitParts(text, typeof key === 'number' ? '[' : '{', (name, start, end) => {
+    if (name === key) found = text.slice(start, end)
+  })
   return found
 }
 
 /** The texts of some members of an object text, all found in one go; undefined for what is not there. */
 export function memberTexts(text: string, names: readonly string[]): (string | undefined)[] {
   const found = new Map<string, string>()
+  visitParts(text, '{', (name, start, end) => {
+    if (typeof name === 'string' && names.includes(name)) found.set(name, text.slice(start, end))
+  })
+  return names.map((name) => found.get(name))
+}
+
+/** Walks the members of an object text, or the elements of an array text; nothing where the text begins otherwise. */
+function visitParts(
+  text: string,
+  opener: '{' | '[',
+  visit: (key: string | number, start: number, end: number) => void,
+): void {
   let at = skipSpace(text, 0)
-  if (text[at] !== '{') return names.map(() => undefined)
+  if (text[at] !== opener) return
   at = skipSpace(text, at + 1)
-  while (text[at] !== '}') {
-    const nameEnd = endOfString(text, at)
-    const name = nameOf(text, at, nameEnd)
-    const start = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    const end = endOfValue(text, start)
-    if (names.includes(name)) found.set(name, text.slice(start, end))
+  for (let index = 0; text[at] !== ']' && text[at] !== '}'; index++) {
+    let key: string | number = index
+    if (opener === '{') {
+      const nameEnd = endOfString(text, at)
+      key = nameOf(text, at, nameEnd)
+      at = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    }
+    const end = endOfValue(text, at)
+    visit(key, at, end)
     at = skipSpace(text, end)
     if (text[at] === ',') at = skipSpace(text, at + 1)
   }
-  return names.map((name) => found.get(name))
 }
 
 /** Most names have no escapes, and parsing them takes longer than all else. */

@@ -1,7 +1,7 @@
 import { afterAll, expect, vi } from 'vitest'
-import { newId } from '../../ids.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
-import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { type Fields, useTestServer } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { feedbackIn, publishing } from '../test-objects.ts'
 
 /** A busy machine takes longer than the second that is waited for by itself. */
@@ -21,19 +21,9 @@ export async function useMonitoredProjects() {
     objects,
 
     async record(project: string, calls: readonly Fields[]): Promise<string[]> {
-      const batch = calls.map((fields) => ({
-        id: newId(),
-        trace_id: newId(),
-        op_name: `weave:///${project}/op/answer:abc`,
-        started_at: '2026-01-01T00:00:00Z',
-        ended_at: '2026-01-01T00:00:01Z',
-        attributes: {},
-        inputs: {},
-        output: null,
-        summary: {},
-        ...fields,
-      }))
-      await replyOf(await server.post(`/v2/${project}/calls/complete`, { batch }))
+      const op_name = `weave:///${project}/op/answer:abc`
+      const batch = calls.map((fields) => finishedCall({ op_name, ...fields }))
+      await writeCalls(server, project, batch)
       return batch.map(({ id }) => id)
     },
 

@@ -1,3 +1,18 @@
+/** What sequences and portfolios have in common. */
+const COLLECTION_FIELDS = `
+    id: ID!
+    name: String!
+    description: String
+    state: String!
+    createdAt: String!
+    updatedAt: String
+    project: Project
+    defaultArtifactType: ArtifactType!
+    tags: TagConnection!
+    aliases(first: Int, after: String): ArtifactAliasConnection
+    artifactMembership(aliasName: String!): ArtifactCollectionMembership
+    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection`
+
 /** The GraphQL types of collections of artifacts: sequences, and portfolios of versions of sequences. */
 export const COLLECTION_TYPES = `
   extend type Mutation {
@@ -17,50 +32,17 @@ export const COLLECTION_TYPES = `
   }
 
   interface ArtifactCollection {
-    id: ID!
-    name: String!
-    description: String
-    state: String!
-    createdAt: String!
-    updatedAt: String
-    project: Project
-    defaultArtifactType: ArtifactType!
-    tags: TagConnection!
-    aliases(first: Int, after: String): ArtifactAliasConnection
-    artifactMembership(aliasName: String!): ArtifactCollectionMembership
-    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection
+${COLLECTION_FIELDS}
   }
 
   type ArtifactSequence implements ArtifactCollection {
-    id: ID!
-    name: String!
-    description: String
-    state: String!
-    createdAt: String!
-    updatedAt: String
-    project: Project
-    defaultArtifactType: ArtifactType!
-    tags: TagConnection!
-    aliases(first: Int, after: String): ArtifactAliasConnection
-    artifactMembership(aliasName: String!): ArtifactCollectionMembership
-    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection
+${COLLECTION_FIELDS}
     digestAlgorithm: ArtifactDigestAlgorithm
     latestArtifact: Artifact
   }
 
   type ArtifactPortfolio implements ArtifactCollection {
-    id: ID!
-    name: String!
-    description: String
-    state: String!
-    createdAt: String!
-    updatedAt: String
-    project: Project
-    defaultArtifactType: ArtifactType!
-    tags: TagConnection!
-    aliases(first: Int, after: String): ArtifactAliasConnection
-    artifactMembership(aliasName: String!): ArtifactCollectionMembership
-    artifacts(filters: JSONString, order: String, first: Int, after: String): VersionedArtifactConnection
+${COLLECTION_FIELDS}
   }
 
   type ArtifactCollectionConnection {
