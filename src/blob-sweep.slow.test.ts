@@ -8,8 +8,9 @@ import { SILENT } from './test-log.ts'
 import { replyOf } from './testing.ts'
 import { filesOwner } from './trace/files/blob-owner.ts'
 import { jobsOwner } from './training/jobs/blob-owner.ts'
+import { group } from './training/test-group.ts'
 import { LOGGED_TRAJECTORIES_OWNER } from './training/trajectories/service.ts'
-import { group, json, useTrainingServer } from './training/use-training-server.ts'
+import { json, useTrainingServer } from './training/use-training-server.ts'
 
 const training = useTrainingServer()
 const { server } = training

@@ -8,7 +8,7 @@ const ITERATION_MS = 4
 
 /** Takes turns at the one thread that serves. */
 export interface LoopTurns {
-  /** Resolves when an owner may do its next piece of work; at once where nobody else has anything to do. */
+  /** Resolves when an owner may do its next piece of work; at once where no other work is waiting. */
   turn(owner: string): Promise<void>
 }
 

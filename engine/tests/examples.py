@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from engine.chat import encode
+from engine.chat import Sequence, encode
 from engine.contract import LoraSpec, RlConfig
 
 Json = dict[str, Any]
@@ -91,3 +91,14 @@ def sums(tokenizer: Any, count: int, logprob: float | None = -1.0) -> list[Json]
         turns = [[user(f"What is {x} + {x}?"), choice(turn, logprob)] for turn in ids]
         groups.append(group([trajectory(turn, float(i == 0)) for i, turn in enumerate(turns)]))
     return groups
+
+
+def stretches_of(tokenizer: Any, sequence: Sequence) -> list[str]:
+    """The texts of the runs of tokens that are trained on."""
+    stretches: list[list[int]] = []
+    for before, token, sampled in zip([False, *sequence.sampled], sequence.tokens, sequence.sampled, strict=False):
+        if sampled and not before:
+            stretches.append([])
+        if sampled:
+            stretches[-1].append(token)
+    return [tokenizer.decode(stretch) for stretch in stretches]

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from examples import Json, choice, user
+from examples import Json, choice, stretches_of, user
 
 from engine.chat import Sequence, Turn, look_up
 from engine.errors import InputProblem
@@ -17,13 +17,7 @@ from engine.turns import trained_turns
 def text_of(tokenizer: Any, sequence: Sequence | None) -> tuple[str, list[str]]:
     """The whole text, and the sampled stretches."""
     assert sequence is not None
-    stretches: list[list[int]] = []
-    for before, token, sampled in zip([False, *sequence.sampled], sequence.tokens, sequence.sampled, strict=False):
-        if sampled and not before:
-            stretches.append([])
-        if sampled:
-            stretches[-1].append(token)
-    return tokenizer.decode(sequence.tokens), [tokenizer.decode(stretch) for stretch in stretches]
+    return tokenizer.decode(sequence.tokens), stretches_of(tokenizer, sequence)
 
 
 def tokenize(elements: list[Json], tools: list[Json] | None, tokenizer: Any, **options: Any) -> Sequence | None:

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from examples import Json, user
+from examples import Json, stretches_of, user
 from templates import TEMPLATES, text_of, with_template
 from test_template import SYSTEM, TOOLS, answer, call, result
 from vllm_prompts import vllm_ids
@@ -40,17 +40,6 @@ REFUSED = {
 WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
 
 
-def shown(tokenizer: Any, sequence: Sequence) -> list[str]:
-    """The stretches that are taught."""
-    stretches: list[list[int]] = []
-    for before, token, sampled in zip([False, *sequence.sampled], sequence.tokens, sequence.sampled, strict=False):
-        if sampled and not before:
-            stretches.append([])
-        if sampled:
-            stretches[-1].append(token)
-    return [tokenizer.decode(stretch) for stretch in stretches]
-
-
 def taught(tokenizer: Any, name: str, lesson: str) -> list[Sequence]:
     changed = with_template(tokenizer, text_of(name))
     return tokenize_taught(LESSONS[lesson], TOOLS if lesson == "calls" else None, changed)
@@ -59,7 +48,7 @@ def taught(tokenizer: Any, name: str, lesson: str) -> list[Sequence]:
 def has_thought(name: str, lesson: str) -> bool:
     if lesson == "reasoning":
         return name in WITH_REASONING
-    # DeepSeek V3.1 cuts thoughts, and its prompt does not open one unless it is told to.
+    # DeepSeek V3.1 removes thoughts, and its prompt opens one only when thinking is on.
     return lesson in ("a thought", "thoughts") and name != "deepseek-v3.1"
 
 
@@ -71,7 +60,7 @@ def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> 
             taught(tokenizer, name, lesson)
         return
     changed = with_template(tokenizer, text_of(name))
-    stretches = [text for sequence in taught(tokenizer, name, lesson) for text in shown(changed, sequence)]
+    stretches = [text for sequence in taught(tokenizer, name, lesson) for text in stretches_of(changed, sequence)]
     answers = [message for message in LESSONS[lesson] if message["role"] == "assistant"]
     assert len(stretches) == len(answers)
     for text, said in zip(stretches, answers, strict=True):
@@ -112,7 +101,7 @@ def test_the_last_turn_alone(tokenizer: Any) -> None:
     """In the context that it is asked for in, also where that does not begin with the turns before."""
     changed = with_template(tokenizer, text_of("qwen3"))
     (sequence,) = tokenize_taught(LESSONS["thoughts"], None, changed, "last")
-    assert shown(changed, sequence) == [THOUGHT.replace("Blue", "Red") + "<|im_end|>"]
+    assert stretches_of(changed, sequence) == [THOUGHT.replace("Blue", "Red") + "<|im_end|>"]
     assert changed.decode(sequence.tokens).startswith("<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nBlue.")
 
 
@@ -121,4 +110,4 @@ def test_an_answer_without_a_question(tokenizer: Any) -> None:
     for name in ("qwen3", "llama-like"):
         changed = with_template(tokenizer, text_of(name))
         found = tokenize_taught([answer("Blue."), user("a")], None, changed)
-        assert [stretch.count("Blue.") for sequence in found for stretch in shown(changed, sequence)] == [1]
+        assert [stretch.count("Blue.") for sequence in found for stretch in stretches_of(changed, sequence)] == [1]

@@ -24,7 +24,7 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
     const chunks: Buffer[] = []
     let size = 0
     let sizeBefore = 0
-    const patience = setTimeout(() => setImmediate(look), WINDOW_MS)
+    const idleTimer = setTimeout(() => setImmediate(look), WINDOW_MS)
     held.begin(fail)
     if (hasBroken(source)) return gone()
     source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
@@ -44,7 +44,7 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
     function look(): void {
       const bytes = size - sizeBefore
       sizeBefore = size
-      if (bytes >= WINDOW_BYTES_MIN) patience.refresh()
+      if (bytes >= WINDOW_BYTES_MIN) idleTimer.refresh()
       else
         fail(
           tooSlow(
@@ -69,7 +69,7 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
     }
 
     function leave(): void {
-      clearTimeout(patience)
+      clearTimeout(idleTimer)
       held.end()
       source.off('data', take).off('end', finish).off('error', fail).off('close', gone)
       // An error that nothing listens to would end the process.
@@ -88,7 +88,7 @@ export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
   let leave: (() => void) | undefined
   return new ReadableStream<Uint8Array>(
     {
-      // A service that never reads leaves the body to whoever ends the request.
+      // A body that the service never reads is discarded when the request ends.
       pull(controller) {
         leave ??= follow(source, controller)
         source.resume()
@@ -104,7 +104,7 @@ export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
 /** Hands on one part for each that is asked for, until what is returned is called. */
 function follow(source: Readable, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
   let hasArrived = false
-  const patience = setTimeout(() => setImmediate(look), STREAM_IDLE_MS)
+  const idleTimer = setTimeout(() => setImmediate(look), STREAM_IDLE_MS)
   if (hasBroken(source)) gone()
   else source.on('data', take).once('end', finish).once('error', fail).once('close', gone)
 
@@ -116,7 +116,7 @@ function follow(source: Readable, controller: ReadableStreamDefaultController<Ui
 
   function look(): void {
     // A source that is paused waits for this server.
-    if (hasArrived || source.isPaused()) patience.refresh()
+    if (hasArrived || source.isPaused()) idleTimer.refresh()
     else fail(tooSlow(`Nothing of the body arrived for ${STREAM_IDLE_MS / 1000} s`))
     hasArrived = false
   }
@@ -136,7 +136,7 @@ function follow(source: Readable, controller: ReadableStreamDefaultController<Ui
   }
 
   function leave(): void {
-    clearTimeout(patience)
+    clearTimeout(idleTimer)
     source.off('data', take).off('end', finish).off('error', fail).off('close', gone)
     source.on('error', () => {})
   }

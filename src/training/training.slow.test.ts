@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { TEST_BASE_MODEL } from '../test-app.ts'
-import { group, json, useTrainingServer } from './use-training-server.ts'
+import { group } from './test-group.ts'
+import { json, useTrainingServer } from './use-training-server.ts'
 
 const training = useTrainingServer()
 const { server, newModel, postJob, startJob, events, end, steps, batches, weightsOf } = training

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from '../../src/http/listen.ts'
 import { openFakeCompute } from '../../src/stores/compute/fake-compute.ts'
 import { openTestApp, TEST_BASE_MODEL } from '../../src/test-app.ts'
+import { group } from '../../src/training/test-group.ts'
 import { play } from '../differential/exchange.ts'
 import { SCENARIOS } from '../differential/scenarios/all.ts'
 import { KEY } from '../wire/server.ts'
@@ -98,23 +99,6 @@ async function train(url: string): Promise<void> {
     model: name,
     messages: [{ role: 'user', content: 'hi' }],
   })
-}
-
-/** One attempt at one task; `fake` tells the trainer how to behave. */
-function group(fake?: string): Fields {
-  const token = { token: 'token_id:13', bytes: [104], logprob: -0.5, top_logprobs: [] }
-  const choice = {
-    finish_reason: 'stop',
-    index: 0,
-    logprobs: { content: [token], refusal: null },
-    message: { content: 'a ] , " \\ { b', role: 'assistant' },
-  }
-  const trajectory = {
-    messages_and_choices: [{ role: 'user', content: 'hi' }, choice],
-    reward: 1,
-    tools: null,
-  }
-  return { trajectories: [trajectory], exceptions: [], metadata: {}, ...(fake !== undefined && { fake }) }
 }
 
 async function finished(url: string, { id }: Fields): Promise<void> {

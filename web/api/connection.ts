@@ -23,7 +23,7 @@ export function noteNoAnswer(): void {
 
 /**
  * Decides from now on whether the queries are online: while the server does not answer, requests wait, and all go on when it
- * does. A tab that nobody sees does not ask.
+ * does. A hidden tab does not ask.
  */
 export function watchConnection(): void {
   onlineManager.setEventListener((setOnline) => {

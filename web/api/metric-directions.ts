@@ -5,7 +5,7 @@ import { listObjects } from './objects.ts'
 
 export type Direction = 'less' | 'more'
 
-/** Whether less or more of a metric is better, by its name; metrics that nobody has decided on are not in it. */
+/** Whether less or more of a metric is better, by its name; only metrics whose direction has been set. */
 export type Directions = ReadonlyMap<string, Direction>
 
 /** The object of a project that keeps what people decided; its newest version holds all of it. */
@@ -29,7 +29,7 @@ async function readDirections(project: string, signal: AbortSignal): Promise<Dir
   )
 }
 
-/** Keeps for everybody in the project in which direction a metric is better. @returns what then holds */
+/** Stores, for the whole project, in which direction a metric is better. @returns what then holds */
 export async function saveDirection(
   project: string,
   metric: string,

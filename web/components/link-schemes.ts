@@ -1,4 +1,4 @@
-/** What a link in a text of somebody else may lead to: a page or a letter, never a script or data. */
+/** Schemes of links in user content: web pages and mail, never scripts or data. */
 const SCHEMES = new Set(['http:', 'https:', 'mailto:'])
 
 /** Whether a link is one that may be followed; one without a scheme leads to a page of this server. */

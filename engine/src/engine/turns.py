@@ -167,7 +167,7 @@ def rebuilt(
 
 
 def parted(prompt: str, head: str, whole: str, message: Json) -> tuple[str, str]:
-    """A prompt and what is said after it, of a text that ends with the turn. `head`: what the template prints before
+    """Splits a text that ends with the turn into its prompt and the rest. `head`: what the template prints before
     the turn's own text.
 
     A prompt may open a thought that the template leaves out of the text. Then the turn is trained on as it is in the
@@ -224,8 +224,8 @@ def settings_of(element: Json) -> Json:
 
 
 def options_of(place: Place, tokenizer: PreTrainedTokenizerBase, ids: list[int]) -> Json:
-    """What the template is told, as far as that is known. A turn that was sampled without a thought was most likely
-    asked for without one, where the template can be told."""
+    """The arguments of the template, as far as they are known. A turn without a thought was most likely sampled with
+    thinking off, where the template has that option."""
     settings = settings_of(place.element)
     if settings:
         given: Any = settings.get("chat_template_kwargs")

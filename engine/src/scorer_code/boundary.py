@@ -54,7 +54,7 @@ SYSCALL_NUMBER = 0
 ARCHITECTURE = 4
 FIRST_ARGUMENT = 16
 
-NOBODY = 65534  # the user that owns nothing
+UNPRIVILEGED_ID = 65534  # the overflow user and group of Linux, which own no files
 
 MOUNT_POINT = "/tmp"  # is on every Linux; what it held is out of sight then
 
@@ -129,8 +129,8 @@ def give_up_privileges() -> None:
     """
     if os.geteuid() == 0:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresgid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
+        os.setresuid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     must("capabilities", libc().capset(header, (ctypes.c_uint32 * 6)()))
     must("privileges", libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

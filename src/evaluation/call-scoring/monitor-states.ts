@@ -40,7 +40,7 @@ export function createMonitorStates(deps: MonitorStatesDeps) {
   }
 
   return {
-    /** What whoever publishes a monitor should know of it. */
+    /** Warnings for the reply to publishing a monitor. */
     warnings(published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>, context: CallContext) {
       const { project_id } = published
       return problemsOf(project_id, readMonitor(project_id, { ...published, user: '' }), context)

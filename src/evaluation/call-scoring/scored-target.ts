@@ -16,7 +16,7 @@ export interface TargetDeps {
 /** Calls of a turn in which messages are looked for. */
 const TURN_CALLS_MAX = 500
 
-/** What a task is to score; undefined for a call that has been deleted, of which nobody wants a score. */
+/** What a task is to score; undefined for a call that has been deleted, which is not scored. */
 export async function targetOf(
   deps: TargetDeps,
   task: ScoringTask,

@@ -138,7 +138,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps) {
   }
 }
 
-/** Wire: the member is required, and whoever scores without a monitor has none to name. */
+/** Wire: the member is required, and scores without a monitor have none to name. */
 const NO_MONITOR = { name: '', version_digest: '' }
 
 /** @throws 413 for more than a remote scorer is sent. */

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { EnvHttpProxyAgent, request } from 'undici'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
-/** The hub is asked for this long: whoever mistypes a name is told within two seconds. */
+/** The hub is asked for this long: a mistyped name is refused within two seconds. */
 const HUB_MS_MAX = 1_500
 
 /** Wire: names on the hub, with or without an owner. */

@@ -167,7 +167,7 @@ export interface RunsTable {
   created_at: string
   heartbeat_at: string
   ended_at: string | null
-  /** When somebody asked the run to stop; its client reads it with its next request. */
+  /** When the run was asked to stop; its client reads it with its next request. */
   stop_requested_at: string | null
 }
 

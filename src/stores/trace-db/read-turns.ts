@@ -23,7 +23,7 @@ export interface Taken<Place> {
 
 /** Takes turns at a number of places. */
 export interface ReadTurns<Place> {
-  /** The places that nobody has. */
+  /** The places that are not taken. */
   free(): readonly Place[]
   /**
    * Waits for a place, which is `give`n back.

@@ -59,7 +59,7 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
   }
 
   /**
-   * Ends a query whose rows nobody wants any more. To cancel its stream would hold up the whole process until its current
+   * Ends a query whose reader has left. To cancel its stream would hold up the whole process until its current
    * block is done (chDB 3.4), so it is killed, and its stream read to its end, which waits in a thread.
    */
   async function end(reader: Reader, rest: AsyncIterator<StreamChunk>): Promise<void> {
@@ -78,7 +78,7 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     try {
       while (!(await rest.next()).done);
     } catch {
-      // It was killed, or has failed by itself, of which nobody needs to know.
+      // It was killed, or failed by itself after its reader had left.
     } finally {
       clearTimeout(timer)
     }

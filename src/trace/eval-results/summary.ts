@@ -23,7 +23,7 @@ interface SummaryOptions {
   selection: Selection
   /** Absent where nobody asks for costs. */
   pricing: Pricing | undefined
-  /** The ids of trials with an error; absent where nobody asks for them. */
+  /** The ids of trials with an error; absent unless asked for. */
   errors: ReadonlySet<string> | undefined
   context: CallContext
 }

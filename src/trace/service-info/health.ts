@@ -70,7 +70,7 @@ export function createHealth({ stores, compute, unexpected }: HealthDeps) {
       status: failed.length > 0 ? 'failing' : isDegraded ? 'degraded' : 'ok',
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
       stores: checks,
-      // Whoever may ask need not know which models are used here.
+      // Health needs no key, so it does not name models.
       engine: compute
         .statuses()
         .map(({ name, base_model, state }) => ({ name: name.replace(` ${base_model}`, ''), state })),
@@ -83,7 +83,7 @@ export function createHealth({ stores, compute, unexpected }: HealthDeps) {
   }
 }
 
-/** How many parts cannot be read, of which tables; their paths are in the log, and not for everybody who may ask. */
+/** How many parts cannot be read, of which tables; their paths are only in the log, since health needs no key. */
 function unreadableText(parts: readonly BrokenPart[]): string {
   const tables = [...new Set(parts.map(({ table }) => table))].join(', ')
   return `${parts.length} parts could not be read, so rows are missing from ${tables}: see the log of the start`
@@ -123,7 +123,7 @@ function createCheck(
     } catch (error) {
       // One that is busy answering others is well.
       if (isFresh()) return { ok: true, error: null }
-      // What else was thrown is not for everybody who may ask.
+      // Other errors may hold internals, and health needs no key.
       return { ok: false, error: error instanceof ClientError ? error.message : 'failed' }
     }
   }

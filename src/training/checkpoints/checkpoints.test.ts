@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { group, json, useTrainingServer } from '../use-training-server.ts'
+import { group } from '../test-group.ts'
+import { json, useTrainingServer } from '../use-training-server.ts'
 
 const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createTestClient } from '../../tracking/test-client.ts'
-import { group, useTrainingServer } from '../use-training-server.ts'
+import { group } from '../test-group.ts'
+import { useTrainingServer } from '../use-training-server.ts'
 
 const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
 const client = createTestClient(server)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { documentsOf } from '../../testing.ts'
-import { group, json, useTrainingServer } from '../use-training-server.ts'
+import { group } from '../test-group.ts'
+import { json, useTrainingServer } from '../use-training-server.ts'
 
 const { server, newModel, startJob, end } = useTrainingServer()
 

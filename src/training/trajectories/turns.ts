@@ -13,7 +13,7 @@ export interface Turn {
   kind: 'choice' | 'messages'
   /** All that was said before. */
   messages: JsonText[]
-  /** What the model answered, as the chat API returned it; absent where nobody answered. */
+  /** What the model answered, as the chat API returned it; absent where the model did not answer. */
   choice?: JsonText
   /** What was said after the last answer; only the last turn of a history has it. */
   messages_after?: JsonText[]

@@ -5,7 +5,7 @@ import { IconButton } from '../../components/button.tsx'
 import { notify } from '../../components/toast.ts'
 import type { Metric } from './metrics.ts'
 
-/** Whether more or less of a metric is better; a click turns it round, for everybody in the project. */
+/** Whether more or less of a metric is better; a click reverses it for the whole project. */
 export function MetricDirection({ project, metric }: { project: string; metric: Metric }) {
   const queries = useQueryClient()
   const { id, isLessBetter } = metric

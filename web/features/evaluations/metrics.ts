@@ -88,7 +88,7 @@ export function scoreIn(
   }
 }
 
-/** Names of what is the better the less there is of it: a guess, for metrics that nobody has decided on. */
+/** Names of what is the better the less there is of it: a guess, for metrics whose direction has not been set. */
 const LESS_IS_BETTER = /(error|loss|latency|distance|cost|toxic|hallucinat|perplexity|duration)/i
 
 export function isLessBetter(metric: string, directions: Directions): boolean {

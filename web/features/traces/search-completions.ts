@@ -35,7 +35,7 @@ function termAt(typed: string, caret: number): Term {
 /** What may stand where the caret is: fields, then operators and values of the field that is written there. */
 export function completionsOf(typed: string, caret: number, known: Known = {}): Completion[] {
   const { text, from, to } = termAt(typed, caret)
-  // A quote begins a text, which is nobody's to complete.
+  // A quote begins free text, which has no completions.
   if (text.startsWith('"')) return []
   const offers = partsOf(text) === undefined ? fieldsFor(text, known) : valuesFor(text, known)
   return offers
