@@ -1,8 +1,8 @@
 """Whether a chat template goes through the parts of a message's content, or takes it for text.
 
-vLLM passes a list of parts to the first kind of template and text to the second, and detects the kind by syntax: one
-that loops over the content of a message, or over what it names `content`, wants parts. The same rules are here, so that a
-conversation that is rendered anew looks as it did; they follow vllm/renderers/hf.py (0.32, Apache-2.0).
+vLLM passes a list of parts to the first kind of template and text to the second, and detects the kind by syntax: a
+template that loops over the content of a message, or over what it names `content`, wants parts. The same rules are
+here, so that a conversation that is rendered anew looks as it did; they follow vllm/renderers/hf.py (0.32, Apache-2.0).
 """
 
 from collections.abc import Iterator

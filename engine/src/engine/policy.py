@@ -14,7 +14,7 @@ from engine import loss
 from engine.architecture import after_prefix, body_of, head
 from engine.packing import Batch, Row
 
-# Called between the batches of a row, so that nobody takes a long row for a hanging one.
+# Called between the batches of a row, so that a long row is not taken for a hang.
 Beat = Callable[[], None]
 
 

@@ -16,11 +16,11 @@ def sequences_of(histories: Iterable[list[SampledTurn]]) -> list[Sequence]:
     sequences: list[Sequence] = []
     earlier: set[tuple[object, ...]] = set()
     for history in histories:
-        own = {key_of(sampled): sampled for sampled in history}
-        for sampled in history:
-            if key_of(sampled) not in earlier:
+        keys = [key_of(sampled) for sampled in history]
+        for key, sampled in zip(keys, history, strict=True):
+            if key not in earlier:
                 add_turn(sequences, sampled)
-        earlier.update(own)
+        earlier.update(keys)
     return [sequence for sequence in sequences if any(sequence.sampled)]
 
 
