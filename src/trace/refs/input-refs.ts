@@ -1,4 +1,4 @@
-import { JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
 import { isRef } from './ref-uri.ts'
 
 /** The refs among a call's inputs; what it was called on is none of them. */
@@ -27,5 +27,6 @@ const SELF = 'self'
 /** The members of an object's text, each as its own text. */
 export function membersOf(object: string): Record<string, JsonText> {
   const names = Object.keys(Object(JSON.parse(object)))
-  return Object.fromEntries(names.map((name) => [name, new JsonText(memberText(object, name) ?? 'null')]))
+  const texts = memberTexts(object, names)
+  return Object.fromEntries(names.map((name, index) => [name, new JsonText(texts[index] ?? 'null')]))
 }

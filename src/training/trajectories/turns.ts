@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AnyJson } from '../../json-text-wire.ts'
-import { JsonText, memberText } from '../../lossless-json.ts'
+import { JsonText, memberText, memberTexts } from '../../lossless-json.ts'
 
 /** What was said in one attempt, or beside it; keys that mean nothing here stay as they came. */
 export const History = z
@@ -50,8 +50,6 @@ function messagesAfter(messages: JsonText[]): Pick<Turn, 'messages_after'> {
 }
 
 function messageOfChoice({ text }: JsonText): JsonText | undefined {
-  const message = memberText(text, 'message')
-  return message === undefined || memberText(text, 'finish_reason') === undefined
-    ? undefined
-    : new JsonText(message)
+  const [message, finishReason] = memberTexts(text, ['message', 'finish_reason'])
+  return message === undefined || finishReason === undefined ? undefined : new JsonText(message)
 }
