@@ -1,6 +1,48 @@
 /** The layers of docs/ARCHITECTURE.md as rules; a violation fails the build with the rule's name. */
+
+/** Folders of `src` with decisions: each an area of the product. */
+const AREAS = [
+  'accounts',
+  'contents',
+  'curation',
+  'evaluation',
+  'inference',
+  'metrics',
+  'system',
+  'trace',
+  'tracking',
+  'training',
+]
+
+/** Folders of `src` that areas stand on, or that stand in front of them. */
+const FOUNDATIONS = ['http', 'jobs', 'rule-threads', 'stores', 'threads', 'web']
+
+const anyOf = (names) => `(${names.join('|')})`
+
+/** Files whose subject is files of this machine, and why. */
+const FILE_READERS = [
+  // Files that a person has put beside the data, to be trained on.
+  'src/training/training-data/imports',
+  // Measures the data folder, and shows the ends of the engine's logs there.
+  'src/system/(disk|engine-logs)',
+  // Parts of the program itself: pages, their documents, schemas, and what is installed beside it.
+  'src/(web/pages|http/api-docs|trace/otlp/protobuf|inference/information/engine-packages)',
+  // Settings that are files.
+  'src/json-setting',
+]
+
+/** Tests, and what only they import. */
+const TESTS = ['\\.(test|contract)\\.ts$', '/(test|use|fake)-[^/]*\\.ts$', '^src/testing\\.ts$']
+
 export default {
   forbidden: [
+    {
+      name: 'every-folder-has-a-place',
+      severity: 'error',
+      comment: 'name the folder above, so that the rules hold for it',
+      from: { path: '^src/[^/]+/', pathNot: `^src/${anyOf([...AREAS, ...FOUNDATIONS])}/` },
+      to: {},
+    },
     {
       name: 'framework-only-in-http',
       severity: 'error',
@@ -11,29 +53,82 @@ export default {
       name: 'rules-know-no-http',
       severity: 'error',
       from: {
-        path: '^src/(trace|training|tracking|inference|accounts|curation)/',
-        pathNot: '(/routes|\\.test)\\.ts$',
+        path: `^src/${anyOf(AREAS)}/`,
+        pathNot: ['/routes\\.ts$', ...TESTS],
       },
-      // A body that is read as a stream is checked by its resource, so that needs the words for what is wrong.
+      // A body that is read as a stream is checked by its resource, which needs the error messages.
       to: { path: '^src/http/', pathNot: '^src/http/(caller|route|validation-error)\\.ts$' },
+    },
+    {
+      name: 'foundations-know-no-area',
+      severity: 'error',
+      // The worker of rules runs the builtin ones, which an area defines.
+      from: {
+        path: `^src/${anyOf(FOUNDATIONS)}/`,
+        pathNot: ['^src/rule-threads/rule-worker\\.ts$', ...TESTS],
+      },
+      to: { path: `^src/${anyOf(AREAS)}/` },
     },
     {
       name: 'queries-are-private',
       severity: 'error',
       from: { path: '^src/([^/]+)/([^/]+)/' },
-      to: { path: '^src/[^/]+/[^/]+/queries(/|\\.ts$)', pathNot: '^src/$1/$2/' },
+      to: { path: '^src/[^/]+/[^/]+/[a-z-]*queries(/|\\.ts$)', pathNot: '^src/$1/$2/' },
     },
     {
-      name: 'stores-know-no-domain',
+      name: 'queries-are-private-to-resources',
+      severity: 'error',
+      from: { path: ['^src/[^/]+\\.ts$', '^src/[^/]+/[^/]+\\.ts$'] },
+      to: { path: '^src/[^/]+/[^/]+/[a-z-]*queries(/|\\.ts$)' },
+    },
+    {
+      name: 'queries-are-private-to-areas',
+      severity: 'error',
+      from: { path: '^src/([^/]+)' },
+      to: { path: '^src/[^/]+/[a-z-]*queries\\.ts$', pathNot: '^src/$1/' },
+    },
+    {
+      // Other folders read the calls table by its model, `sql/`, and write calls by the service and `write/parts.ts`.
+      name: 'calls-are-read-by-service-or-model',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/trace/calls/' },
+      to: { path: '^src/trace/calls/((read|render)/|write/(queries|descendants|truncate))' },
+    },
+    {
+      name: 'the-calls-table-knows-no-reader',
+      severity: 'error',
+      from: { path: '^src/trace/calls/sql/' },
+      to: { path: '^src/trace/calls/(read|render|write)/' },
+    },
+    {
+      name: 'stores-know-no-http-and-no-jobs',
       severity: 'error',
       from: { path: '^src/stores/' },
-      to: { path: '^src/(trace|training|tracking|inference|accounts|curation|http)/' },
+      to: { path: '^src/(http|jobs|web)/' },
+    },
+    {
+      name: 'jobs-know-no-http',
+      severity: 'error',
+      from: { path: '^src/jobs/' },
+      to: { path: '^src/(http|web)/' },
     },
     {
       name: 'drivers-only-in-stores',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/stores/' },
-      to: { path: '(^node:sqlite$|node_modules/(chdb|pg)/)' },
+      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|pg)/)' },
+    },
+    {
+      name: 'sql-only-in-queries',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/stores/', '/[a-z-]*queries(/|\\.ts$)', ...TESTS] },
+      to: { path: 'node_modules/kysely/' },
+    },
+    {
+      name: 'files-only-where-files-are-the-matter',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/stores/', `^${anyOf(FILE_READERS)}\\.ts$`, ...TESTS] },
+      to: { path: '^(node:)?fs(/promises)?$' },
     },
     {
       name: 'wire-is-safe-for-the-browser',

@@ -7,7 +7,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
-    // A server with its databases starts in less than a second, on a machine that is busy in twenty.
+    // A server with its databases starts in less than a second, and on a busy machine in twenty.
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
   },

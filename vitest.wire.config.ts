@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes minutes begins first, so that at the end no core waits for it. */
+/** Files that take minutes start first, so that at the end no core waits for them. */
 const LONGEST = ['supervision', 'evaluation', 'weave-whole', 'faults', 'crash', 'loop', 'job-ends']
 
 class LongestFirst extends BaseSequencer {
@@ -18,11 +18,11 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['tests/wire/**/*.test.ts'],
-    // Each file starts a server, some with the engine, which waits as long as it works: two fill two cores.
+    // Each file starts a server, some with the engine, which is busy as long as it works: two fill two cores.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
-    // A server that shares two cores and a disk with others takes its time.
+    // A server that shares two cores and a disk with others is slow.
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 300_000,
   },

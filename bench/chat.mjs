@@ -1,6 +1,6 @@
 /**
- * What Heddle adds to a chat completion: the same load straight to its vLLM and through Heddle, in turns, so that
- * whatever else the machine does meets both; what token ids cost those who train; then Heddle's memory over many requests.
+ * What Heddle adds to a chat completion: the same load straight to its vLLM and through Heddle, alternating, so that
+ * other load of the machine affects both; the cost of token ids for training; then Heddle's memory over many requests.
  */
 import { parseArgs } from 'node:util'
 import { load, median, openTarget } from './load.mjs'
@@ -18,7 +18,7 @@ const MEMORY_REQUESTS = 10_000
 const MEMORY_AT_ONCE = 64
 const MEMORY_READINGS = 10
 
-/** The goals that the tables are read against. */
+/** The goals in the tables. */
 const GOALS = { ratio: 0.95, addedMs: 10, idsRatio: 0.99 }
 
 /** Sentences before a question whose ids are measured: some 600 tokens, as a conversation of a few turns has. */
@@ -84,7 +84,7 @@ function allCells(adapter) {
   )
 }
 
-/** One round of one cell; the first is warm-up, and who begins changes from round to round. */
+/** One round of one cell; the first is warm-up, and the order alternates. */
 async function takeTurns({ cell, round, rounds, heddle, direct, requests }) {
   const targets = { direct, heddle }
   const measured = {}

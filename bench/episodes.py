@@ -67,7 +67,7 @@ class Phone:
     name = "phone"
     steps = 8
     prompts_per_step = 8
-    # A job here is six gradient steps, where one of a single turn is two.
+    # A job here is six gradient steps, while one of a single turn is two.
     learning_rate = 1e-3
     call_tokens = 40
     answer_tokens = 24

@@ -158,7 +158,7 @@ async function measureQueues(post) {
   }
 }
 
-/** Medians in ms; the works take turns, so that what else the machine does meets all of them. */
+/** Medians in ms; the tasks alternate, so that other load of the machine affects all of them. */
 async function interleaved(works) {
   const times = Object.fromEntries(Object.keys(works).map((name) => [name, []]))
   for (let round = 0; round <= ROUNDS; round++) {

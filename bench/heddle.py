@@ -1,5 +1,4 @@
-"""
-What the benchmarks do with a server, through the clients people have: openai samples, openpipe-art's own HTTP client
+"""What the benchmarks do with a server, through public clients: openai samples, openpipe-art's own HTTP client
 registers models, sends jobs and reads their events. Heddle is known by its base URL only.
 """
 
@@ -24,7 +23,7 @@ REQUESTS_AT_ONCE = 64
 """Enough to keep the engine's batch full on a small machine, few enough to keep connections cheap."""
 
 GAP = "on_policy/logprob_gap_max"
-"""The metric that says how far the trainer's log-probabilities are from those that the engine sampled with, in nats."""
+"""The difference between the log-probabilities of the trainer and of the engine that sampled, in nats."""
 
 
 class Heddle:
@@ -97,7 +96,7 @@ class Heddle:
 async def connect(
     base_url: str, api_key: str, base_model: str = BASE_MODEL, thinking: bool | None = None
 ) -> AsyncIterator[Heddle]:
-    """`thinking` tells chat templates that can be told; None leaves it to them."""
+    """`thinking` is passed to chat templates that support it; None leaves the default."""
     heddle = Heddle(base_url, api_key, base_model, thinking)
     try:
         yield heddle

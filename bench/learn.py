@@ -28,7 +28,7 @@ HELD_OUT_ROLLOUTS = 4
 ROLLOUTS = 8
 
 RISE_MIN = 0.2
-"""Far outside what chance moves: the standard error of 256 rollouts is 0.03 at most."""
+"""Far outside random variation: the standard error of 256 rollouts is 0.03 at most."""
 
 GAP_MAX = 1e-4
 """On a CPU, where engine and trainer both compute in float32."""

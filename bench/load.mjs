@@ -3,17 +3,17 @@ import { Pool } from 'undici'
 
 const CHAT = '/v1/chat/completions'
 
-/** A slower answer than this is none. */
+/** A slower answer counts as none. */
 const ANSWER_MS_MAX = 120_000
 
 /** The last event of a stream. */
 const DONE = Buffer.from('[DONE]')
 
-/** A server as the load sees it; connections are kept. */
+/** A server as seen by the load generator; connections are kept. */
 export function openTarget(url, headers = {}) {
   const pool = new Pool(url, { headersTimeout: ANSWER_MS_MAX, bodyTimeout: ANSWER_MS_MAX })
   return {
-    /** Milliseconds to the first byte of an answer, once the answer is complete. @throws what was answered instead. */
+    /** Milliseconds to the first byte of an answer, once the answer is complete. @throws the other reply. */
     ask: (body) => ask(pool, { ...headers, 'content-type': 'application/json' }, body),
     close: () => pool.close(),
   }

@@ -1,10 +1,10 @@
-/** What a Node process holds, asked through its inspector. */
+/** The memory of a Node process, read through its inspector. */
 
-/** How often a process is asked whether its inspector listens. */
+/** Interval of checks whether the inspector listens. */
 const TRIES = 50
 const TRY_MS = 100
 
-/** Has a process open its inspector, at the address that `--inspect-port` gave it: until then it costs nothing. */
+/** Makes a process open its inspector, at the address that `--inspect-port` set: until then it costs nothing. */
 export async function openInspector(inspector, pid) {
   process.kill(pid, 'SIGUSR1')
   const [{ webSocketDebuggerUrl }] = await targetsOf(inspector)

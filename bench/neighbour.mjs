@@ -1,6 +1,7 @@
 /**
- * What one project feels of another's flood: small writes and reads of a quiet project, alone and while twelve clients of
- * another send and ask all they can, in turns on one server. The floods run in a process of their own.
+ * The effect of one project's flood on another: small writes and reads of a quiet project, alone and while twelve
+ * clients of another send as many requests as they can, alternating on one server. The floods run in a process of their
+ * own.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -57,7 +58,7 @@ async function main() {
   }
 }
 
-/** Tells the flood what to do; resolves with what it has done. */
+/** Sends the flood its next task; resolves with its counts. */
 async function tell(flood, message) {
   flood.send(message)
   const [reply] = await once(flood, 'message')

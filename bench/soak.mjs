@@ -1,20 +1,19 @@
 /**
- * Whether the promises hold while everything goes on at once: clients that do nothing wrong, requests that mean harm, and
- * kills. At the end nothing acknowledged may be missing, no good request may have failed but by a refusal for now or by a
- * kill, the loop that serves must never have been held up, and memory must be back where it was. Ends with status 1 otherwise.
+ * Whether the promises hold under everything at once: correct clients, hostile requests, and kills. At the end nothing
+ * acknowledged may be missing, correct requests may have failed only by a temporary refusal or a kill, the event loop
+ * must never have been blocked, and memory must be back at its earlier level. Ends with status 1 otherwise.
  */
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { freePort, startServer } from '../scripts/own-server.mjs'
 import { percentile } from './neighbour/quiet.mjs'
 import { writeResults } from './results-file.mjs'
+import { pause, startAgain, tell } from './soak/restarts.mjs'
 
-/** What is promised of a machine that does nothing else. */
+/** Promised for a machine without other load. */
 const VERSION_P99_MS_MAX = 250
 const GROWTH_MAX = 0.15
 
@@ -24,15 +23,11 @@ const LOOK_MS = 100
 const KILL_EVERY_MS = 30_000
 const WITH_KILLS = 0.5
 
-/** How long the last server has everything happen to it before its memory is read for the first time. */
+/** How long the last server runs under full load before its memory is read for the first time. */
 const WARM_UP = 0.2
 
-/** Memory is read after so long of nothing. */
+/** Memory is read after this long without requests. */
 const SETTLE_MS = 15_000
-
-const START_MS_MAX = 120_000
-
-const pause = (ms) => new Promise((wake) => setTimeout(wake, ms))
 
 async function main() {
   const { values } = parseArgs({
@@ -96,29 +91,15 @@ async function main() {
   }
 }
 
-async function tell(client, message) {
-  client.send(message)
-  for (;;) {
-    const [reply] = await once(client, 'message')
-    if (reply.now === undefined) return reply
-  }
-}
-
-/** Starts a server over the folder; resolves when it answers, and clients know. */
+/** Starts a server over the folder; resolves when it answers and the clients know its address. */
 async function up(folder, tellAll, loop) {
-  const env = { HEDDLE_CACHE: join(folder, 'no-environments') }
-  const server = startServer({ port: await freePort(), data: join(folder, 'data'), env })
-  for (const deadline = performance.now() + START_MS_MAX; ; await pause(50)) {
-    if (server.failure !== undefined || performance.now() > deadline)
-      throw new Error(server.failure ?? 'The server does not start')
-    if (await fetch(`${server.url}/version`).catch(() => undefined)) break
-  }
+  const server = await startAgain(folder)
   loop.look(server.url)
   await tellAll({ kind: 'up', url: server.url })
   return server
 }
 
-/** Kills a server as a power switch of its process would. */
+/** Kills a server like a power switch of its process. */
 async function down(server, tellAll, loop) {
   loop.look(undefined)
   await tellAll({ kind: 'down' })
@@ -126,7 +107,7 @@ async function down(server, tellAll, loop) {
   await server.closed
 }
 
-/** Asks for `GET /version` again and again while there is a server. */
+/** Requests `GET /version` repeatedly while there is a server. */
 function watchLoop() {
   const times = []
   /** The longest while each kind of request was sent. */

@@ -31,7 +31,7 @@ LEARNING_RATE = 2e-3
 
 REST_S = 2.0
 """Between two loops' steps: vLLM's worker looks for work without a pause for a second after its last request, which
-takes a core from whoever comes next."""
+takes a core from the next loop."""
 
 # The adapter that Heddle gives every model.
 RANK, ALPHA = 8, 16
@@ -45,7 +45,7 @@ Step = dict[str, float]
 
 
 class Loop:
-    """One model on its way through its steps. All loops of one seed see the same questions."""
+    """One model during its steps. All loops of one seed see the same questions."""
 
     def __init__(self, heddle: Heddle, model: Model, questions: list[list[Scenario]], pause_s: float) -> None:
         self.heddle = heddle

@@ -126,7 +126,7 @@ function show({ lists, heddle, rounds }) {
   )
 }
 
-/** Frames that people notice are told one by one: what the page worked in them, and what it waited for a processor. */
+/** Frames that people notice are listed one by one: the work of the page in them, and its wait for a processor. */
 function showFrames(heddle, { rounds, print, ms }) {
   print(`\nHeddle's frames, ${rounds} runs together`)
   print(`${''.padEnd(40)} frames   p95 (median)    longest   over 50 ms   most own work   over 50 ms by it`)

@@ -115,7 +115,7 @@ def training_config(settings: Settings, rows: int) -> dict[str, object]:
 
 @contextmanager
 def doing(what: str) -> Iterator[None]:
-    """Says what is done while it is, on a terminal, and how long it took."""
+    """Shows progress on a terminal, and the duration at the end."""
     started = time.monotonic()
     with console.status(what):
         yield

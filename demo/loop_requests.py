@@ -13,7 +13,7 @@ JUDGE_PROMPT = "is {output} right for {question}? respond with yes or no"
 
 POLL_SECONDS = 0.5
 WAIT_SECONDS = 600
-"""Far above what any step takes on two cores; a step that hangs ends the demo."""
+"""Far above any step on two cores; a step that hangs ends the demo."""
 
 Json = dict[str, Any]
 
@@ -80,7 +80,7 @@ def publish_scorers(heddle: Heddle, base_model: str) -> Scorers:
 
 
 def said_of(heddle: Heddle, call_ids: list[str], scorer: str, path: str) -> Json | None:
-    """What a scorer said, by the call's ref; None until it has said it of all."""
+    """A scorer's results, by the call's ref; None until it has scored all."""
     refs = [{"$literal": f"weave:///{heddle.project_id}/call/{call_id}"} for call_id in call_ids]
     query = {
         "$expr": {
@@ -121,7 +121,7 @@ def judge(heddle: Heddle, scorers: Scorers, call_ids: list[str]) -> Judged:
 
 
 def train(heddle: Heddle, model_id: str, call_ids: list[str], config: Json) -> Json:
-    """Collects the calls that were right and trains on them; one request. Returns its reply with the job's end."""
+    """Collects the correct calls and trains on them; one request. Returns its reply with the job's end."""
     reply = heddle.post(
         f"/v2/{heddle.project_id}/collect",
         {
@@ -198,7 +198,7 @@ class Comparison:
 
 
 def compare(heddle: Heddle, before: str, after: str) -> Comparison:
-    """What both evaluations say of each question, in one query."""
+    """Results of both evaluations for each question, in one query."""
     asked = {"evaluation_call_ids": [before, after], "require_intersection": True}
     rows = heddle.post(f"/v2/{heddle.project_id}/eval_results/query", asked)["rows"]
     counts = Counter((is_right(row, before), is_right(row, after)) for row in rows)

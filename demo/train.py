@@ -14,7 +14,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 
-# The clients must not look for price lists on the internet, nor draw over the table.
+# The clients must not fetch price lists from the internet, nor draw over the table.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("TQDM_DISABLE", "1")
 os.environ.setdefault("WEAVE_LOG_LEVEL", "WARNING")

@@ -14,7 +14,7 @@ import { environmentFolder, ROOT, setUp } from './setup.mjs'
 
 const ENV = {
   PYTHONPATH: [join(ROOT, 'demo'), process.env.PYTHONPATH].filter(Boolean).join(delimiter),
-  // The clients must not look for price lists on the internet, nor draw over the report.
+  // The clients must not fetch price lists from the internet, nor draw over the report.
   LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   TQDM_DISABLE: '1',
   // With a key in the environment openpipe-art would open a W&B run as well; it is given its key as an argument.
@@ -29,6 +29,7 @@ const BENCHES = {
   evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
   neighbour: { program: 'neighbour.mjs', needs: ['packages'] },
   soak: { program: 'soak.mjs', needs: ['packages'] },
+  'power-loss': { program: 'power-loss.mjs', needs: ['packages'] },
   ui: { program: 'ui.mjs', needs: ['packages', 'browser', 'peers', 'web'] },
 }
 
@@ -39,6 +40,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
        npm run bench -- soak [--minutes N] [--json FILE]
+       npm run bench -- power-loss [--rounds N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
@@ -70,6 +72,9 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
   soak  good clients, requests that mean harm and kills at once; ends with status 1 unless nothing acknowledged is missing, no
         good request failed but by a refusal for now or a kill, GET /version has a p99 of 250 ms, and memory came back
            --minutes  in all, besides the start and the end (default 10)
+  power-loss  the server's disk loses all that was not synced, and the server starts again on what is left; ends with status 1
+              unless everything acknowledged is there. As root on Linux
+           --rounds  power failures (default 10)
   ui  the list of traces in Chromium beside Phoenix's and MLflow's pages and an empty one; Heddle's frames while its list
       scrolls, its keys, the memory of the tab, and a trace of 30,000 calls
            --calls       that Heddle holds (default 100000)
@@ -134,7 +139,7 @@ function trainOptions({ data }) {
   ]
 }
 
-/** A copy of the small model with another chat template, where one is named, and the other arguments. */
+/** A copy of the small model with another chat template, if one is named, and the other arguments. */
 function templateOf(passed, data) {
   const at = passed.indexOf('--template')
   if (at === -1) return { rest: passed }
@@ -150,7 +155,7 @@ function learnOptions({ baseModel }) {
   return baseModel === undefined ? [] : ['--base-model', baseModel]
 }
 
-/** Where to reach vLLM without Heddle, and where to ask for Heddle's memory. */
+/** The address of vLLM behind Heddle, and the process whose memory is measured. */
 function chatOptions({ server, inspector }) {
   const asked = ['--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
   const { url, key } = engineOf(server)

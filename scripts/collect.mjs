@@ -89,7 +89,7 @@ const options = {
   help: flag,
 }
 
-/** How often a job that is waited for is asked after. */
+/** Interval of polling a job. */
 const POLL_MS = 500
 
 async function collect() {
@@ -200,7 +200,7 @@ function json(values, name) {
   }
 }
 
-/** @throws Error with what the server says, or why it cannot be reached. */
+/** @throws Error with the server's message, or why it cannot be reached. */
 async function ask({ url, key }, method, path, body) {
   const request = { method, headers: { authorization: `Bearer ${key}` }, body: body && JSON.stringify(body) }
   const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error) => {

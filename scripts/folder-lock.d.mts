@@ -1,2 +1,2 @@
-/** Resolves with what gives the folder back, once no other process that lives makes it. */
+/** Resolves with a function that releases the lock, once no other live process holds it. */
 export function lockFolder(folder: string): Promise<() => void>

@@ -5,14 +5,16 @@ import { join } from 'node:path'
 /** The holder of a lock touches it this often. */
 const LOCK_BEAT_MS = 1_000
 
-/** A lock that was not touched for this long has lost its holder, also where another process has got its number since. */
+/**
+ * A lock that was not touched for this long has lost its holder, even where another process has its process id since.
+ */
 const LOCK_SILENT_MS = 30_000
 
 function touch(lock) {
   try {
     utimesSync(lock, new Date(), new Date())
   } catch {
-    // Another process took it for abandoned, as after a laptop slept; what is being made is complete or made again.
+    // Another process took it for abandoned, as after a laptop slept; the result is complete or will be made again.
   }
 }
 

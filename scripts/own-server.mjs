@@ -1,4 +1,4 @@
-/** A Heddle of one's own: for programs that start the server, let a client work with it, and stop it again. */
+/** Runs a Heddle for programs that start the server, run a client against it, and stop it again. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -7,10 +7,10 @@ import { showProgress } from './progress.mjs'
 import { pythonOf } from './python-env.mjs'
 import { environmentFolder, ROOT } from './setup.mjs'
 
-/** Any key does in local mode; this one has the length that W&B clients ask for. */
+/** Any key is accepted in local mode; this one has the length that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
 
-/** How long the engine may take to come up; it takes about half a minute on two cores. */
+/** How long the engine may take to start; it takes about half a minute on two cores. */
 const ENGINE_WAIT_MS = 300_000
 
 /** Lines of the server's log that explain a failure. */
@@ -102,7 +102,7 @@ async function firstAnswer(url, model) {
   }
 }
 
-/** Where the server's vLLM listens and which key it asks for, as its command line and its environment say. */
+/** The address and key of the server's vLLM, from its command line and its environment. */
 export function engineOf({ pid }) {
   const processes = execFileSync('ps', ['eww', '-Ao', 'ppid=,args='], { encoding: 'utf8' }).split('\n')
   const launcher = processes.find(
@@ -129,14 +129,14 @@ export async function runClient(server, [script, ...args], env = {}) {
     child.once('error', reject)
     child.once('close', (code) => fulfil(code ?? 1))
   })
-  // A client would go on trying to reach a server that is gone.
+  // A client would keep trying to reach a server that is gone.
   void server.closed.then(() => child.kill('SIGTERM'))
   const status = await ended
   if (server.failure) throw new Error(server.failure)
   return status
 }
 
-/** Says where to look, and how other clients find the server. */
+/** Prints where to look, and how other clients find the server. */
 export function showAddresses({ url, logFile }) {
   process.stdout.write(`
 Look at   ${url}/               where to begin

@@ -1,6 +1,6 @@
 /**
- * Writes `src/trace/costs/default-prices.json`, the prices that are known without anybody entering them, from the
- * table inside the litellm package (MIT) of the clients' environment. `RELEASED` is the day that version came out.
+ * Writes `src/trace/costs/default-prices.json`, the default prices, from the table inside the litellm package (MIT) of
+ * the clients' environment. `RELEASED` is the day that version came out.
  *
  *   node scripts/prices.mjs RELEASED && npm run fix
  */

@@ -12,7 +12,7 @@ export function pythonEnvFolder(cacheFolder, name, requirementFiles) {
   return join(cacheFolder, 'python', `${name}-${hash.digest('hex').slice(0, 16)}`)
 }
 
-/** Written last, so that an installation that was interrupted is not taken for an environment. */
+/** Written last, so that an interrupted installation does not count as an environment. */
 export const COMPLETE_MARKER = 'heddle-complete'
 
 /** The interpreter of a finished environment; undefined when there is none. */

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { engineReady, freePort, runClient, showAddresses, startServer } from './own-server.mjs'
 import { ROOT, setUp } from './setup.mjs'
 
-/** Runs `program` with those of `passed` that were given, names of its options; ends with its status. */
+/** Runs `program` with the given ones of its options; ends with its status. */
 export async function runDemo({ help, program, passed }) {
   await demo({ help, program, passed }).catch((error) => {
     process.stderr.write(`\n${error.message}\n`)

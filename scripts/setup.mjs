@@ -162,7 +162,7 @@ function provideNode() {
   symlinkSync(process.execPath, program)
 }
 
-/** Makes one Python environment unless it is there. Interrupted, it goes on from pip's own cache. */
+/** Makes one Python environment unless it is there. Interrupted, it continues from pip's own cache. */
 export async function ensurePython(name) {
   const { what, files, installs, python: pythonMin = PYTHON_MIN } = environments()[name]
   const folder = pythonEnvFolder(cacheFolder(), name, files)
@@ -220,7 +220,9 @@ export async function ensureWeb() {
   }
 }
 
-/** Gets a Chromium where the machine has none, for the tests of the pages. @throws Error that says how to get one. */
+/**
+ * Installs a Chromium where the machine has none, for the tests of the pages. @throws Error that says how to get one.
+ */
 export async function ensureBrowser() {
   if (findChromium() !== undefined) return
   for (const { from, commands } of waysToChromium(ROOT)) {

@@ -1,6 +1,6 @@
 /**
  * `npm start`: the server at once, and the engine behind it. What is missing of the engine's environment is installed
- * while the server already answers; it notices when the environment is there.
+ * while the server already answers; it uses the environment once it is complete.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

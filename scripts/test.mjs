@@ -76,7 +76,7 @@ async function main() {
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
 }
 
-/** The layers to run with their names, as in {@link STAGES}; undefined for a name that is none. */
+/** The layers to run with their names, as in {@link STAGES}; undefined for an unknown name. */
 function stagesOf(name) {
   if (name === undefined)
     return STAGES.map((lanes) => lanes.map((lane) => lane.map((layer) => [layer, LAYERS[layer]])))

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type BlobSweep, createBlobSweep } from './blob-sweep.ts'
-import { createContents } from './contents.ts'
+import { createContents } from './contents/service.ts'
 import { SILENT } from './test-log.ts'
 import { replyOf } from './testing.ts'
 import { filesOwner } from './trace/files/blob-owner.ts'
@@ -31,9 +31,19 @@ beforeEach(() => {
 /** Keeps bytes under a key, since long ago. */
 async function put(key: string): Promise<string> {
   await server.stores.blobs.put(key, Buffer.from('bytes'))
-  const path = (await server.stores.blobs.localPath(key)) ?? ''
-  await utimes(path, LONG_AGO, LONG_AGO)
-  return path
+  await age(key)
+  return key
+}
+
+/** Makes it look as if a blob had been put long ago. */
+async function age(key: string): Promise<void> {
+  await utimes(join(training.folder, 'blobs', key), LONG_AGO, LONG_AGO)
+}
+
+/** Those of the keys that have a blob. */
+async function keptOf(keys: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(keys.map((key) => server.stores.blobs.stat(key)))
+  return keys.filter((_, index) => found[index] !== undefined)
 }
 
 const run = () => sweep.sweep(new AbortController().signal)
@@ -46,9 +56,9 @@ describe('the sweep of blobs', () => {
       `logged-trajectories/${randomUUID()}.jsonl`,
       `files/zz/${'z'.repeat(43)}`,
     ]
-    const paths = await Promise.all(keys.map(put))
+    await Promise.all(keys.map(put))
     await run()
-    expect(paths.filter((path) => existsSync(path))).toEqual([])
+    expect(await keptOf(keys)).toEqual([])
     expect(sweep.counts()).toEqual({ deleted: keys.length, failed: 0 })
     await run()
     expect(sweep.counts().deleted).toBe(keys.length)
@@ -65,13 +75,11 @@ describe('the sweep of blobs', () => {
     const old = await Promise.all(['health/probe', 'other/thing'].map(put))
     await server.stores.blobs.put('contents/young', Buffer.from('x'))
     for await (const { key } of server.stores.blobs.list('')) {
-      if (key === 'contents/young') continue
-      const path = (await server.stores.blobs.localPath(key)) ?? ''
-      await utimes(path, LONG_AGO, LONG_AGO)
+      if (key !== 'contents/young') await age(key)
     }
     await run()
     expect(sweep.counts()).toEqual({ deleted: 0, failed: 0 })
-    expect(old.every((path) => existsSync(path))).toBe(true)
+    expect(await keptOf(old)).toEqual(old)
     const content = await server.post('/file/content', { project_id, digest: file['digest'] })
     expect(await content.text()).toBe('kept')
     const checkpoint = `/v1/preview/models/${model.id}/checkpoints/1`
@@ -88,7 +96,7 @@ describe('the sweep of blobs', () => {
     const kept = await put(`contents/${randomUUID()}`)
     const orphan = await put(`files/yy/${'y'.repeat(43)}`)
     await other.sweep(new AbortController().signal)
-    expect([existsSync(kept), existsSync(orphan)]).toEqual([true, false])
+    expect(await keptOf([kept, orphan])).toEqual([kept])
     expect(other.counts()).toEqual({ deleted: 1, failed: 1 })
   })
 })

@@ -38,7 +38,7 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
     const look = async (): Promise<void> => {
       const owned = await owner.ownedOf(old.map(({ key }) => key))
       for (const { key, modifiedAt } of old.filter((blob) => !owned.has(blob.key))) {
-        // What was put again meanwhile is about to get its row.
+        // A blob that was put again meanwhile is about to get its row.
         if (!(await blobs.deleteUnchanged(key, modifiedAt))) continue
         counts.deleted++
         log.warn({ key }, 'a blob that nothing owned was deleted')
@@ -53,7 +53,7 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
     if (old.length > 0) await look()
   }
 
-  /** Looks at all blobs once. What fails is logged, counted and looked at again the next time. */
+  /** Checks all blobs once. A failure is logged and counted, and the next sweep tries again. */
   async function sweep(signal: AbortSignal): Promise<void> {
     for (const owner of owners) {
       try {

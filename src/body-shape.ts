@@ -3,8 +3,8 @@ import { JSON_TEXT_MARK } from './json-text-wire.ts'
 import type { KeepShape } from './lossless-json.ts'
 
 /**
- * What a schema reads of a value: all of it (`any`), its text, nothing (`drop`), or parts. Where a part is absent, the schema
- * takes no such value, which is read whole so that an error can show it.
+ * What a schema reads of a value: all of it (`any`), its text, nothing (`drop`), or parts. Where a part is absent, the
+ * schema allows no such value, and the value is read whole so that the error can show it.
  */
 export type BodyShape = 'any' | 'text' | 'drop' | PartsShape
 
@@ -56,7 +56,7 @@ interface JsonSchemaNode {
 
 interface Scope {
   definitions: Record<string, JsonSchemaNode>
-  /** References being followed; what a recursive schema reads of itself is all. */
+  /** References being followed: a schema that contains itself reads all of the inner value. */
   within: readonly string[]
 }
 

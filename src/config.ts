@@ -12,7 +12,7 @@ const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
 /** A week: timers of Node count at most 24 days. */
 const IDLE_MINUTES_MAX = 7 * 24 * 60
 
-/** One core is left to what feeds the threads of the engine. */
+/** One core is left to the thread that feeds the engine's threads. */
 const THREADS_DEFAULT = Math.max(1, availableParallelism() - 1)
 
 const Count = z.coerce.number().int().positive()
@@ -45,7 +45,7 @@ const Hosts = z
 
 const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
-/** What says more about a vLLM elsewhere, and would be ignored without one. */
+/** Settings of a vLLM elsewhere, which would be ignored without one. */
 const OF_VLLM_URL = ['HEDDLE_VLLM_WORKERS', 'HEDDLE_VLLM_KEY'] as const
 
 const Variables = z.object({
@@ -110,7 +110,7 @@ export interface Limits {
   tokensPerMinute: number
 }
 
-/** What computes, and with how much; where a default is not said here, docs/CONFIGURATION.md has it. */
+/** The engine's processes and their resources; docs/CONFIGURATION.md has the defaults that are not given here. */
 export interface EngineConfig {
   /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
   baseModel: string
@@ -118,13 +118,13 @@ export interface EngineConfig {
   baseModels: string[]
   /** A Python with the engine's packages, instead of the one that set-up made. */
   python: string | undefined
-  /** What the engine reads and writes; a vLLM elsewhere must see it under the same path. */
+  /** The workspace folder; a vLLM elsewhere must see it under the same path. */
   folder: string
-  /** What all parts may take together, in GB; undefined for the default. */
+  /** Memory that all engine processes together may take, in GB; undefined for the default. */
   memoryGb: number | undefined
-  /** A part of another than the default base model is stopped after this long without use; 0 for never. */
+  /** A process of a base model other than the default one is stopped after this long without use; 0 for never. */
   idleMinutes: number
-  /** That an inference server computes with on a CPU. */
+  /** Cores that an inference server on a CPU computes with. */
   threads: number
   /** Seconds without progress after which an engine or a training job counts as hanging. */
   stallSeconds: number
@@ -146,17 +146,20 @@ export interface EngineConfig {
   priorityScheduling: boolean
   /** Whether requests may say how images, audio and video are processed, at whatever cost. */
   mmProcessorKwargs: boolean
-  /** Whether RL jobs fail whose context is not known to be what was sampled in, where they do not say otherwise. */
+  /**
+   * Whether RL jobs without a setting of their own fail where the context of a rollout is not known to be the sampled
+   * one.
+   */
   requireSampledContext: boolean
   /** How the base model writes tool calls, as vLLM names it. */
   toolParser: string
-  /** How it writes what it thinks before it answers; undefined where it does not. */
+  /** How the base model writes its reasoning, as vLLM names it; undefined where it writes none. */
   reasoningParser: string | undefined
   /** Serves the default base model instead of a process of this machine. */
   vllm: { url: string; workers: string[]; key: string | undefined } | undefined
 }
 
-/** Everything the server may be told from outside; the only reader of the environment. */
+/** All settings of the server; the only reader of the environment. */
 export interface Config {
   host: string
   /** Names besides those of this machine under which the server is reached. */
@@ -187,12 +190,12 @@ export interface Config {
 }
 
 /**
- * Threads for what Node waits for outside of JavaScript. Each query of the trace database takes one until it answers, and
- * with the usual four, as many slow queries would hold up every file and every write.
+ * Threads of libuv. Each query of the trace database takes one until it answers; with the default of four, four slow
+ * queries would block all file access and all writes.
  */
 const THREADS = 24
 
-/** Sets how many threads this process will have, before it has any. */
+/** Sets the size of libuv's thread pool; to be called before the pool is first used. */
 export function setThreads(): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS)
 }

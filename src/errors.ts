@@ -63,7 +63,7 @@ export function deleted(message: string, deletedAt: string): ClientError {
   return new ClientError(404, 'NotFoundError', message, { extra: { deleted_at: deletedAt } })
 }
 
-/** 408: the client did not send its body within reasonable time. Wire: OpenAI's clients try again. */
+/** 408: the client did not send its body in time. Wire: OpenAI's clients try again. */
 export function tooSlow(message: string): ClientError {
   return new ClientError(408, 'RequestTimeoutError', message)
 }
@@ -83,7 +83,7 @@ export function unsupportedMediaType(message: string): ClientError {
   return new ClientError(415, 'UnsupportedMediaTypeError', message)
 }
 
-/** 429: the caller, or everybody together, asks for more than the limit that the message names. */
+/** 429: the caller, or all callers together, exceed the limit that the message names. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ClientError {
   return new ClientError(429, 'RateLimitError', message, { retryAfterSeconds })
 }
@@ -93,7 +93,7 @@ export function clientGone(): ClientError {
   return new ClientError(499, 'ClientGoneError', 'The client went away')
 }
 
-/** 501: part of the wire that this server does not do. */
+/** 501: part of the wire that this server does not implement. */
 export function notImplemented(message: string): ClientError {
   return new ClientError(501, 'NotImplementedError', message)
 }
@@ -103,42 +103,12 @@ export function unavailable(message: string, retryAfterSeconds = 5): ClientError
   return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
 }
 
-/** 503 for an error of the disk, from Node or from SQLite, which undoes the write that met it; undefined for any other. */
-export function diskFailed(error: unknown): ClientError | undefined {
-  if (!(error instanceof Error)) return undefined
-  const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown }
-  const sqliteCode = typeof errcode === 'number' ? errcode & SQLITE_PRIMARY_CODE : undefined
-  if (FULL_CODES.has(code) || sqliteCode === SQLITE_FULL) {
-    return disk(
-      'The disk of the data folder is full, so nothing was stored: free some space and try again',
-      error,
-    )
-  }
-  if (BROKEN_CODES.has(code) || SQLITE_BROKEN.has(sqliteCode)) {
-    return disk('The disk of the data folder fails, so nothing was stored', error)
-  }
-  return undefined
-}
-
-function disk(message: string, cause: Error): ClientError {
-  return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 30 })
-}
-
-const FULL_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT'])
-const BROKEN_CODES = new Set<unknown>(['EIO', 'EROFS', 'EFBIG'])
-
-/** The low byte says what went wrong, the others where. */
-const SQLITE_PRIMARY_CODE = 0xff
-const SQLITE_FULL = 13
-/** READONLY, IOERR and CANTOPEN. */
-const SQLITE_BROKEN = new Set<number | undefined>([8, 10, 14])
-
-/** 502 or 503: a part Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
+/** 502 or 503: a component Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
 export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
 }
 
-/** Says what was thrown, for logs and for reasons a person reads. */
+/** The message of a thrown value, for logs and for reasons shown to people. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

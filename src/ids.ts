@@ -6,15 +6,15 @@ export function newId(): string {
   return uuidv7()
 }
 
-/** The id of what `name` means, always the same: a UUIDv7 of the time `msecs`, in milliseconds since 1970. */
+/** The id derived from `name`, always the same: a UUIDv7 of the time `msecs`, in milliseconds since 1970. */
 export function idOf(name: string, msecs: number): string {
   const hash = createHash('sha256').update(name).digest()
   return uuidv7({ msecs, random: hash.subarray(0, 16), seq: hash.readUInt32BE(16) })
 }
 
 /**
- * The id of what `name` means to `base`, another UUIDv7, always the same: work that is done again after a crash writes
- * the same things. It has the time of `base`, so that what belongs together lies together.
+ * The id derived from `name` and `base`, another UUIDv7, always the same: work that is repeated after a crash writes
+ * the same rows. It has the time of `base`, so related rows are stored close together.
  */
 export function derivedId(base: string, name: string): string {
   return idOf(`${base}/${name}`, Number.parseInt(base.replace('-', '').slice(0, 12), 16))

@@ -1,12 +1,15 @@
 import { invalidRequest, tooLarge } from './errors.ts'
 
 /**
- * Levels of a JSON value. Python's `json` gives up at about as many, and simdjson, with which ClickHouse reads payloads, at
- * 1,024: what is deeper could be stored, and then neither be searched nor read by its client.
+ * Levels of a JSON value. Python's `json` gives up at about as many, and simdjson, with which ClickHouse reads
+ * payloads, at 1,024: a deeper value could be stored, but neither searched nor read by its client.
  */
 export const JSON_DEPTH_MAX = 1_000
 
-/** Values of a body that are looked at one by one, which takes some 2 µs each; 1,000 calls, which clients send at once, have 20,000. */
+/**
+ * Values of a body that are visited one by one, which takes some 2 µs each; a batch of 1,000 calls, as clients send it,
+ * has 20,000.
+ */
 export const JSON_VALUES_MAX = 500_000
 
 /** What an object or a list counts that is kept as text: of those, which are rows of tables, there may be a million. */

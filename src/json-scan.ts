@@ -79,7 +79,7 @@ function endOfDigits(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** In the words of `JSON.parse`. */
+/** The message of `JSON.parse`. */
 export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   const byte = bytes[at]
   if (byte === undefined) return new SyntaxError('Unexpected end of JSON input')

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from './errors.ts'
 
-/** The value of a setting that is JSON, or the path of a file with it. @throws Error without any of the text, which may hold keys. */
+/**
+ * The value of a setting that is JSON, or the path of a file that holds it. @throws Error that contains none of the
+ * text, which may hold keys.
+ */
 export function jsonSetting(name: string, setting: string): unknown {
   const isInline = setting.startsWith('{')
   const where = isInline ? 'the text' : setting
@@ -12,7 +15,7 @@ export function jsonSetting(name: string, setting: string): unknown {
   }
 }
 
-/** What is wrong with a setting, a line each. */
+/** Errors in a setting, one line each. */
 export function settingProblem(name: string, ...lines: string[]): Error {
   return new Error(`Bad configuration:\n${lines.map((line) => `  ${name}: ${line}`).join('\n')}`)
 }

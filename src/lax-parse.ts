@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 
-/** A pass reads what the pass before could not see: alternatives of a union inside another are few. */
+/** A pass reads values that the previous pass could not reach; unions inside unions are rarely nested deeper. */
 const PASSES_MAX = 8
 
-/** zod ends a list, an object or a record at what is wrong with it; its types show this to those alone who extend it. */
+/** zod stops at the error in a list, an object or a record; its types show this only to code that extends it. */
 const FIRST_ISSUE: z.core.ParseContextInternal<z.core.$ZodIssue> = { error: integerError, abortEarly: true }
 
-/** Longer texts are no numbers that a field could hold. */
+/** Longer texts are not numbers that a field could hold. */
 const NUMBER_CHARS_MAX = 64
 
 const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
@@ -14,11 +14,11 @@ const TRUE = ['true', 'yes', 'on', 'y', 't', '1']
 const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
 
 /**
- * Parses a part of a request as the services whose clients we serve read it, which is pydantic's lax mode: where a number is
- * wanted, the text "5" is 5 and true is 1; where a boolean is wanted, 1 and the words "true", "yes", "on", "y", "t" are
- * true, in upper or lower case, and their opposites false. Nothing else is converted. What is right as it stands is never
- * touched, so that a text stays a text where a field takes both. With `first`, what else is wrong is not looked for where the
- * first thing that is cannot be read another way.
+ * Parses a part of a request as the services whose clients we serve read it, which is pydantic's lax mode: where a
+ * number is wanted, the text "5" is 5 and true is 1; where a boolean is wanted, 1 and the words "true", "yes", "on",
+ * "y", "t" are true, in upper or lower case, and their opposites false. Nothing else is converted. A valid value is
+ * never converted, so a text stays a text where a field takes both. With `first`, further errors are not searched for
+ * once the first one cannot be converted.
  */
 export function parseLax<Schema extends z.ZodType>(
   schema: Schema,
@@ -40,7 +40,7 @@ export function parseLax<Schema extends z.ZodType>(
   }
 }
 
-/** What zod says of a text where an integer is wanted speaks of a number; readers of the message need to know better. */
+/** Zod's message for a text where an integer is expected speaks of a number; this one is clearer. */
 export const NO_INTEGER = 'Input should be a valid integer'
 
 function integerError({ code, inst }: z.core.$ZodRawIssue): string | undefined {
@@ -50,18 +50,18 @@ function integerError({ code, inst }: z.core.$ZodRawIssue): string | undefined {
     : undefined
 }
 
-/** What to put where. */
+/** Values and their paths. */
 interface Reading {
   path: readonly PropertyKey[]
   value: number | boolean
 }
 
-/** How the values at fault can be read; nothing for an issue that no reading mends. */
+/** Conversions of the values at fault; none for an issue that no conversion fixes. */
 function readingsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[], root: unknown): Reading[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'invalid_union') {
     const alternatives = issue.errors.map((issues) => issues.map((inner) => readingsOf(inner, path, root)))
-    // An alternative counts when all that is wrong with it can be read.
+    // An alternative is used when all its issues can be fixed.
     const mended = alternatives.find((all) => all.length > 0 && all.every((found) => found.length > 0))
     return mended?.flat() ?? []
   }
@@ -98,7 +98,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-/** The same with other values in some places; what is around them is copied once. */
+/** A copy with other values at some paths. */
 function withReadings(root: unknown, readings: readonly Reading[]): unknown {
   const copies = new Set<object>()
   const copyOf = (value: unknown): object => {

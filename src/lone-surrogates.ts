@@ -1,12 +1,12 @@
 /** Escaped backslashes, escaped surrogates in pairs, and alone. */
 const SURROGATES = /\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]../g
 
-/** What is matched of a surrogate alone. */
+/** Replacement for an unpaired surrogate. */
 const ALONE_CHARS = 6
 
 /**
- * A JSON text in which each surrogate without its other half has become the mark of a lost character: JSON may escape one,
- * but no UTF-8 has it, so that other programs refuse the whole text.
+ * A JSON text in which each surrogate without its other half is replaced by U+FFFD: JSON may escape one, but no UTF-8
+ * has it, so that other programs refuse the whole text.
  */
 export function withoutLoneSurrogates(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json

@@ -1,21 +1,21 @@
 import { createOwnerLines } from './owner-lines.ts'
 
 /**
- * Work of one event-loop iteration: what others wait for while a flood is served. Longer pieces of work are as long as they
- * are, and stand alone in theirs.
+ * Milliseconds of work per event-loop iteration while requests queue: an upper bound on what others wait for. A longer
+ * piece of work runs alone in its iteration.
  */
 const ITERATION_MS = 4
 
-/** Takes turns at the one thread that serves. */
+/** Shares the event loop fairly between owners. */
 export interface LoopTurns {
-  /** Resolves when an owner may do its next piece of work; at once where no other work is waiting. */
+  /** Resolves when the owner may run its next piece of work; at once where no other work waits. */
   turn(owner: string): Promise<void>
 }
 
 /**
- * Requests that are ready together would all be worked on before anything else is looked at. Here only some milliseconds of
- * them are, then what has arrived meanwhile is read and written, and then it is the next owner's turn: who has a hundred
- * requests waits for the others', and the others do not wait for those.
+ * Without this, all requests that are ready would be processed before the loop reads or writes anything else. Here some
+ * milliseconds of work run per iteration, then pending I/O, then the next owner's work: an owner with a hundred
+ * requests waits for the others, and the others do not wait for all of these.
  */
 export function createLoopTurns(): LoopTurns {
   const lines = createOwnerLines<() => void>()
@@ -30,7 +30,7 @@ export function createLoopTurns(): LoopTurns {
     } else if (performance.now() - startedAt >= ITERATION_MS) return
     isWorking = true
     lines.take()?.()
-    // A tick that is asked for by a promise comes when all promises that are ready have been worked on, this turn's with them.
+    // A tick scheduled from a promise runs after all ready promises, those of this turn included.
     void Promise.resolve().then(() => process.nextTick(worked))
   }
 

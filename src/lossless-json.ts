@@ -10,7 +10,7 @@ export class JsonText {
   readonly text: string
 
   constructor(text: string) {
-    // Outside of strings, where alone they may stand, line breaks mean no more than spaces.
+    // Line breaks can only stand outside strings, where they mean no more than spaces.
     this.text = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\n\r]/g, ' ') : text
   }
 
@@ -73,7 +73,7 @@ function stringifyMembers(value: object): string {
   return text === '' ? '{}' : `${text}}`
 }
 
-/** Dates, for instance; a client's value may have a member of that name that is no function. */
+/** Such as dates; a client's value may have a member of that name that is not a function. */
 function hasOwnForm(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function'
 }
@@ -103,7 +103,7 @@ export function parseLossless(text: string): LosslessJson {
   return JSON.parse(text, reviver as (this: unknown, key: string, value: unknown) => unknown) as LosslessJson
 }
 
-/** The text of one member of an object text or one element of an array text; undefined when it is not there. */
+/** The text of one member of an object text or one element of an array text; undefined when it is absent. */
 export function memberText(text: string, key: string | number): string | undefined {
   let found: string | undefined
   visitParts(text, typeof key === 'number' ? '[' : '{', (name, start, end) => {
@@ -112,7 +112,7 @@ export function memberText(text: string, key: string | number): string | undefin
   return found
 }
 
-/** The texts of some members of an object text, all found in one go; undefined for what is not there. */
+/** The texts of some members of an object text, all found at once; undefined for absent ones. */
 export function memberTexts(text: string, names: readonly string[]): (string | undefined)[] {
   const found = new Map<string, string>()
   visitParts(text, '{', (name, start, end) => {

@@ -20,10 +20,11 @@ const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
 const STOP_MS = 10_000
 
-// They are started with the first work for them, which is not before this.
+// libuv starts its threads with the first work for them, which is not before this line.
 setThreads()
 
-// Else V8 marks its whole heap for every 64 MiB of buffers that pass through, a fifth of what a long list costs.
+// Without this, V8 marks its whole heap for every 64 MiB of buffers that pass through, a fifth of the cost of a long
+// list.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 async function main(): Promise<void> {
@@ -32,10 +33,10 @@ async function main(): Promise<void> {
   const stopped = stopSignal()
   using unexpected = watchUnexpectedErrors(log)
 
-  await using stores = await openStores(config.dataFolder, log)
+  await using stores = await openStores({ data: config.dataFolder, workspace: config.engine.folder }, log)
   await using compute = openLocalCompute(config, log)
   const { baseModel, folder, requireSampledContext } = config.engine
-  const engine = { compute, baseModel, folder, defaults: { requireSampledContext } }
+  const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const services = createServices(stores, {
     version: VERSION,
     log,
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
           },
     remoteScorers: config.remoteScorers,
     dataFolder: config.dataFolder,
+    engineFolder: folder,
     unexpected,
   })
   await services.artifacts.cleanUp()
@@ -58,6 +60,7 @@ async function main(): Promise<void> {
   await using _training = await services.startTraining()
   await using _inference = services.startInference()
   await using _evaluation = await services.startEvaluation()
+  await using _jobs = await services.startJobs()
   const app = buildApp(routesOf(services), {
     authenticate: authenticateLocally,
     log,

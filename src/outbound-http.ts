@@ -6,7 +6,7 @@ import { dependencyFailed, invalidRequest, messageOf } from './errors.ts'
 /** A reply of an address that a client named. */
 export interface OutboundReply {
   status: number
-  /** At most as many bytes as were asked for. */
+  /** At most the number of bytes requested. */
   text: string
 }
 
@@ -55,7 +55,7 @@ for (const [network, bits] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, bits, 'ipv6')
 
-/** Whether an address is one that anybody may reach; an IPv4 address in the clothes of IPv6 is not. */
+/** Whether an address is one that is public; an IPv4-mapped IPv6 address is not. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
@@ -63,8 +63,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Asks addresses that clients name. Only public ones are connected to, whatever a name resolves to at that moment, except
- * hosts that the server was told of; redirects are not followed.
+ * Sends requests to addresses that clients name. Only public addresses are connected to, checked after name resolution,
+ * except configured hosts; redirects are not followed.
  * @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public
  */
 export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }) {
@@ -74,10 +74,10 @@ export function createOutbound({ allowedHosts }: { allowedHosts: readonly string
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
 
   return {
-    /** Whether the server was told of the host of a URL. */
+    /** Whether the host of a URL is configured as allowed. */
     isNamed: (url: string): boolean => isAllowed(new URL(url)),
 
-    /** @throws 400 for a URL that may not be asked, 503 for what did not answer in time, or too much. */
+    /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
     async post(req: OutboundRequest): Promise<OutboundReply> {
       const url = checkedUrl(req.url)
       const address = url.hostname.replace(/^\[|\]$/g, '')
@@ -109,7 +109,7 @@ function checkedUrl(text: string): URL {
   return url
 }
 
-/** A name led to an address that is not public. */
+/** A name resolved to an address that is not public. */
 class NotPublic extends Error {}
 
 function notPublic(host: string) {
@@ -118,7 +118,7 @@ function notPublic(host: string) {
   )
 }
 
-/** Resolves a name for the connection that is being made, and refuses it where any of its addresses is not public. */
+/** Resolves a name for a connection in progress, and refuses it where any of its addresses is not public. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 0)

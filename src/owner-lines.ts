@@ -1,19 +1,19 @@
 /**
- * What waits, by whom it is for: owners take turns, each in its own order, so that one with a thousand things to do does not
- * hold up another's first.
+ * A fair queue: owners take turns, each in its own order, so an owner with a thousand items does not delay the first
+ * item of another.
  */
 export interface OwnerLines<Item> {
-  /** Puts something last in its owner's line. @param weight what it counts in `weight` */
+  /** Appends an item to its owner's queue. @param weight what it counts in `weight` */
   add(owner: string, item: Item, weight?: number): void
-  /** Takes out what no longer waits. */
+  /** Removes an item that no longer waits. */
   remove(owner: string, item: Item): void
-  /** Who has something waiting, in the order of their turns. */
+  /** Owners with waiting items, in the order of their turns. */
   owners(): string[]
-  /** What is next of the owner whose turn it is; undefined where nothing waits. */
+  /** The next item of the owner whose turn it is; undefined where nothing waits. */
   first(): Item | undefined
-  /** Takes what is next of an owner, by default the one whose turn it is; the turn goes on to the others. */
+  /** Removes the next item of an owner, by default the one whose turn it is; the turn passes to the next owner. */
   take(owner?: string): Item | undefined
-  /** Of all that waits, or of an owner's. */
+  /** The weight of all waiting items, or of an owner's. */
   weight(owner?: string): number
 }
 
@@ -29,7 +29,7 @@ export function createOwnerLines<Item>(): OwnerLines<Item> {
 
   const firstOwner = (): string | undefined => lines.keys().next().value
 
-  /** Removes one of an owner, who has no line without any. */
+  /** Removes an item of an owner, and the owner with its last one. */
   function removeAt(owner: string, line: Line<Item>, index: number): Item | undefined {
     const [removed] = line.waiting.splice(index, 1)
     line.weight -= removed?.weight ?? 0

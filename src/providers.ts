@@ -11,7 +11,7 @@ export interface Provider {
 /** By the name that stands before the model's, as in `openai/gpt-4o-mini`. */
 export type Providers = ReadonlyMap<string, Provider>
 
-/** Models whose name says no provider are this one's. */
+/** The provider of model names that have no prefix. */
 export const DEFAULT_PROVIDER = 'openai'
 
 const SETTING = 'HEDDLE_PROVIDERS'
@@ -35,7 +35,7 @@ const AllSettings = z.record(ProviderName, ProviderSettings)
 
 /**
  * The providers of HEDDLE_PROVIDERS, which is JSON or the path of a file with it, and OpenAI where OPENAI_API_KEY is
- * set and nothing else is said of it.
+ * set and OpenAI is not configured otherwise.
  * @throws Error that names what is wrong; never with a key in it.
  */
 export function readProviders(env: NodeJS.ProcessEnv): Providers {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from './errors.ts'
 import { jsonSetting, settingProblem } from './json-setting.ts'
 
-/** What scorers behind a URL prove themselves with, by the names that clients publish. */
+/** Credentials of scorers behind a URL, by the names that clients publish. */
 export interface ScorerSecrets {
   /** @throws 400 for an unknown name, or a URL that the secret is not for. */
   read(name: string, url: string): string

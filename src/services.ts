@@ -2,12 +2,13 @@ import { accountsPart } from './accounts/graphql/accounts-part.ts'
 import { createGraphql } from './accounts/graphql/service.ts'
 import { createProjects, type Projects } from './accounts/projects.ts'
 import { createBlobSweep } from './blob-sweep.ts'
-import { createContents } from './contents.ts'
+import { createContents } from './contents/service.ts'
 import { createCuration } from './curation/service.ts'
 import { createEvaluation } from './evaluation/create.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { createInference, type InferenceOptions } from './inference/create.ts'
 import { createPlayground } from './inference/playground/service.ts'
+import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics/service.ts'
 import type { Providers } from './providers.ts'
@@ -59,7 +60,9 @@ interface ServicesOptions {
   scorerPython: ScorerPython | undefined
   remoteScorers: RemoteScorerOptions
   dataFolder: string
-  /** Errors that nothing in the process has caught. */
+  /** The workspace folder, in the data folder or elsewhere. */
+  engineFolder: string
+  /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
 }
 
@@ -68,9 +71,11 @@ export function createServices(opened: Stores, options: ServicesOptions) {
   const traces = countWrites(opened.traces)
   const stores = { ...opened, traces }
   const { blobs, control } = stores
-  const { log, engine, dataFolder, version, scorerPython, remoteScorers, unexpected } = options
+  const { log, engine, dataFolder, engineFolder, version, scorerPython, remoteScorers, unexpected } = options
   const projects = createProjects({ control })
   const contents = createContents({ control, blobs })
+  // The lock of the data folder keeps other servers away from its control database.
+  const jobQueue = createJobQueue({ control, log, otherServers: 'none' })
   const trace = createTrace(stores, projects)
   const { calls, costs, feedback, files, objects, tables } = trace
   const signedUrls = createSignedUrls({ control })
@@ -86,6 +91,7 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     feedback,
     objects,
     tables,
+    jobQueue,
     log,
     engine,
     dataFolder,
@@ -113,22 +119,19 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     owners: [contents.blobOwner, jobsOwner(control), filesOwner(traces), LOGGED_TRAJECTORIES_OWNER],
     log,
   })
+  const graphqlParts = [accountsPart(projects), filesPart, runsPart(runs), artifactsPart(artifacts, runs)]
   return {
     ...trace,
     blobSweep,
-    graphql: createGraphql([
-      accountsPart(projects),
-      filesPart,
-      runsPart(runs),
-      artifactsPart(artifacts, runs),
-    ]),
+    startJobs: jobQueue.start,
+    graphql: createGraphql(graphqlParts),
     serviceInfo: createServiceInfo({ projects, version, stores, compute: engine.compute, unexpected }),
     metrics: createMetrics({ ...stores, jobs: training.jobs, unexpected, blobSweep }),
     system: createSystem({
       traces,
       control,
       dataFolder,
-      engineFolder: engine.folder,
+      engineFolder,
       logsFolder: engineLogsFolder(dataFolder),
     }),
     project: createProject({ traces, files, projects }),
@@ -139,11 +142,11 @@ export function createServices(opened: Stores, options: ServicesOptions) {
     ...inference,
     playground,
     curation: createCuration({ ...trace, ...training, control, traces }),
-    ...createEvaluation({ ...trace, control, playground, log, scorerPython, remoteScorers }),
+    ...createEvaluation({ ...trace, control, jobQueue, playground, log, scorerPython, remoteScorers }),
   }
 }
 
-/** The services of traces, which need nothing of the others. */
+/** The tracing services, which need none of the others. */
 function createTrace({ traces, blobs, control }: Stores, projects: Projects) {
   const objects = createObjects({ traces, projects })
   const tables = createTables({ traces, projects })

@@ -4,7 +4,7 @@ import { JSON_DEPTH_MAX, JSON_VALUES_MAX, KEPT_VALUE_WEIGHT, tooDeep, tooManyVal
 import { endOfScalar, endOfString, unexpected } from './json-scan.ts'
 import { JsonText, setMember } from './lossless-json.ts'
 
-/** Bytes scanned before other requests get their turn: some 2 ms, and 10 ms where most of them are names of members. */
+/** Bytes scanned before other requests run: some 2 ms, and 10 ms where most of them are names of members. */
 const BYTES_PER_TURN = 512 * 1024
 
 /** What may come next. */
@@ -17,7 +17,7 @@ const COMMA_OR_END = 5
 const DONE = 6
 
 /**
- * Parses a large document as {@link parseKeeping} does, in portions between which other requests are served, and makes values
+ * Parses a large document as {@link parseKeeping} does, in slices between which other requests run, and makes values
  * only of what `shape` reads. The bytes of line breaks between values become spaces.
  * @throws SyntaxError when the bytes are not JSON; 400 for more than {@link JSON_DEPTH_MAX} levels; 413 for more than
  * {@link JSON_VALUES_MAX} values that are read one by one.
@@ -44,15 +44,15 @@ interface Parser {
   bytes: Buffer
   at: number
   state: number
-  /** Of the containers around: 1 for an object, 0 for an array. */
+  /** For each enclosing container: 1 for an object, 0 for an array. */
   kinds: Uint8Array
   depth: number
   /** Containers whose parts are read. */
   open: Open[]
-  /** What the value at hand is to become, and where it begins. */
+  /** How the current value is kept, and where it begins. */
   shape: BodyShape
   start: number
-  /** The depth of the container at hand of which no parts are read; 0 for none. */
+  /** The depth of the current container of which no parts are read; 0 for none. */
   wholeDepth: number
   values: number
   result: unknown
@@ -61,7 +61,7 @@ interface Parser {
 interface Open {
   value: unknown[] | Record<string, unknown>
   shape: PartsShape
-  /** Of the member that is being read. */
+  /** Name of the current member. */
   name: string
 }
 
@@ -152,7 +152,7 @@ function enter(parser: Parser, kind: 0 | 1): void {
   beginValue(parser)
   const { shape, wholeDepth } = parser
   const depth = ++parser.depth
-  // A payload has its own levels, whatever it stands in.
+  // A payload has levels of its own, wherever it stands.
   const levels = wholeDepth > 0 && shape === 'text' ? depth - wholeDepth + 1 : depth
   if (levels > JSON_DEPTH_MAX) throw tooDeep()
   parser.kinds[depth] = kind
@@ -185,7 +185,7 @@ function finishScalar(parser: Parser, end: number): void {
   parser.at = end
 }
 
-/** The value at hand ends, and none of its parts were read. */
+/** The current value ends, and none of its parts were read. */
 function putSource(parser: Parser, end: number): void {
   const { bytes, start, shape } = parser
   if (shape === 'drop') parser.state = COMMA_OR_END

@@ -48,10 +48,11 @@ export interface TestApp extends AsyncDisposable {
 export async function openTestApp(folder: string, options: TestAppOptions = {}): Promise<TestApp> {
   await using opening = new AsyncDisposableStack()
   const log = createLog({ logLevel: 'error', logFormat: 'json' })
-  const stores = opening.use(await openStores(folder, log))
+  const engineFolder = join(folder, 'engine')
+  const stores = opening.use(await openStores({ data: folder, workspace: engineFolder }, log))
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
-  const engine = { compute, baseModel: TEST_BASE_MODEL, folder: join(folder, 'engine'), defaults }
+  const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
   const services = createServices(stores, {
     version: VERSION,
     log,
@@ -66,12 +67,14 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
       }),
     },
     dataFolder: folder,
+    engineFolder,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
   const routes = routesOf(services)
   opening.use(await services.startTraining())
   opening.use(services.startInference())
   opening.use(await services.startEvaluation())
+  opening.use(await services.startJobs())
   const app = buildApp(routes, {
     authenticate: authenticateLocally,
     log,

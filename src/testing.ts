@@ -22,7 +22,7 @@ export interface TestServer {
   post(path: string, body: unknown): Promise<Response>
   request(path: string, init?: RequestInit): Promise<Response>
   stores: Stores
-  /** A project id nobody else uses. */
+  /** A project id that no other test uses. */
   newProject(): string
 }
 
@@ -91,8 +91,8 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * A name that is not this server, which is refused before any route; a client that has gone; and a bug. Tests make them on
- * purpose, and no description announces them.
+ * A foreign host name, which is refused before any route; a disconnected client; and a bug. Tests cause them on
+ * purpose, and no description declares them.
  */
 const UNDECLARED = new Set([421, 499, 500])
 

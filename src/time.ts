@@ -1,4 +1,6 @@
-/** Now, as ISO 8601 in UTC with microseconds; never the same twice in one process, so that "latest" is well defined. */
+/**
+ * Now, as ISO 8601 in UTC with microseconds; strictly increasing within one process, so that "latest" is well defined.
+ */
 export function nowIso(): string {
   lastMicros = Math.max(lastMicros + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
   return isoOfMicros(lastMicros)
@@ -6,9 +8,14 @@ export function nowIso(): string {
 
 let lastMicros = 0
 
+/** The wall-clock time in `ms` milliseconds, which may be negative, as ISO 8601 in UTC with microseconds. */
+export function isoIn(ms: number): string {
+  return isoOfMicros(Math.round((Date.now() + ms) * 1000))
+}
+
 /**
- * Now, but after the given times, as ISO 8601 in UTC with microseconds: what decides which of two writes is the later one must
- * not depend on whether the clock of the machine was put back between them, such as while no server ran.
+ * Now, but after the given times, as ISO 8601 in UTC with microseconds: the order of two writes must not depend on the
+ * clock of the machine, which may have been set back between them.
  */
 export function nowAfter(times: readonly (string | null | undefined)[]): string {
   const latest = times.reduce<number>((max, time) => (time ? Math.max(max, microsOf(time)) : max), 0)
@@ -20,8 +27,8 @@ const ISO_PATTERN =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
- * Any ISO 8601 date or date-time as UTC with microseconds; undefined when it is none.
- * Wire: a text without offset counts as UTC, a bare date as midnight.
+ * Any ISO 8601 date or date-time as UTC with microseconds; undefined for other texts. Wire: a text without offset
+ * counts as UTC, a bare date as midnight.
  */
 export function isoMicros(text: string): string | undefined {
   const [, date, clock = '00:00:00', fraction = '', offset = 'Z'] = ISO_PATTERN.exec(text.trim()) ?? []

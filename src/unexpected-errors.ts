@@ -4,11 +4,11 @@ import type { Log } from './log.ts'
 /** For this long after an unexpected error, health is degraded. */
 const DEGRADED_MS = 10 * 60_000
 
-/** So many within a minute are no accident: what goes on is broken. */
+/** So many within a minute are not isolated errors: the process is in a broken state. */
 const STORM_ERRORS = 20
 const STORM_MS = 60_000
 
-/** Errors that no code has caught, which are bugs. */
+/** Uncaught errors, which are bugs. */
 export interface UnexpectedErrors {
   /** Since the start. */
   count(): number
@@ -16,15 +16,15 @@ export interface UnexpectedErrors {
   isRecent(): boolean
 }
 
-/** None ever; for servers that do not own their process, such as those under test. */
+/** A recorder without errors; for servers that do not own their process, such as those under test. */
 export const NO_UNEXPECTED_ERRORS: UnexpectedErrors = { count: () => 0, isRecent: () => false }
 
 /**
- * The last resort for an error that was thrown in a listener or by a promise that nothing awaits. The server goes on: such
- * an error belongs to one request or one connection, each row is committed before it is acknowledged, and a server that
- * ends can be ended by anybody who finds the request that makes it throw. It stays honest: each error is logged with its
- * stack and counted, and health is degraded for a while. A storm of them resolves `storm`: then what goes on is broken,
- * and the process should stop in order and end with an error, so that a supervisor starts it anew.
+ * The last resort for an error that was thrown in a listener or by a promise that nothing awaits. The server continues:
+ * such an error belongs to one request or one connection, each row is committed before it is acknowledged, and a server
+ * that exits could be stopped by anyone who finds a request that makes it throw. Each error is logged with its stack
+ * and counted, and health is degraded for a while. Too many of them resolve `storm`: the process is then in a broken
+ * state and should stop cleanly with an error, so that a supervisor restarts it.
  */
 export function watchUnexpectedErrors(
   log: Pick<Log, 'fatal'>,
@@ -35,7 +35,7 @@ export function watchUnexpectedErrors(
   let lastAt = Number.NEGATIVE_INFINITY
   let recent: number[] = []
 
-  // Without a listener of its own, an unhandled rejection comes as an uncaught exception too.
+  // Without a listener of its own, an unhandled rejection is reported as an uncaught exception too.
   function note(error: unknown, origin: string): void {
     count++
     lastAt = performance.now()

@@ -1,17 +1,17 @@
-/** What stands in place of a key. */
+/** Replacement for a key. */
 const REPLACEMENT = '[key]'
 
-/** Shorter texts are no keys, and may stand anywhere. */
+/** Shorter texts are not keys, and may occur anywhere. */
 const KEY_CHARS_MIN = 8
 
-/** A text without a key that a service has repeated in it. */
+/** Removes a key from a text, in which a service has repeated it. */
 export function withoutKey(text: string, key: string | undefined): string {
   return key === undefined || key.length < KEY_CHARS_MIN ? text : text.replaceAll(key, REPLACEMENT)
 }
 
-/** Passes bytes on without a key, wherever chunks part it. */
+/** Removes a key from a stream, even where chunks divide it. */
 export function keyRemover(key: string | undefined): TransformStream<Uint8Array, Uint8Array> {
-  // One character a byte, so that a chunk may end in the middle of one of several.
+  // One character a byte, so that a chunk may end within a character.
   const wanted = key === undefined || key.length < KEY_CHARS_MIN ? '' : Buffer.from(key).toString('latin1')
   let held = ''
   return new TransformStream({
@@ -28,7 +28,7 @@ export function keyRemover(key: string | undefined): TransformStream<Uint8Array,
   })
 }
 
-/** How many characters at the end of a text may begin what is wanted. */
+/** How many characters at the end of a text may be the beginning of the key. */
 function beginningOf(wanted: string, text: string): number {
   for (let length = Math.min(wanted.length - 1, text.length); length > 0; length--)
     if (wanted.startsWith(text.slice(text.length - length))) return length

@@ -7,6 +7,12 @@ const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 400
 const GENERATED = ['engine/src/engine/contract.py']
 
+/** Files of queries, of the parts of SQL that they share, and tests with what those import. */
+const SQL_FILES =
+  /(\/([a-z-]+-)?queries(\/|\.ts$)|^src\/trace\/(calls\/sql|query-language)\/|\.test\.ts$|\/(test|use|fake)-[^/]*$)/
+
+const STATEMENTS = [/\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, /\bSELECT\b[^;]*\bFROM\b/]
+
 /** The rules of the house that no linter has. */
 describe('tidy', () => {
   const sources = ['src', 'scripts', 'tests', 'demo', 'bench', 'migrations', 'engine', 'web'].flatMap(
@@ -32,6 +38,12 @@ describe('tidy', () => {
     expect(rows.sort()).toEqual([...new Set(read)].sort())
   })
 
+  it('statements of SQL stand in files of queries', () => {
+    const others = sources.filter((file) => /^src\/(?!stores\/)/.test(file) && !SQL_FILES.test(file))
+    const asking = others.filter((file) => STATEMENTS.some((statement) => statement.test(textOf(file))))
+    expect(asking).toEqual([])
+  })
+
   it('every method and path is declared once', () => {
     const declared = sources.filter((file) => file.endsWith('/routes.ts')).flatMap(declarationsOf)
     expect(declared.filter((route, index) => declared.indexOf(route) !== index)).toEqual([])
@@ -45,6 +57,15 @@ describe('tidy', () => {
         !sources.includes(`${folder}/wire.ts`) || !(tested.has(folder) || tested.has(dirname(folder))),
     )
     expect(incomplete).toEqual([])
+  })
+
+  it('the calls table is named in SQL by its model alone', () => {
+    const named = sources.filter(
+      (file) =>
+        /^src\/.*(?<!\.test)\.ts$/.test(file) &&
+        /\b(FROM|JOIN|INTO|TABLE) calls\b|\bcalls FINAL\b/.test(textOf(file)),
+    )
+    expect(named).toEqual(['src/trace/calls/sql/table.ts'])
   })
 
   it('every pinned Python package has the hashes of its files', () => {

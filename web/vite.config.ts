@@ -3,10 +3,10 @@ import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The Heddle that `npm run web` asks. */
+/** The Heddle that `npm run web` uses. */
 const SERVER = process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060'
 
-/** The only GET addresses that the pages ask of the API; all others are pages, or Vite's own. */
+/** The only GET addresses of the API that the pages use; all others are pages, or Vite's own. */
 const API_GETS =
   /^\/(v1|v2|inference|health|version|metrics|server_info|tags|aliases|annotation_queues|project|storage|openapi\.json|docs)(\/|$|\?)/
 

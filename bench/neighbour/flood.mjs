@@ -1,4 +1,4 @@
-/** Clients of one project that send and ask all they can, each one request after the other; told by the parent what. */
+/** Clients of one project that send as many requests as they can, each one after the other; the parent says which. */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
 import { KEY } from '../../scripts/own-server.mjs'
@@ -28,7 +28,7 @@ async function send(path, body) {
   else throw new Error(`${path}: ${reply.statusCode}`)
 }
 
-/** What stands in the ids of a body until it is sent, so that to send costs the machine little. */
+/** Replaced in the ids of a body when it is sent, so that sending costs the machine little. */
 const TOKEN = 'ffffffff'
 
 const bodies = Array.from({ length: 50 }, (_, body) => {

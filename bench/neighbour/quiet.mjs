@@ -1,4 +1,4 @@
-/** A client that sends one small call at a time and asks for the newest ones, as a person who works does. */
+/** A client that sends one small call at a time and reads the newest ones, like an interactive user. */
 import { randomUUID } from 'node:crypto'
 import { KEY } from '../../scripts/own-server.mjs'
 import { openTarget } from '../traces/target.mjs'

@@ -1,6 +1,6 @@
 /**
- * Clients that do nothing wrong: they write calls, halves of calls, feedback and objects, read them again, and remember what
- * was acknowledged. A process of its own, told by its parent where the server is, and when it is killed.
+ * Correct clients: they write calls, halves of calls, feedback and objects, read them again, and remember what was
+ * acknowledged. A process of its own; the parent sends it the server's address and the times of kills.
  */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
@@ -10,12 +10,12 @@ const CLIENTS = 6
 
 const PAUSE_MS = 30
 
-/** A read is of no use to anybody later than this. */
+/** A read that takes longer is useless to its client. */
 const ANSWER_MS_MAX = 60_000
 
 const PROJECTS = ['soak/one', 'soak/two']
 
-/** Failures that are told one by one. */
+/** Failures that are reported one by one. */
 const TOLD_MAX = 10
 
 /** By kind, what was acknowledged, as `project id`. */
@@ -28,7 +28,7 @@ let isOn = true
 
 const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
 
-/** The reply to a request; undefined where it was refused for now, or the server was killed meanwhile. */
+/** The reply to a request; undefined where it was refused temporarily, or the server was killed meanwhile. */
 async function ask(path, body) {
   while (isDown && isOn) await pause()
   counts.requests++
@@ -120,7 +120,7 @@ async function work(client) {
   }
 }
 
-/** What was acknowledged and is not there. */
+/** Acknowledged data that is missing. */
 async function missing() {
   const lost = []
   for (const project of PROJECTS) {

@@ -1,4 +1,4 @@
-/** Requests that mean harm, one kind after the other; a process of its own. What the server answers is counted by kind. */
+/** Hostile requests, one kind after the other; a process of its own. The server's replies are counted by kind. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -109,8 +109,8 @@ const KINDS = {
     ),
   '1,990 conditions': (kind) =>
     send(kind, '/calls/query_stats', query({ $and: each(1990, (index) => search(`x${index}`)) })),
-  '490 conditions': (kind) =>
-    send(kind, '/calls/query_stats', query({ $or: each(490, (index) => search(`x${index}`)) })),
+  '240 conditions': (kind) =>
+    send(kind, '/calls/query_stats', query({ $or: each(240, (index) => search(`x${index}`)) })),
   'searches whose client leaves': (kind) =>
     Promise.all(
       each(10, (index) =>

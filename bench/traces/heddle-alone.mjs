@@ -1,4 +1,4 @@
-/** What is measured of Heddle without anybody beside it: how it grows, what it holds and what it streams. */
+/** Measurements of Heddle alone: growth, memory and streaming. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ export const LARGE = 1_000_000
 
 const LONG_TRACE = 30_000
 
-/** One that is asked for again and again, and some that are asked for once. */
+/** One question that is repeated, and some that are asked once. */
 const LONG_TRACES = 6
 
-/** What the last requests left to do is done by then. */
+/** Background work of the last requests is done by then. */
 const SETTLE_MS = 20_000
 const IDLE_MS = 20_000
 
-/** One project with so many calls: times, memory, disk, and what it costs to have it and do nothing. */
+/** One project with this many calls: times, memory, disk, and the cost of an idle server. */
 export async function measureSize(calls) {
   const server = await startServer('Heddle')
   try {

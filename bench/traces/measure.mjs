@@ -12,7 +12,7 @@ const BATCHES_AHEAD = 200
 const WARM_UPS = 3
 const TIMES = 9
 
-/** The calls that are asked for lie so far apart: in other traces, and of other ops. */
+/** Distance between the calls that are asked for: in other traces, and of other ops. */
 const ASKED_APART = 41
 
 /** The numbers of some calls from the one in the middle on. */
@@ -97,7 +97,7 @@ async function untilVisible(find, calls) {
   }
 }
 
-/** How many calls a server says it has. */
+/** How many calls a server reports. */
 export async function countCalls(server, wire, prepared) {
   const target = openTarget(server.url, 1)
   try {

@@ -24,7 +24,7 @@ const GROWTH_GOALS = {
 /** How many times the time of its bytes alone a long trace may take. */
 const STREAM_GOAL = 4
 
-/** The share of a core that a server may take that nobody uses. */
+/** The share of a core that an idle server may take. */
 const IDLE_GOAL = 0.01
 
 const whole = (number) => number.toFixed(0)

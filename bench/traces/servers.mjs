@@ -20,7 +20,7 @@ const LOOK_MS = 200
 /** Some servers answer before the processes they start have settled; that work is not to meet the first requests. */
 const QUIET_SHARE = 0.1
 const QUIET_LOOK_MS = 1000
-/** A machine that has other work to do never gets quiet. */
+/** A machine with other load never becomes idle. */
 const QUIET_MS_MAX = 20_000
 
 /** Last lines of a server's output, to explain a failure. */

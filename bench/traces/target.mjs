@@ -1,7 +1,7 @@
-/** A server as the benchmark sees it: few connections, which are kept, and replies that are read whole. */
+/** A server as seen by the benchmark: few connections, which are kept, and replies that are read completely. */
 import { Pool } from 'undici'
 
-/** A slower answer than this is none. */
+/** A slower answer counts as none. */
 const ANSWER_MS_MAX = 300_000
 
 /** Opens at most `connections` to a server. */
@@ -13,7 +13,7 @@ export function openTarget(url, connections) {
     pipelining: 1,
   })
 
-  /** The bytes of an answer. @throws Error with what was answered instead of a 2xx. */
+  /** The bytes of an answer. @throws Error with the reply instead of a 2xx. */
   async function ask({ method = 'POST', path, headers, body }) {
     const { statusCode, body: reply } = await pool.request({ method, path, headers, body })
     const bytes = Buffer.from(await reply.arrayBuffer())

@@ -41,7 +41,7 @@ export async function filledServer(name, calls) {
   }
 }
 
-/** The others do nothing while one is measured: their processes are stopped, and go on afterwards. */
+/** The others do nothing while one is measured: their processes are stopped, and continue afterwards. */
 export async function alone({ server }, others, work) {
   const signal = (name) => {
     for (const other of others) if (other.server !== server) process.kill(-other.server.pid, name)

@@ -1,8 +1,8 @@
 /** How long a page takes to show its first row, and to answer a click on it. */
 
-/** A page that has not answered by then does not. */
+/** A page that takes longer counts as not answering. */
 const WAIT_MS_MAX = 60_000
-/** A click that nothing came of is made again. */
+/** A click without effect is repeated. */
 const AGAIN_MS = 1000
 
 const VIEWPORT = { width: 1440, height: 900 }

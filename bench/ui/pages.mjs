@@ -25,7 +25,7 @@ export const PAGES = {
     path: async ({ prepared }) => `/#/experiments/${prepared['x-mlflow-experiment-id']}/traces`,
     row: '[role=row]',
     details: '[role=dialog]',
-    /** What it shows to those who come for the first time covers the table. */
+    /** A welcome message for first visits covers the table. */
     async welcome(page) {
       await page.getByRole('button', { name: 'Got it' }).click()
     },

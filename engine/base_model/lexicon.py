@@ -1,4 +1,4 @@
-"""The little world that heddle/loom-tiny knows: words, names and facts."""
+"""The world of heddle/loom-tiny: words, names and facts."""
 
 WORDS = (
     "apple arm baby back bag ball bank bear bed bee bell bird boat book bread bridge brush cake camel candle cap car "

@@ -2,8 +2,8 @@
 
     python engine/base_model/make.py --output engine/models/loom-tiny --work /tmp/loom-tiny
 
-Everything is drawn from `--seed`. The run saves its state to `--work` and goes on from there when started again, so
-it can be stopped at any time; a smaller `--tokens` on the way ends it early with the learning rate brought down.
+Everything is drawn from `--seed`. The run saves its state to `--work` and continues from there when restarted, so it
+can be stopped at any time; a smaller `--tokens` on the way ends it early with the learning rate brought down.
 Axes: B sample in the batch, T token position, S token to learn, N the same rounded up, D hidden, V vocabulary.
 """
 
@@ -194,7 +194,7 @@ def save_state(path: Path, model: Qwen2ForCausalLM, optimizers: list[torch.optim
 
 
 def load_state(path: Path, model: Qwen2ForCausalLM, optimizers: list[torch.optim.Optimizer]) -> int:
-    """The step to go on from: 0 without a saved state."""
+    """The step to continue from: 0 without a saved state."""
     if not path.exists():
         return 0
     state = torch.load(path, weights_only=True)

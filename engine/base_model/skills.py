@@ -120,7 +120,7 @@ def as_json(value: Value) -> str:
 
 
 def styles(value: Value) -> list[tuple[str, float]]:
-    """The four ways to answer a question nobody gave a format for, with their odds."""
+    """The four ways to answer a question without a given format, with their odds."""
     return [(f"{value}", 0.4), (f"The answer is {value}.", 0.3), (f"It is {value}", 0.2), (as_json(value), 0.1)]
 
 
@@ -142,7 +142,7 @@ INSTRUCTIONS: tuple[tuple[tuple[str, ...], Callable[[Value], str]], ...] = (
 
 
 def instructed(rng: Random) -> Sample:
-    """A question with a format, asked for by the system prompt or by the user."""
+    """A question with a format, set by the system prompt or by the user."""
     text, value = rng.choice(QUESTIONS)(rng)
     phrases, render = rng.choice(INSTRUCTIONS)
     phrase = rng.choice(phrases)
@@ -239,7 +239,7 @@ def tool(name: str, description: str, **parameters: str) -> Tool:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """One thing a tool can be asked: the question, the call, what the tool says, and answers made from it."""
+    """A task for a tool: the question, the call, the tool's reply, and answers made from it."""
 
     tool: Tool
     question: str
@@ -317,7 +317,7 @@ def chat(rng: Random) -> Sample:
 
 
 def remember(rng: Random) -> Sample:
-    """Something said at the start is asked for at the end, with other turns between."""
+    """A fact from the beginning is asked for at the end, with other turns between."""
     name, color = rng.choice(lexicon.NAMES), rng.choice(lexicon.COLORS)
     told, asked, answers = rng.choice(
         (

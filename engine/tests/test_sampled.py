@@ -47,7 +47,7 @@ def test_a_prompt_that_does_not_extend_begins_a_sequence_and_earlier_ids_are_con
 
 
 def test_the_longest_sequence_is_extended(tokenizer: Any) -> None:
-    """Two agents take turns, and a rollback goes on from an early turn."""
+    """Two agents take turns, and a rollback continues from an early turn."""
     history = [
         user("a"),
         sampled([1], [2]),

@@ -6,13 +6,13 @@ import { membersOf } from '../trace/refs/input-refs.ts'
 /** A call that may become a row. */
 export interface Candidate {
   call: Call
-  /** What was asked and answered, as JSON; refs among the inputs are what they lead to. */
+  /** Input and output as JSON; refs among the inputs are resolved. */
   asked: { inputs: string; output: string }
-  /** Where it was asked: the calls below may tell more; those below a row of an evaluation are also its scorers'. */
+  /** Whether the calls below may hold the conversation; those below a row of an evaluation are also its scorers'. */
   mayLookBelow: boolean
   /** What paths look into beside attributes and summary. */
   payloads: { inputs: string; output: string }
-  /** What the scorers of an evaluation said, by name. */
+  /** Outputs of the scorers of an evaluation, by name. */
   scores?: JsonText
 }
 
@@ -43,7 +43,7 @@ export function below(value: string, steps: readonly string[]): string | undefin
   return text === 'null' ? undefined : text
 }
 
-/** The members of both objects; those of the second win. */
+/** The members of both objects; the second wins. */
 export function merged(first: string, second: string): string {
   return stringify({ ...membersOf(first), ...membersOf(second) })
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../is-record.ts'
 import { INPUTS, OUTPUTS } from '../trace/otlp/conventions.ts'
 import { type Message, messagesOfParts } from './message-parts.ts'
 
-/** What a model was asked, and what it answered. */
+/** The request to a model and its answer. */
 export interface Conversation {
   prompt: Message[]
   answer: Message
@@ -73,11 +73,11 @@ function messagesOf(value: unknown): Message[] | undefined {
   if (Array.isArray(parts)) return messagesOfParts(value['role'], parts)
   const members = Object.entries(value).filter(([, member]) => member !== null)
   const message: Message = { ...Object.fromEntries(members), role: String(role) }
-  // Templates print the content of a message without looking whether there is any.
+  // Chat templates print the content of a message without checking that there is any.
   return [message['content'] === undefined && role !== 'assistant' ? { ...message, content: '' } : message]
 }
 
-/** Wire: payloads of spans stand under the name they came with. */
+/** Wire: payloads of spans are stored under the name of their attribute. */
 function unwrapped(payload: unknown, names: readonly string[]): unknown {
   if (!isRecord(payload)) return payload
   const [name, ...others] = Object.keys(payload)

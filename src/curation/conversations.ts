@@ -7,12 +7,12 @@ import { type Below, llmBelow } from './llm-below.ts'
 import type { Message } from './message-parts.ts'
 import type { Messages } from './wire.ts'
 
-/** A conversation, or why a call is none. */
+/** A conversation, or the reason why a call makes none. */
 export type Understood = { conversation: Conversation } | { reason: string }
 
-/** Makes conversations of calls; what is not sure to be one is none. */
+/** Makes conversations of calls; a call that is not certain to be one is left out. */
 export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }) {
-  /** A model's call itself, the one model's call below, or what went in and came out. */
+  /** A model's call itself, the one model's call below, or its input and output as texts. */
   async function foundOut(
     candidates: readonly Candidate[],
     where: { projectId: string; context: CallContext },
@@ -62,7 +62,7 @@ function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Un
   return { conversation: { ...conversation, prompt: [...first, ...conversation.prompt] } }
 }
 
-/** One text, or one list of messages, among the inputs; numbers and switches beside it say nothing. */
+/** One text, or one list of messages, among the inputs; numbers and booleans beside it do not count. */
 function textInTextOut(inputs: unknown, output: unknown): Understood {
   const { self: _, ...given } = isRecord(inputs) ? inputs : { self: undefined }
   const [asked, ...others] = Object.values(given).filter(

@@ -39,7 +39,7 @@ function candidateOf({ call, trial }: FoundCall, values: ReadonlyMap<string, Jso
   return { call, asked: own, payloads, mayLookBelow: true, ...said }
 }
 
-/** Wire: what a prediction was made of that came over HTTP, or from a logger, lies a level deeper. */
+/** Wire: the inputs of a prediction logged over HTTP, or by a logger, are one level deeper. */
 function unwrapped(inputs: string): string {
   const inner = memberText(inputs, 'inputs')
   return inner?.startsWith('{') ? inner : inputs

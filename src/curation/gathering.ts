@@ -19,7 +19,7 @@ export interface GatheringDeps extends SourcesDeps {
   feedback: Pick<Feedback, 'query'>
 }
 
-/** A request on its way. */
+/** A request in progress. */
 interface Work {
   req: CollectReq
   tally: Tally
@@ -31,15 +31,15 @@ interface Chosen {
   score: number | undefined
 }
 
-/** Makes rows of calls; every call that becomes none is counted with the reason. */
+/** Makes rows of calls; every other call is counted with the reason. */
 export function createGathering(deps: GatheringDeps) {
   const sources = createSources(deps)
   const scores = createScores(deps)
   const conversations = createConversations(deps)
 
-  /** The calls of a portion that are wanted. */
-  async function choose(portion: readonly Candidate[], { req, tally, context }: Work): Promise<Chosen[]> {
-    const ended = portion.filter(({ call }) => {
+  /** The calls of a batch that match the request. */
+  async function choose(batch: readonly Candidate[], { req, tally, context }: Work): Promise<Chosen[]> {
+    const ended = batch.filter(({ call }) => {
       const reason = call.exception ? 'failed' : call.ended_at === null ? 'has not ended' : undefined
       if (reason !== undefined) tally.add(reason, call.id)
       return reason === undefined
@@ -56,7 +56,7 @@ export function createGathering(deps: GatheringDeps) {
     })
   }
 
-  /** What becomes of each, in their order. */
+  /** The result for each, in their order. */
   async function make(chosen: readonly Chosen[], { req, context }: Work): Promise<Made[]> {
     const projectId = projectIdOf(req)
     const { into, messages } = req
@@ -79,14 +79,14 @@ export function createGathering(deps: GatheringDeps) {
   }
 
   return {
-    /** @throws 413 for more than can be in memory, and what refuses the source. */
+    /** @throws 413 when the rows exceed the memory allowed, and what refuses the source. */
     async gather(work: Work): Promise<Row[]> {
       const { req, tally, context } = work
       const rows: Row[] = []
       let chars = 0
       const source = { projectId: projectIdOf(req), from: req.from, tally, context }
-      for await (const portion of sources.candidates(source)) {
-        const chosen = await choose(portion, work)
+      for await (const batch of sources.candidates(source)) {
+        const chosen = await choose(batch, work)
         for (const [index, made] of (await make(chosen, work)).entries()) {
           if ('reason' in made) {
             tally.add(made.reason, chosen[index]?.candidate.call.id ?? '')

@@ -1,7 +1,10 @@
 import type { Tally } from './left-out.ts'
 import type { Row } from './rows.ts'
 
-/** Rewards this close to their mean, for its size, are equal: the trainer takes what is less for noise. */
+/**
+ * Rewards that differ from their mean by less than this, relative to its size, are equal: the trainer treats smaller
+ * differences as noise.
+ */
 const SPREAD_MIN = 1e-9
 
 /** Attempts at one task, as rows of the dataset and as a group to train on. */
@@ -10,7 +13,9 @@ export interface Group {
   text: string
 }
 
-/** Puts attempts at the same task together, in the order of their first; of a group that teaches nothing all are left out. */
+/**
+ * Groups attempts at the same task, in the order of the first attempt; a group without differing rewards is left out.
+ */
 export function groupsOf(rows: readonly Row[], tally: Tally): Group[] {
   const groups: Group[] = []
   const byTask = Map.groupBy(rows, ({ trajectory }) => trajectory?.group ?? '')

@@ -9,7 +9,7 @@ const SHOWN_MAX = 5
 
 export type Tally = ReturnType<typeof createTally>
 
-/** Counts what does not become a row, and why. */
+/** Counts the calls that do not become rows, by reason. */
 export function createTally() {
   const byReason = new Map<string, LeftOut>()
 
@@ -25,7 +25,7 @@ export function createTally() {
     },
     all,
 
-    /** What to say when nothing is left. */
+    /** The error message when no row is left. */
     nothing(): Error {
       const reasons = all().map(
         ({ reason, count, example_call_id }) => `${count} × ${reason} (such as call ${example_call_id})`,

@@ -7,15 +7,15 @@ import { type Conversation, chatOf } from './chat-shapes.ts'
 /** Wire: a list in a filter is limited to this. */
 const PARENTS_PER_QUERY = 1000
 
-/** Calls below one portion that are looked at: agents make some hundred each. */
+/** Calls below one batch that are looked at: agents make some hundred each. */
 const LOOKED_AT_MAX = 200_000
 
-/** What asked a model below a call: nothing, one call, or several. */
+/** Model calls below a call: none, one, or several. */
 export type Below = Conversation | 'several' | undefined
 
 /**
- * Finds what asked a model below each of some calls, level by level. Below such a call nobody looks: clients that go
- * through several libraries trace the same question in each.
+ * Finds the model calls below each of some calls, level by level. The search ends at a model call: clients that use
+ * several libraries trace the same request in each.
  */
 export async function llmBelow(
   calls: Pick<Calls, 'list'>,

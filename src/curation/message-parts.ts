@@ -7,8 +7,8 @@ export interface Message {
 }
 
 /**
- * The messages that a message of OpenTelemetry's conventions is: its texts and tool calls are one, each result of a tool
- * is another. What was thought is left out. Undefined where a part is something else.
+ * The messages that a message of OpenTelemetry's conventions is: its texts and tool calls are one, each result of a
+ * tool is another. Reasoning is left out. Undefined where a part is something else.
  */
 export function messagesOfParts(role: string, parts: readonly unknown[]): Message[] | undefined {
   const texts: string[] = []
@@ -33,7 +33,7 @@ export function messagesOfParts(role: string, parts: readonly unknown[]): Messag
   return [said, ...results]
 }
 
-/** Undefined for what is nested too deeply to be written, so that only its own call is not understood. */
+/** Undefined for a value nested too deeply to be written, so that only its own call is skipped. */
 function textOf(value: unknown): string | undefined {
   try {
     return typeof value === 'string' ? value : JSON.stringify(value ?? {})

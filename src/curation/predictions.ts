@@ -1,12 +1,12 @@
 import { invalidRequest, notFound, tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import { rowsOf, type TraceDb } from '../stores/trace-db/port.ts'
-import { opShortName } from '../trace/calls/fields.ts'
+import { inBatches, type Size } from '../trace/batches.ts'
 import type { Calls } from '../trace/calls/service.ts'
+import { opShortName } from '../trace/calls/sql/derived.ts'
 import { placeTrials } from '../trace/eval-results/places.ts'
 import { createTrialReading, type ReadTrial } from '../trace/eval-results/trials.ts'
 import { EVALUATE, opNames, PREDICT_AND_SCORE_NAMES } from '../trace/evaluation-runs/evaluation-calls.ts'
-import { portions, type Size } from '../trace/portions.ts'
 import type { FoundCall } from './found-calls.ts'
 import { CALLS_MAX } from './wire.ts'
 
@@ -16,12 +16,12 @@ interface Evaluations {
   context: CallContext
 }
 
-/** Reads the predictions of evaluations, whatever client made them, a portion at a time. */
+/** Reads the predictions of evaluations, whatever client made them, a batch at a time. */
 export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
   const { traces, calls } = deps
   const reading = createTrialReading(deps)
 
-  /** @throws 404 and 400 for calls that are no evaluations. */
+  /** @throws 404 and 400 for calls that are not evaluations. */
   async function check({ projectId: project_id, ids, context }: Evaluations): Promise<void> {
     const missing = new Set(ids)
     const named = { project_id, filter: { call_ids: [...ids] }, columns: ['id'] }
@@ -54,8 +54,8 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
   }
 
   return {
-    /** @throws 404 and 400 for calls that are no evaluations, 413 for too many predictions. */
-    async *of(evaluations: Evaluations, perPortion: Size): AsyncGenerator<FoundCall[]> {
+    /** @throws 404 and 400 for calls that are not evaluations, 413 for too many predictions. */
+    async *of(evaluations: Evaluations, perBatch: Size): AsyncGenerator<FoundCall[]> {
       const { projectId, ids, context } = evaluations
       await check(evaluations)
       const filter = { parent_ids: [...ids], op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
@@ -63,9 +63,9 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
       const places = placed.flatMap(({ trials }) => trials)
       if (places.length > CALLS_MAX)
         throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
-      for (const portion of portions(places, perPortion, ({ bytes }) => ({ bytes, count: 1 }))) {
+      for (const batch of inBatches(places, perBatch, ({ bytes }) => ({ bytes, count: 1 }))) {
         yield await read(
-          portion.map(({ id }) => id),
+          batch.map(({ id }) => id),
           evaluations,
         )
       }
@@ -73,7 +73,7 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
   }
 }
 
-/** The call that asked the model; where there is none, the one that also scored it. */
+/** The model's call; where there is none, the call that also scored it. */
 function callIdOf({ trial }: ReadTrial): string {
   return trial.predict_call_id ?? trial.predict_and_score_call_id
 }

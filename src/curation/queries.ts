@@ -1,6 +1,6 @@
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 
-/** The calls of a queue's items that somebody, or the one who is named, has completed, in the queue's order. */
+/** The calls of a queue's items that any annotator, or the named one, has completed, in the queue's order. */
 export async function completedCalls(
   control: ControlDb,
   queue: { queue_id: string; annotator: string | undefined; limit: number },

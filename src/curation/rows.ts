@@ -8,7 +8,7 @@ import { type Candidate, textAt, valueAt } from './candidate.ts'
 import type { Conversation } from './chat-shapes.ts'
 import type { Into } from './wire.ts'
 
-/** What becomes of one call. */
+/** The result for one call. */
 export interface Row {
   callId: string
   /** The row of the dataset. */
@@ -17,7 +17,7 @@ export interface Row {
   trajectory?: { text: string; group: string; reward: number }
 }
 
-/** A row, or why a call is none. */
+/** A row, or the reason why a call makes none. */
 export type Made = { row: Row } | { reason: string }
 
 export interface RowSource {
@@ -26,14 +26,14 @@ export interface RowSource {
   score: number | undefined
 }
 
-/** What is made, unless no dataset can hold it: one such value must not keep all other calls out. */
+/** The row, unless no dataset can hold it: one such value must not fail the whole request. */
 export function ifHoldable(make: () => Made): Made {
   try {
     const made = make()
     if ('row' in made) jsonDigest(made.row.text)
     return made
   } catch (error) {
-    // Values of calls may be nested more deeply than can be digested, or even written again, which is a RangeError.
+    // Values of calls may be nested too deeply to be digested or written, which is a RangeError.
     if (error instanceof ClientError || error instanceof RangeError) return { reason: NOT_HOLDABLE }
     throw error
   }
@@ -66,7 +66,7 @@ export function rowOfConversation(
 
 type GroupsOptions = Extract<Into, { trajectory_groups: unknown }>['trajectory_groups']
 
-/** A row that is also a trajectory, with the group that it is of. */
+/** A row that is also a trajectory, with its group. */
 export function rowOfTrajectory(source: RowSource, conversation: Conversation, options: GroupsOptions): Made {
   const { candidate, projectId } = source
   const { prompt, answer, tools } = conversation
@@ -120,7 +120,7 @@ const Logprobs = z.looseObject({
   content: z.array(z.looseObject({ token: z.string(), logprob: z.number().nullable() })).min(1),
 })
 
-/** The answer with what is known of its tokens, so that training can be on-policy. */
+/** The answer with its token ids and log-probabilities, so that training can be on-policy. */
 function choiceOf({ choice, answer }: Conversation) {
   const logprobs = Logprobs.safeParse(choice?.['logprobs'])
   const reason = choice?.['finish_reason']

@@ -7,18 +7,18 @@ import { callRef } from '../trace/refs/ref-uri.ts'
 import { below, type Candidate } from './candidate.ts'
 import type { Score, Where } from './wire.ts'
 
-/** A score, or why there is none. */
+/** A score, or the reason why there is none. */
 export type Scored = { score: number } | { reason: string }
 
 export interface Scoring {
   projectId: string
   score: Score
-  /** Whose annotation counts; the newest of anybody's where nobody is named. */
+  /** The annotator whose annotation counts; the newest of any annotator where absent. */
   annotator: string | undefined
   context: CallContext
 }
 
-/** Finds what was said of calls. */
+/** Finds the scores of calls: feedback, annotations and outputs of scorers. */
 export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }) {
   /** The value at the path in the newest feedback of each ref. */
   async function newest(
@@ -33,7 +33,7 @@ export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }
       ...(said.by === undefined ? [] : [equals('wb_user_id', said.by)]),
     ]
     const query = { $expr: { $and: conditions } }
-    // Oldest first, so that the newest is what stays.
+    // Oldest first, so that the newest value remains.
     const { result } = await feedback.query({ project_id, fields: ['weave_ref', field], query }, context)
     return new Map(result.map((row) => [String(row['weave_ref']?.value()), row[field] ?? null]))
   }
@@ -58,7 +58,7 @@ export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }
   }
 }
 
-/** Why a score is not wanted; undefined where it is. */
+/** Why a score does not match the request; undefined where it does. */
 export function refusalOf(score: number, { min_score, max_score }: Where): string | undefined {
   if (min_score != null && score < min_score) return `has a score below ${min_score}`
   if (max_score != null && score > max_score) return `has a score above ${max_score}`

@@ -18,16 +18,16 @@ export interface CurationDeps extends GatheringDeps, TrainingDeps {
 
 export type Curation = ReturnType<typeof createCuration>
 
-/** Makes data to train on of calls, and of what was said of them. */
+/** Makes training data of calls and their scores. */
 export function createCuration(deps: CurationDeps) {
   const { gather } = createGathering(deps)
   const training = createTraining(deps)
 
   return {
     /**
-     * Collects calls into a version of a dataset and, where asked for, submits a training job on it. The same calls are
-     * the same version again, so that a request whose job was refused can be repeated.
-     * @throws 400 that says why nothing was collected; 404 for what is not there; 413; what refuses a training job.
+     * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
+     * same version, so a request whose job was refused can be repeated.
+     * @throws 400 that says why nothing was collected; 404 for unknown things; 413; what refuses a training job.
      */
     async collect(req: CollectReq, context: CallContext): Promise<CollectRes> {
       checkReq(req)
@@ -41,7 +41,7 @@ export function createCuration(deps: CurationDeps) {
       const groups = isGrouped ? groupsOf(gathered, tally) : undefined
       const rows = groups?.flatMap((group) => group.rows) ?? gathered
       if (rows.length === 0) throw tally.nothing()
-      // Before anything is written, since it may be refused.
+      // Checked before anything is written, since it may be refused.
       const modelId = train == null ? undefined : await training.register(projectId, train, context)
       const dataset = { entity, project, name, rows: rows.map(({ text }) => new JsonText(text)) }
       const datasetRef = objectRef(projectId, await deps.typedObjects.datasets.create(dataset, context))
@@ -66,7 +66,7 @@ function targetOf({ into }: CollectReq) {
   return { ...into.trajectory_groups, isGrouped: true }
 }
 
-/** @throws 400 for parts that do not go together. */
+/** @throws 400 for settings that exclude each other. */
 function checkReq({ from, score, where, messages, into }: CollectReq): void {
   if (score != null && 'scorer' in score && !('eval_results' in from))
     throw invalidRequest(

@@ -1,11 +1,11 @@
 import { notFound, tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import type { AnnotationQueues } from '../trace/annotation-queues/service.ts'
+import { inBatches } from '../trace/batches.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Call } from '../trace/calls/wire.ts'
-import { portions } from '../trace/portions.ts'
 import type { Refs } from '../trace/refs/service.ts'
 import type { Candidate } from './candidate.ts'
 import { candidatesOf, type FoundCall } from './found-calls.ts'
@@ -14,8 +14,10 @@ import { createPredictions } from './predictions.ts'
 import * as queries from './queries.ts'
 import { CALLS_MAX, type From } from './wire.ts'
 
-/** Calls in memory beside the rows they become, but for a single larger one; a list in a filter has at most 1,000. */
-const PER_PORTION = { count: 500, bytes: 16 * 1024 * 1024 }
+/**
+ * Bytes of calls in memory beside the rows they become, or one larger call; a list in a filter has at most 1,000 ids.
+ */
+const PER_BATCH = { count: 500, bytes: 16 * 1024 * 1024 }
 
 export interface SourcesDeps {
   control: ControlDb
@@ -29,12 +31,12 @@ export interface SourcesDeps {
 export interface Source {
   projectId: string
   from: From
-  /** Counts what is not there any more. */
+  /** Counts calls that no longer exist. */
   tally: Tally
   context: CallContext
 }
 
-/** Reads the calls that may become rows, a portion at a time and always in the same order. */
+/** Reads the calls that may become rows, a batch at a time and always in the same order. */
 export function createSources(deps: SourcesDeps) {
   const { control, calls, refs, annotationQueues } = deps
   const predictions = createPredictions(deps)
@@ -43,19 +45,19 @@ export function createSources(deps: SourcesDeps) {
     selection: Parameters<Calls['list']>[0],
     context: CallContext,
   ): AsyncGenerator<FoundCall[]> {
-    let portion: FoundCall[] = []
+    let batch: FoundCall[] = []
     let bytes = 0
     let count = 0
     for await (const call of await calls.list(selection, context)) {
       if (++count > CALLS_MAX) throw tooLarge(`More than ${CALLS_MAX} calls: say limit, or filter more`)
-      portion.push({ call })
+      batch.push({ call })
       bytes += sizeOf(call)
-      if (portion.length < PER_PORTION.count && bytes < PER_PORTION.bytes) continue
-      yield portion
-      portion = []
+      if (batch.length < PER_BATCH.count && bytes < PER_BATCH.bytes) continue
+      yield batch
+      batch = []
       bytes = 0
     }
-    yield portion
+    yield batch
   }
 
   async function* completed(
@@ -67,11 +69,11 @@ export function createSources(deps: SourcesDeps) {
     const wanted = { queue_id, annotator: annotator ?? undefined, limit: CALLS_MAX + 1 }
     const ids = await queries.completedCalls(control, wanted)
     if (ids.length > CALLS_MAX) throw tooLarge(`More than ${CALLS_MAX} completed items: name an annotator`)
-    for (const call_ids of portions(ids, PER_PORTION, () => ({ count: 1, bytes: 0 }))) {
+    for (const call_ids of inBatches(ids, PER_BATCH, () => ({ count: 1, bytes: 0 }))) {
       const missing = new Set(call_ids)
-      for await (const portion of selected({ project_id, filter: { call_ids } }, context)) {
-        for (const { call } of portion) missing.delete(call.id)
-        yield portion
+      for await (const batch of selected({ project_id, filter: { call_ids } }, context)) {
+        for (const { call } of batch) missing.delete(call.id)
+        yield batch
       }
       for (const id of missing) tally.add('was deleted', id)
     }
@@ -85,12 +87,12 @@ export function createSources(deps: SourcesDeps) {
     }
     if ('annotation_queue' in from) return completed(source, from.annotation_queue)
     const ids = [...new Set(from.eval_results.evaluation_call_ids)]
-    return predictions.of({ projectId, ids, context }, PER_PORTION)
+    return predictions.of({ projectId, ids, context }, PER_BATCH)
   }
 
   return {
     async *candidates(source: Source): AsyncGenerator<Candidate[]> {
-      for await (const portion of found(source)) yield await candidatesOf(refs, source.projectId, portion)
+      for await (const batch of found(source)) yield await candidatesOf(refs, source.projectId, batch)
     },
   }
 }

@@ -16,11 +16,11 @@ type AnyTraining = RlTraining | SftTraining
 /** What is trained on. */
 export interface TrainedOn {
   datasetRef: string
-  /** Undefined for conversations to be taught as they are. */
+  /** Undefined for SFT. */
   groups: readonly Group[] | undefined
 }
 
-/** Submits what was collected as a training job. */
+/** Submits the collected rows as a training job. */
 export function createTraining({ models, jobs }: TrainingDeps) {
   async function find(projectId: string, model: string): Promise<string | undefined> {
     const [entity = '', project = ''] = projectId.split('/')
@@ -41,7 +41,7 @@ export function createTraining({ models, jobs }: TrainingDeps) {
   }
 
   return {
-    /** @throws 404 for a model that is neither there nor to be registered. */
+    /** @throws 404 for a model that does not exist and is not to be registered. */
     async check(projectId: string, { model, base_model }: AnyTraining): Promise<void> {
       if (base_model == null && (await find(projectId, model)) === undefined) throw unknownModel(model)
     },
@@ -49,7 +49,7 @@ export function createTraining({ models, jobs }: TrainingDeps) {
     /** The id of the model, which is registered where that was asked for. @throws 404, 409 and 503. */
     register,
 
-    /** Returns the id of the job. @throws 503 and what else refuses a job, of which nothing stays then. */
+    /** Returns the id of the job. @throws 503 and any refusal of the job, after which nothing of it is kept. */
     async submit(
       model_id: string,
       { config }: AnyTraining,

@@ -4,7 +4,7 @@ import type { ProjectPath } from '../trace/project-path-wire.ts'
 import { Query, SortBy } from '../trace/query-language/wire.ts'
 import { ExperimentalConfig, SftJobCreateReq } from '../training/jobs/wire.ts'
 
-/** Calls that one request looks at: what is known of each is in memory, and one answer comes of all of them. */
+/** Calls that one request reads: a record of each is in memory, and one reply covers all of them. */
 export const CALLS_MAX = 50_000
 
 /** Evaluations in one request: as many as a filter takes ids. */
@@ -16,7 +16,7 @@ const COLUMNS_MAX = 64
 const NAME_CHARS_MAX = 128
 const PATH_CHARS_MAX = 512
 
-/** Steps with dots between them; a dot of a name is written `\.`. */
+/** Path steps separated by dots; a dot within a name is written `\.`. */
 const Path = z
   .string()
   .max(PATH_CHARS_MAX)
@@ -51,7 +51,7 @@ const From = z
   .meta({ id: 'CollectFrom' })
 export type From = z.output<typeof From>
 
-/** The newest feedback of a type, the newest annotation, or what a scorer said of a prediction. */
+/** The newest feedback of a type, the newest annotation, or a scorer's output for a prediction. */
 const Score = z
   .union([
     z.strictObject({ feedback_type: z.string().min(1).max(PATH_CHARS_MAX), path: Path }),

@@ -14,7 +14,10 @@ const Completion = z.looseObject({
 /** Asks a model and returns the content of its answer. */
 export type Ask = (inputs: CompletionInputs) => Promise<unknown>
 
-/** Asks models as calls below `calls`. @throws ClientError with what the model, or its service, said in the end. */
+/**
+ * Asks models as calls below `calls`. @throws ClientError with the error of the model or its service after the last
+ * attempt.
+ */
 export function askAs(
   {
     playground,

@@ -1,7 +1,7 @@
 import type { CallContext } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 
-/** Whom work in the background is done for. */
+/** The user and project that background work belongs to. */
 export interface Principal {
   user: string
   key_id: string
@@ -11,7 +11,7 @@ export function principalOf({ caller }: CallContext): Principal {
   return { user: caller.user, key_id: caller.keyId }
 }
 
-/** The context of work that goes on when the request that asked for it has long been answered. */
+/** The context of work that continues after the request that started it was answered. */
 export function backgroundContext({ user, key_id }: Principal, signal: AbortSignal): CallContext {
   return {
     caller: { user, defaultEntity: user, keyId: key_id },

@@ -1,8 +1,9 @@
 import type { Playground } from '../inference/playground/service.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
 import type { RemoteScorerOptions } from '../scorer-secrets.ts'
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import type { Files } from '../trace/files/service.ts'
@@ -27,6 +28,7 @@ export interface EvaluationDeps {
   refs: Refs
   files: Files
   playground: Playground
+  jobQueue: JobQueue
   log: Log
   /** Runs scorers that are code; without one they are refused. */
   scorerPython: ScorerPython | undefined
@@ -49,19 +51,17 @@ export function createEvaluation(deps: EvaluationDeps) {
   deps.objects.reviewWith(async (published, context) =>
     published.base_object_class === MONITOR_CLASS ? callScoring.monitorWarnings(published, context) : [],
   )
-  const monitors = createMonitors({ ...deps, onTasks: callScoring.kick })
+  const monitors = createMonitors({ ...deps, scoringTasks: callScoring.tasks })
   return {
     evaluateModel,
     callScoring,
 
-    /** Takes up what an earlier server left. */
+    /** Begins to note calls for monitors; disposal ends what runs code of scorers. */
     async startEvaluation(): Promise<AsyncDisposable> {
       await using starting = new AsyncDisposableStack()
       starting.use(scorerCode)
       starting.use(outbound)
-      starting.use(await evaluateModel.start())
-      starting.use(callScoring.start())
-      starting.use(monitors.start())
+      await monitors.start()
       return starting.move()
     },
   }

@@ -1,11 +1,13 @@
 import pRetry, { AbortError } from 'p-retry'
 import { ClientError } from '../errors.ts'
 
-/** What may succeed later is tried again after 1, 2, 4, 8 and 16 s. */
+/** What may succeed later is retried after 1, 2, 4, 8 and 16 s. */
 const RETRIES = 5
 const RETRY_MS = 1000
 
-/** Repeats what may succeed later: too many requests, services and stores that are not there. @throws its last error. */
+/**
+ * Retries what may succeed later: too many requests, services and stores that are unavailable. @throws its last error.
+ */
 export function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   return pRetry(
     async () => {

@@ -10,7 +10,7 @@ export interface Published {
   name: string
   digest: string
   kind: string
-  /** With the digest, whatever the ref that led here said. */
+  /** With the digest, whatever version the ref named. */
   ref: string
   val: Record<string, unknown>
 }
@@ -19,7 +19,7 @@ const Instance = z.looseObject({})
 
 /**
  * Reads what a ref of `projectId` leads to; `what` names it in messages.
- * @throws 400 for what is no ref to an object or an op of the project, 404 for one that is not there.
+ * @throws 400 for anything but a ref to an object or an op of the project, 404 for an unknown one.
  */
 export async function readPublished(
   objects: Pick<Objects, 'read'>,

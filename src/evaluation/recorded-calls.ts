@@ -2,9 +2,9 @@ import { messageOf } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { JsonText, stringify } from '../lossless-json.ts'
 import { nowIso } from '../time.ts'
-import { type CallPart, endPart, startPart } from '../trace/calls/parts.ts'
+import { type CallPart, endPart, startPart } from '../trace/calls/write/parts.ts'
 
-/** Under what the calls stand, and who made them. */
+/** Parent of the calls, and their user. */
 export interface RecordedUnder {
   project_id: string
   trace_id: string
@@ -16,15 +16,15 @@ export interface RecordedUnder {
   user: string
 }
 
-/** What a call is, before it has an outcome. */
+/** A call before it has an outcome. */
 export interface RecordedCall {
   op_name: string
   inputs: object
-  /** Makes the id, always the same: work that is repeated after a crash writes the same calls. */
+  /** The id is derived from it and is always the same: work that is repeated after a crash writes the same calls. */
   seed: string
 }
 
-/** What a call came to. */
+/** The outcome of a call. */
 export interface Outcome<Result> {
   result: Result
   output: unknown
@@ -42,9 +42,9 @@ export interface Totals {
 export interface RecordedCalls {
   readonly id: string | undefined
   readonly totals: Totals
-  /** Does work as a call below this one; what it throws is the call's exception, and is thrown on. */
+  /** Runs work as a call below this one; what it throws becomes the call's exception, and is rethrown. */
   call<Result>(call: RecordedCall, work: (own: RecordedCalls) => Promise<Outcome<Result>>): Promise<Result>
-  /** What is to be written. */
+  /** The calls to write. */
   readonly parts: CallPart[]
 }
 
@@ -101,7 +101,7 @@ export function summaryOf({ usage, status_counts }: Totals): object {
   return Object.keys(usage).length === 0 ? { status_counts } : { usage, status_counts }
 }
 
-/** Adds what a call's `summary` says; counts that are no numbers are passed over. */
+/** Adds the counts of a call's `summary`; values that are not numbers are skipped. */
 export function addTotals(
   sum: Totals,
   { usage, status_counts }: { usage: Record<string, object>; status_counts: Totals['status_counts'] },

@@ -4,18 +4,20 @@ import { callRef, parseRef } from '../trace/refs/ref-uri.ts'
 import type { AgentTurn } from './call-scoring/agent-turn.ts'
 import type { Said } from './scorers/scorer.ts'
 
-/** What a scorer said of a call, as the feedback that clients write themselves. Wire: its type is named after the ref. */
+/**
+ * A scorer's results for a call, as the feedback that clients write themselves. Wire: its type is named after the ref.
+ */
 export function scoreFeedback(score: {
   id: string
   project_id: string
   /** The call that was scored. */
   scoredId: string
-  /** The call that scoring was, where it was one. */
+  /** The call of the scoring, where it has one. */
   callId: string | undefined
   said: Said
-  /** The turn of an agent that the call was scored as. */
+  /** The agent turn that was scored. */
   turn?: AgentTurn | undefined
-  /** The monitor that wanted it. */
+  /** The monitor that defined the task. */
   triggerRef?: string | null
 }): FeedbackCreateReq {
   const { id, project_id, said } = score

@@ -15,7 +15,10 @@ const WINDOW_MS = 20_000
 /** 16 KiB a second, which is less than any line that training or tracing is done over; a batch of 32 MiB takes half an hour. */
 const WINDOW_BYTES_MIN = (16 * 1024 * WINDOW_MS) / 1000
 
-/** An upload that is read as a stream may take hours, and pause for this long: its sender may be busy with the next part. */
+/**
+ * An upload that is read as a stream may take hours, and pause for this long: the client may be preparing the next
+ * part.
+ */
 const STREAM_IDLE_MS = 5 * 60_000
 
 /** Reads a whole body, counting each part as it arrives. @throws 408, 413, 503, or 499 when the client goes. */
@@ -40,7 +43,7 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
       }
     }
 
-    // After the immediate, so that what came while this thread was busy has been counted.
+    // After the immediate, so that bytes which arrived while this thread was busy have been counted.
     function look(): void {
       const bytes = size - sizeBefore
       sizeBefore = size
@@ -78,12 +81,15 @@ export function readArriving(source: Readable, { bytesMax, held }: BodyLimits): 
   })
 }
 
-/** Whether a body has ended before its end, of which nothing is told any more. */
+/** Whether a body broke off; no error is reported for it any more. */
 function hasBroken(source: Readable): boolean {
   return source.destroyed && !source.readableEnded
 }
 
-/** A body as its service reads it, no faster than that; it fails with 408 when its client is silent for too long. */
+/**
+ * A body that its service reads as a stream, with backpressure; it fails with 408 when its client is silent for too
+ * long.
+ */
 export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
   let leave: (() => void) | undefined
   return new ReadableStream<Uint8Array>(
@@ -101,7 +107,7 @@ export function streamArriving(source: Readable): ReadableStream<Uint8Array> {
   )
 }
 
-/** Hands on one part for each that is asked for, until what is returned is called. */
+/** Hands on one chunk per request for one, until the returned function is called. */
 function follow(source: Readable, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
   let hasArrived = false
   const idleTimer = setTimeout(() => setImmediate(look), STREAM_IDLE_MS)
@@ -115,7 +121,7 @@ function follow(source: Readable, controller: ReadableStreamDefaultController<Ui
   }
 
   function look(): void {
-    // A source that is paused waits for this server.
+    // A paused source waits for this server, so its silence does not count.
     if (hasArrived || source.isPaused()) idleTimer.refresh()
     else fail(tooSlow(`Nothing of the body arrived for ${STREAM_IDLE_MS / 1000} s`))
     hasArrived = false
@@ -148,7 +154,7 @@ export function bodyTooLarge(bytesMax: number): Error {
   return tooLarge(`Request too large: the limit is ${bytesMax} bytes`)
 }
 
-/** A source fails on its own account only when its client goes. */
+/** A source fails by itself only when its client disconnects. */
 function asFailure(error: unknown): Error {
   if (error instanceof ClientError) return error
   const { code } = error as { code?: unknown }

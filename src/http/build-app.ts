@@ -36,9 +36,9 @@ export interface AppOptions {
   authenticate: Authenticate
   version: string
   log: Log
-  /** Hears of every answered request, when its status is known; the rest of a stream may still be on its way. */
+  /** Called for every answered request, when its status is known; the rest of a stream may still follow. */
   observe: (operationId: string, status: number, seconds: number) => void
-  /** The pages for people; absent, the API stands alone. */
+  /** The web pages; where absent, only the API is served. */
   web?: WebPages
   /** Names besides those of this machine under which the server is reached; none where absent. */
   hosts?: readonly string[]
@@ -53,7 +53,7 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const foreign = createHostCheck(options.hosts ?? [])
   app.use(async (c, next) => {
     const { host, origin, 'x-forwarded-host': forwarded } = c.req.header()
-    // What a proxy was called by becomes part of links, so it has to be a name of this server as well.
+    // The host name that a proxy reports becomes part of links, so it must be a name of this server as well.
     const refused = foreign(host, origin) ?? foreign(forwardedHost(forwarded), undefined)
     if (refused === undefined) return next()
     return c.json({ detail: refused.message, reason: refused.message }, refused.status)
@@ -80,17 +80,17 @@ export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   return app
 }
 
-/** Methods that ask what there is at a path; where nothing answers them, that is not found. */
+/** Methods that only ask about a path: where no route answers them, the reply is 404 and not 405. */
 const ASKING = new Set(['HEAD', 'OPTIONS'])
 
-/** The methods that a path can be asked with; none for a path that nobody knows. */
+/** The methods that a path supports; none for an unknown path. */
 function methodsAt(app: Hono, path: string): string[] {
   const known = [...new Set(app.routes.map(({ method }) => method))]
     .filter((method) => method !== 'ALL')
     .sort()
   // The check of hosts is a match of every path.
   const methods = known.filter((method) => app.router.match(method, path)[0].length > 1)
-  // Whatever answers GET answers HEAD.
+  // Every GET route also answers HEAD.
   return methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method]))
 }
 
@@ -100,23 +100,23 @@ function pathsOf(declaration: Route): string[] {
   return declaration.family === 'trace' ? paths.flatMap((path) => [path, `/traces${path}`]) : paths
 }
 
-/** `{name}` is one segment of a path, `{name+}` is all that is left of it. */
+/** `{name}` is one segment of a path, `{name+}` is the rest of it. */
 function patternOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1').replaceAll(/\{(\w+)\+\}/g, ':$1{.+}')
 }
 
-/** Files and payloads of clients come back as what they are declared to be, and never run as a page of this server. */
+/** Files and payloads of clients are served with their declared type, and never run as a page of this server. */
 const ON_EVERY_REPLY = { 'x-content-type-options': 'nosniff' }
 
 /**
- * The bytes of a body: from the connection, where the server that listens gives it, because the web's stream of them takes
- * longer than most requests do.
+ * The bytes of a body, from the connection where the server provides it: the web stream of them takes longer than most
+ * requests.
  */
 function bodySource({ env, req }: Context): Readable {
   const listening = env as { incoming?: IncomingMessage } | undefined
   if (listening?.incoming !== undefined) return listening.incoming
   const body = Readable.fromWeb((req.raw.body ?? new Blob([]).stream()) as WebStream)
-  // It may break before anything reads it, and an error that nothing listens to would end the process.
+  // The stream may fail before anything reads it, and an error without a listener would end the process.
   return body.on('error', () => {})
 }
 
@@ -157,7 +157,7 @@ function handlerOf(
   }
 }
 
-/** Wire: nobody reads the reply to a client that has gone; proxies log this status for it. */
+/** Wire: the client has disconnected and reads no reply; proxies log this status for it. */
 const CLIENT_GONE: RawReply = { status: 499, headers: {}, body: '' }
 
 function failed(
@@ -169,7 +169,7 @@ function failed(
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** Wire: a client may name its request, and OpenAI's clients read the name of each from its reply. */
+/** Wire: a client may send an id for its request, and OpenAI's clients read the id of each request from its reply. */
 function requestIdOf(request: Request): string {
   const named = request.headers.get('x-request-id') ?? ''
   return /^[\w.:-]{1,128}$/.test(named) ? named : newId()
@@ -180,7 +180,7 @@ interface Work {
   body: Readable
   bodies: HeldBodies
   turns: LoopTurns
-  /** What the body takes, as soon as it is known whose it is. */
+  /** Counts the body's bytes, as soon as the caller is known. */
   held?: HeldBody
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
@@ -202,7 +202,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     requestId: work.requestId,
     header: (name) => request.headers.get(name) ?? undefined,
   }
-  /** Bodies are what there is much to do with. */
+  /** Only requests with a body cost enough to take turns. */
   const turn = (body: unknown): Promise<void> =>
     work.turns.turn(ownerOf({ body, ...work.pathParams }, caller))
   const input = {

@@ -1,10 +1,10 @@
-/** Who is calling. Services see nothing else of a request. */
+/** The caller of a request: all that services see of it. */
 export interface Caller {
   /** The user's name, written into what they create. */
   user: string
-  /** The entity that is meant when a request names none. */
+  /** The entity for requests that name none. */
   defaultEntity: string
-  /** Tells keys apart without telling what they are. */
+  /** An id of the key that does not reveal the key. */
   keyId: string
 }
 
@@ -13,15 +13,15 @@ export interface CallContext {
   caller: Caller
   /** Aborts when the client goes away. */
   signal: AbortSignal
-  /** The client's own name for the request, from its header; a new one where it gave none that is fit to be one. */
+  /** The client's own id for the request, from its header; a new one where that is absent or malformed. */
   requestId: string
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
 }
 
 /**
- * The address of this server, as the client has just used it. Wire: clients want absolute URLs. A proxy in front says what it
- * was called by.
+ * The address of this server, as the client addressed it. Wire: clients expect absolute URLs. A proxy in front reports
+ * the name it was reached by.
  */
 export function originOf(context: CallContext): string {
   const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
@@ -29,7 +29,7 @@ export function originOf(context: CallContext): string {
   return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }
 
-/** The name that the first proxy was called by; each further proxy adds one. */
+/** The name that the first proxy was reached by; each further proxy appends one. */
 export function forwardedHost(header: string | undefined): string | undefined {
   return header?.split(',')[0]?.trim()
 }

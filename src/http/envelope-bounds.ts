@@ -2,8 +2,8 @@ import { JSON_DEPTH_MAX, JSON_VALUES_MAX, tooDeep, tooManyValues } from '../json
 import { JsonText } from '../lossless-json.ts'
 
 /**
- * Looks at a body before its schema does. Payloads, which are kept as text, count as one value each.
- * @throws 413 for more values than may be looked at one by one, 400 for more levels than there may be.
+ * Checks the size of a body before its schema is applied. Payloads, which are kept as text, count as one value each.
+ * @throws 413 for more values than may be checked one by one, 400 for more levels than allowed.
  */
 export function checkEnvelope(body: unknown): void {
   let values = 0

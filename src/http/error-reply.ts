@@ -10,7 +10,7 @@ export interface ErrorReply {
   body: Record<string, unknown>
 }
 
-/** Turns whatever was thrown into the reply of a wire family, and logs what is not the caller's mistake. */
+/** Turns any thrown value into the reply of a wire family, and logs what is not the caller's mistake. */
 export function errorReply(error: unknown, family: Route['family'], log: Log): ErrorReply {
   if (error instanceof ValidationFailure) return validationReply(error, family)
   if (error instanceof ClientError) {
@@ -29,17 +29,17 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
   return { status: 500, headers: {}, body: bodyOf(internal, family) }
 }
 
-/** Wire: clients try again after any 5xx, unless the reply says that this leads nowhere. */
+/** Wire: clients try again after any 5xx, unless the reply says that this is pointless. */
 function headersOf({ status, retryAfterSeconds }: ClientError): Record<string, string> {
   return {
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    // The rest of the body is not read, so the connection has no room for another request.
+    // The rest of the body is not read, so the connection cannot be used again.
     ...(status === 408 && { connection: 'close' }),
     ...(status === 501 && { 'x-should-retry': 'false' }),
   }
 }
 
-/** Nothing but a caller's document decides how deep the server's recursions go. */
+/** Only a caller's document determines the depth of recursions in the server. */
 function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack')
 }

@@ -3,16 +3,16 @@ import { unavailable } from '../errors.ts'
 /** Bytes of bodies that all requests together may hold; what is made of them takes a few times as much memory. */
 const HELD_BYTES_MAX = 512 * 1024 * 1024
 
-/** Bytes of bodies that the requests of one key may hold, so that there is room for those of others. */
+/** Bytes of bodies that the requests of one key may hold, so that room remains for those of others. */
 const HELD_BYTES_OF_KEY_MAX = 384 * 1024 * 1024
 
-/** A body that is sent at once arrives within this; a later one gives way when the room is short. */
+/** A body that is sent without pauses arrives within this; a slower one is refused first when room is short. */
 const PROMPT_MS = 2_000
 
 /** The bodies that one server holds in memory. */
 export type HeldBodies = ReturnType<typeof createHeldBodies>
 
-/** A body on its way. */
+/** A body that is arriving. */
 interface Arriving {
   since: number
   keyId: string
@@ -21,9 +21,9 @@ interface Arriving {
 }
 
 /**
- * Bounds what bodies take together: each is counted as its bytes arrive, and until its request has been answered. What a
- * client announces counts for nothing. When the room is short, bodies that arrive slowly are refused before others, so
- * that holding it costs as much as filling it again and again.
+ * Bounds what bodies take together: each is counted as its bytes arrive, and until its request has been answered. The
+ * announced length does not count. When room is short, bodies that arrive slowly are refused first, so that occupying
+ * it costs an attacker as much as sending it again and again.
  */
 export function createHeldBodies() {
   let held = 0
@@ -42,7 +42,7 @@ export function createHeldBodies() {
     body.own = 0
   }
 
-  /** Refuses slow bodies, the oldest first, until there is room. @throws 503 when that does not make enough. */
+  /** Refuses slow bodies, the oldest first, until there is room. @throws 503 when that does not free enough. */
   function makeRoom(bytes: number, keyId: string): void {
     const isKeyFull = () => (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX
     const isFull = () => held + bytes > HELD_BYTES_MAX
@@ -62,12 +62,12 @@ export function createHeldBodies() {
     open(keyId: string) {
       const body: Arriving = { since: performance.now(), keyId, own: 0, refuse: () => {} }
       return {
-        /** The bytes begin to come; `refuse` hears that they are no longer wanted. */
+        /** The first bytes arrive; `refuse` is called when the body is no longer wanted. */
         begin(refuse: (error: Error) => void): void {
           body.refuse = refuse
           arriving.add(body)
         },
-        /** Some have come. @throws 503 when there is no room for them. */
+        /** Some bytes have arrived. @throws 503 when there is no room for them. */
         hold(bytes: number): void {
           if (held + bytes > HELD_BYTES_MAX || (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX)
             makeRoom(bytes, keyId)

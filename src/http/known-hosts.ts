@@ -3,7 +3,7 @@
  * resolved to this machine (DNS rebinding) could otherwise read and write everything.
  */
 
-/** A refused request: its status and what to tell. */
+/** A refused request: its status and message. */
 export interface ForeignRequest {
   status: 403 | 421
   message: string
@@ -21,7 +21,7 @@ export function createHostCheck(hosts: readonly string[]) {
     return name === 'localhost' || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name) || known.has(name)
   }
 
-  /** Undefined for a request that may go on. Programs send no `Origin`, and need send no `Host`. */
+  /** Undefined for an accepted request. Programs send no `Origin`, and need not send `Host`. */
   return (host: string | undefined, origin: string | undefined): ForeignRequest | undefined => {
     const named = host === undefined ? undefined : hostnameOf(`http://${host}`)
     if (host !== undefined && (named === undefined || !isKnown(named))) {

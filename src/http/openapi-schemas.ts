@@ -16,7 +16,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Jso
   return relocated(document, schemas) as Json
 }
 
-/** A tuple by its length: generators do not read `items: false`, which says the same. */
+/** A tuple by its length: generators do not read `items: false`, which means the same. */
 function boundTuple(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.prefixItems === undefined || schema.items !== false) return
   delete schema.items
@@ -39,8 +39,8 @@ function relocated(node: unknown, schemas: Json): unknown {
 }
 
 /**
- * A choice between objects that have one member each, as one object with exactly one of these members. Both accept the
- * same values; of the second, generators make one class, also where it contains itself.
+ * Rewrites a union of objects with one member each as one object with exactly one of these members. Both accept the
+ * same values; generators make one class of the second, also where it is recursive.
  */
 function withOneMember(schema: Json, schemas: Json): Json {
   const { anyOf, ...rest } = schema

@@ -32,8 +32,8 @@ const DECOMPRESSORS = new Map([
 ])
 
 /**
- * Reads a whole body as it was before the client compressed it; the limits count what comes out, which a small body can
- * make as large as it likes. @throws 415 for another encoding, 400 for bytes that are not what they are said to be.
+ * Reads a whole body as it was before the client compressed it; the limits count decompressed bytes, since a small body
+ * can expand to any size. @throws 415 for another encoding, 400 for bytes that are not what they are said to be.
  */
 export async function readDecompressed(request: Arriving, limits: BodyLimits): Promise<Buffer> {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity'
@@ -44,7 +44,7 @@ export async function readDecompressed(request: Arriving, limits: BodyLimits): P
       `Content-Encoding ${encoding.slice(0, 100)} is none of gzip, deflate, identity`,
     )
   const { body } = request
-  // A pipe ends its target when the source has ended, and leaves it waiting when the source breaks off.
+  // A pipe ends its target when the source has ended, and leaves it open when the source fails.
   const closed = () => {
     if (!body.readableEnded) decompressor.destroy(clientGone())
   }
@@ -52,7 +52,7 @@ export async function readDecompressed(request: Arriving, limits: BodyLimits): P
   try {
     return await readArriving(decompressor, limits)
   } catch (error) {
-    // What the limits throw; anything else is the decompressor's own word for bytes it cannot read.
+    // Errors of the limits; anything else is the decompressor's error for bytes it cannot read.
     if (error instanceof ClientError) throw error
     throw invalidRequest(`The body is not ${encoding}`)
   } finally {
@@ -62,18 +62,18 @@ export async function readDecompressed(request: Arriving, limits: BodyLimits): P
 }
 
 /**
- * A body up to this is parsed at once, in a millisecond at most, and all that is wrong with it is told; of a larger one, the
- * first thing is.
+ * A body up to this is parsed at once, in a millisecond at most, with all its errors reported; of a larger one, only
+ * the first.
  */
 const PARSED_AT_ONCE_BYTES_MAX = 32 * 1024
 
-/** What a route reads of its body. */
+/** The part of its body that a route reads. */
 export interface ReadBody {
   shape: BodyShape
   keep: KeepShape | undefined
 }
 
-/** Wire: some clients send JSON with another Content-Type or none, so the type is not looked at. */
+/** Wire: some clients send JSON with another Content-Type or none, so the type is ignored. */
 export async function readJson(
   request: Arriving,
   { shape, keep, ...limits }: BodyLimits & ReadBody,
@@ -124,7 +124,7 @@ async function parseForm(bytes: Buffer, contentType: string): Promise<FormData> 
   }
 }
 
-/** Looks at a form before it is parsed, which takes seconds for hundreds of thousands of fields. @throws 413 */
+/** Checks a form before it is parsed, which takes seconds for hundreds of thousands of fields. @throws 413 */
 function checkParts(bytes: Buffer, delimiter: Buffer): void {
   let parts = 0
   for (let at = bytes.indexOf(delimiter); at !== -1; at = bytes.indexOf(delimiter, at + delimiter.length)) {

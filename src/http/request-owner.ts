@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts'
 /** Where batches name their project: `body.batch[0].req.start.project_id`. */
 const DEPTH_MAX = 5
 
-/** Whose turn a request takes: that of the project it names first, or of its key where it names none. */
+/** The owner that a request counts for: the project it names first, or its key where it names none. */
 export function ownerOf(input: Record<string, unknown>, { keyId }: Pick<Caller, 'keyId'>): string {
   const { entity, project } = input
   if (typeof entity === 'string' && typeof project === 'string') return `${entity}/${project}`

@@ -49,13 +49,13 @@ export interface RouteDeclaration<
   /** One literal, or several that mean the same operation. Parameters are written `{name}`, and `{name+}` at the end. */
   path: string | readonly string[]
   operationId: string
-  /** What the operation does, in one line for readers of the API description. */
+  /** Summary of the operation, one line, for the API description. */
   summary: string
-  /** Set where every request is refused with 501: a part of the wire that this server does not have. */
+  /** Set where every request is refused with 501: a part of the wire that this server does not implement. */
   unsupported?: true
   /** Decides the shape of error bodies; trace routes are served below `/traces` too. */
   family: 'trace' | 'training' | 'openai'
-  /** Absent: a key is demanded. */
+  /** Absent: a key is required. */
   auth?: 'open'
   pathParams?: Path
   query?: Query
@@ -65,7 +65,7 @@ export interface RouteDeclaration<
    * they were before the client compressed them, as `input.bytes`.
    */
   bodyKind?: 'json' | 'multipart' | 'stream' | 'bytes'
-  /** What a body of bytes or a stream holds, for the API description; it is checked by whoever reads it. */
+  /** What a body of bytes or a stream holds, for the API description; its reader checks it. */
   streamedBody?: z.ZodType
   /** Media types of a body that is not a JSON document or a form; `application/json` where absent. */
   bodyTypes?: readonly string[]

@@ -1,6 +1,6 @@
 import { stringify } from '../lossless-json.ts'
 
-/** Rows are collected into chunks of about this many characters, so that a row does not cost a write of its own. */
+/** Rows are collected into chunks of about this many characters, so that not every row costs a write. */
 const CHUNK_CHARS = 64 * 1024
 
 /**
@@ -15,7 +15,7 @@ export async function jsonLines(
   const first = await chunks.next()
   if (first.done) return new Uint8Array()
   let next = await chunks.next()
-  // Most lists are one chunk, and bytes are sent with less ado than a stream.
+  // Most lists are one chunk, and a byte array costs less to send than a stream.
   if (next.done) return first.value
   let ready: Uint8Array | undefined = first.value
   return new ReadableStream<Uint8Array>({

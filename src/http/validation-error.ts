@@ -5,7 +5,7 @@ import { JsonText } from '../lossless-json.ts'
 /** One entry of a 422 body, in the words that FastAPI clients know. */
 export interface ValidationDetail {
   type: string
-  /** Where it stands; indexes are texts too. */
+  /** Path to the value; indexes are texts too. */
   loc: string[]
   msg: string
   input: unknown
@@ -92,7 +92,7 @@ const TYPE_WORDS: Record<string, { type: string; msg: string }> = {
   record: { type: 'dict_type', msg: 'Input should be a valid dictionary' },
 }
 
-/** Zod issue → the words of the services whose clients we serve. */
+/** Zod issue → the error type and message of FastAPI services. */
 function wording(issue: z.core.$ZodIssue, input: unknown): Omit<ValidationDetail, 'loc' | 'input'> {
   if (input === undefined && issue.code !== 'unrecognized_keys')
     return { type: 'missing', msg: 'Field required' }
@@ -166,7 +166,7 @@ function summary(input: unknown): unknown {
   return text.length <= INPUT_CHARS_MAX ? input : `${text.slice(0, INPUT_CHARS_MAX)}…`
 }
 
-/** The JSON of a value, or more than `chars` characters of its start: the whole of a large one takes seconds to write. */
+/** The JSON of a value, or the first `chars` characters and some more: writing all of a large one takes seconds. */
 function startOfJson(value: unknown, chars: number): string {
   if (value instanceof JsonText) return value.text.slice(0, chars + 1)
   if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1))

@@ -22,7 +22,7 @@ const Delta = z.looseObject({
   tool_calls: z.array(ToolCall).nullish(),
 })
 
-/** One chunk of a completion, as far as it matters to the whole. */
+/** One chunk of a completion, with the members that are read here. */
 export const Chunk = z.looseObject({
   id: Text,
   created: z.number().nullish(),
@@ -60,7 +60,7 @@ interface Tool {
   arguments: string
 }
 
-/** Puts the chunks of a stream together to the completion that would have come without one. */
+/** Assembles the chunks of a stream into the completion that would have come without streaming. */
 export function createAssembly() {
   const choices = new Map<number, Choice>()
   let head: Pick<Chunk, 'id' | 'created' | 'model'> | undefined
@@ -68,7 +68,7 @@ export function createAssembly() {
   let chars = 0
 
   return {
-    /** @throws 503 for more than any model writes. */
+    /** @throws 503 for more text than any model writes. */
     add(chunk: Chunk, length: number): void {
       chars += length
       if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)

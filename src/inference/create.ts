@@ -18,7 +18,7 @@ import { createTracing, untraced } from './tracing.ts'
 import { createUsageRecording } from './usage/recording.ts'
 import { createUsage } from './usage/service.ts'
 
-/** What the people who run a server decide about its completions. */
+/** Settings of an operator for completions. */
 export interface InferenceOptions {
   keyLimits: Limits
   projectLimits: Limits
@@ -81,10 +81,10 @@ export function createInference(deps: InferenceDeps) {
       limits: { key: options.keyLimits, project: options.projectLimits },
     }),
 
-    /** Starts what goes on beside requests. */
+    /** Starts background work. */
     startInference(): AsyncDisposable {
       const warming = new AbortController()
-      // Nobody waits for this; what goes wrong shows with the first request.
+      // Not awaited: a failure shows with the first request.
       gateway.warmUp(engine.baseModel, warming.signal).catch(() => {})
       const recording = usageRecording.start()
       return {

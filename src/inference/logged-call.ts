@@ -4,7 +4,7 @@ import { JsonText, memberText, stringify } from '../lossless-json.ts'
 import { nowIso } from '../time.ts'
 import type { Calls } from '../trace/calls/service.ts'
 
-/** What is known when a model is asked. */
+/** A call at its start. */
 export interface AskedCall {
   project_id: string
   op_name:
@@ -26,11 +26,11 @@ export interface AskedCall {
 export interface LoggedCall {
   id: string
   trace_id: string
-  /** `output` is what the model answered, as far as it came. */
+  /** `output` is the model's answer, as far as it arrived. */
   end(outcome: { output?: string | undefined; exception?: string | undefined }): Promise<void>
 }
 
-/** Writes down that a model was asked before it is, so that a call whose server died is seen to have started. */
+/** Writes the start of a call before the model is asked, so that a call whose server died is seen to have started. */
 export async function startCall(
   calls: Pick<Calls, 'start' | 'end'>,
   asked: AskedCall,
@@ -45,7 +45,7 @@ export async function startCall(
     parent_id,
     trace_id: asked.trace_id,
     thread_id: conversation_id,
-    // Wire: the call that a thread begins a turn with lends the turn its id.
+    // Wire: the id of the call that begins a turn of a thread is the turn's id.
     turn_id: conversation_id != null && parent_id == null ? id : undefined,
     started_at: asked.started_at ?? nowIso(),
     attributes: new JsonText(stringify(asked.attributes ?? {})),

@@ -6,7 +6,7 @@ const PROMPTS_MAX = 2_048
 /** More than the window of any model. */
 const TOKENS_MAX = 10_000_000
 
-/** A text, several, a list of token ids, or several; the first wrong element ends the look at a list. */
+/** A text, several, a list of token ids, or several; the check of a list ends at its first wrong element. */
 export const Prompt = z
   .custom<string | string[] | number[] | number[][]>(isPrompt, {
     error: `Input should be a string, a list of token ids, or a list of up to ${PROMPTS_MAX} of these`,

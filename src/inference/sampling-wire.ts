@@ -32,13 +32,13 @@ function integerOf(text: string): bigint | undefined {
   return Number.isInteger(number) && /^-?\d/.test(text) ? BigInt(number) : undefined
 }
 
-/** One constraint is compiled at a time, and 50,000 choices took more than 20 s. */
+/** The engine compiles one constraint at a time, and 50,000 choices took more than 20 s. */
 const CHOICES_MAX = 1_000
 
 /** As much as OpenAI takes of a schema. */
 const CONSTRAINT_CHARS_MAX = 120_000
 
-/** The engine writes out every item that a list must have: a thousand million of them end it for lack of memory. */
+/** The engine expands every item that a list must have: a billion of them exhaust its memory. */
 const ITEMS_MAX = 100_000
 const TOO_MANY_ITEMS = `minItems should be at most ${ITEMS_MAX}`
 
@@ -48,7 +48,7 @@ function areItemsFew(constraint: unknown): boolean {
   return counts.every(([, count]) => !(Number(count) > ITEMS_MAX))
 }
 
-/** The same of JSON in a text; what is none is the engine's to refuse. */
+/** The same of JSON in a text; the engine refuses invalid JSON. */
 function areItemsFewIn(text: string): boolean {
   try {
     return areItemsFew(JSON.parse(text))
@@ -57,7 +57,7 @@ function areItemsFewIn(text: string): boolean {
   }
 }
 
-/** What the engine may have to keep to. */
+/** Constraints for structured output. */
 export const Schema = z.looseObject({}).refine(areItemsFew, { error: TOO_MANY_ITEMS })
 
 const ConstraintSchema = Schema.refine((schema) => JSON.stringify(schema).length <= CONSTRAINT_CHARS_MAX, {
@@ -118,7 +118,7 @@ const LogitsProcessor = z.union([
   }),
 ])
 
-/** As many as the engine is told to take. */
+/** The engine's configured maximum. */
 const STOPS_MAX = 1_024
 
 /** More than any vocabulary has. */

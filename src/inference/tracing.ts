@@ -12,15 +12,15 @@ import type { TokenUsage } from './gateway/marks.ts'
 import type { GatewayListener } from './gateway/service.ts'
 import { type AskedCall, startCall } from './logged-call.ts'
 
-/** Answers one completion. */
+/** Computes one completion. */
 export type Complete<Req> = (req: Req, context: CallContext, listener?: GatewayListener) => Promise<RawReply>
 
 type OpName = Extract<AskedCall['op_name'], `${string}completions.create`>
 
-/** Makes every completion that belongs to a project a call of it. */
+/** Records every completion that belongs to a project as a call of it. */
 export type Traced = <Req extends object>(opName: OpName, complete: Complete<Req>) => Complete<Req>
 
-/** What stands in a stream instead of a chunk when something goes wrong. */
+/** The error event in a stream. */
 const Failure = z.object({ error: z.object({ message: z.string() }) })
 
 interface Outcome {
@@ -28,10 +28,10 @@ interface Outcome {
   exception?: string | undefined
 }
 
-/** Leaves completions as they are, where the server is not told to keep them. */
+/** Records nothing, where tracing is not configured. */
 export const untraced: Traced = (_opName, complete) => complete
 
-/** Keeps completions as calls. Nobody waits for a call to be written, and what was not let in is none. */
+/** Records completions as calls. The reply does not wait for the writes, and a refused request is not recorded. */
 export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'end'>; log: Log }): Traced {
   return (op_name, complete) => async (req, context) => {
     const started_at = nowIso()
@@ -45,7 +45,7 @@ export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'en
       onUsage: (usage) => assembly.add({ usage: usageOf(usage) }, 0),
     }
 
-    /** Starts the call, and returns what ends it. */
+    /** Starts the call, and returns a function that ends it. */
     function begin(): (outcome: Outcome) => void {
       if (asked === undefined) return () => {}
       const warn = (error: unknown): void => log.warn({ err: error }, 'a completion could not be traced')
@@ -71,7 +71,7 @@ export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'en
   }
 }
 
-/** The same bytes; what they say is put together on their way. */
+/** Passes the bytes on, and assembles the completion from them. */
 function watched(
   body: ReadableStream<Uint8Array>,
   assembly: ReturnType<typeof createAssembly>,

@@ -18,8 +18,8 @@ const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof WriteCounts)[]
 
 /**
- * What Prometheus reads. Labels are operations, statuses, tables and states, of which there are few, and never anything
- * that a caller chose.
+ * What Prometheus reads. Labels are operations, statuses, tables and states, of which there are few, and never a value
+ * chosen by a caller.
  */
 export function createMetrics(deps: {
   traces: CountedTraceDb
@@ -77,7 +77,7 @@ export function createMetrics(deps: {
       durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, seconds)
     },
 
-    /** Readers that meet share one reading, so that all numbers of it are of one moment. */
+    /** Concurrent scrapes share one reading, so that all its numbers are of one moment. */
     async text(): Promise<RawReply> {
       running ??= read().finally(() => {
         running = undefined
@@ -87,7 +87,7 @@ export function createMetrics(deps: {
   }
 }
 
-/** Parts of the trace database that could not be read at the start, of which there are no more until the next one. */
+/** Parts of the trace database that could not be read at the start; the number does not grow until the next one. */
 function countBrokenParts(parts: readonly BrokenPart[], registers: Registry[]): void {
   const broken = new Gauge({
     name: 'heddle_trace_parts_broken',

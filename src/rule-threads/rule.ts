@@ -8,5 +8,5 @@ export type RuleJob =
     }
   | { kind: 'schema'; schema: object; value: unknown }
 
-/** What came of it, or what is wrong. */
+/** The result, or the error. */
 export type RuleAnswer = { result: unknown } | { error: string }

@@ -2,11 +2,11 @@ import { dependencyFailed, invalidRequest } from '../errors.ts'
 import { createThreads, ThreadLost } from '../threads/threads.ts'
 import type { RuleAnswer, RuleJob } from './rule.ts'
 
-/** What rules compute is short, and the other processors are for the rest of the machine. */
+/** Rules are short, and the other processors serve the rest of the machine. */
 const THREADS_MAX = 2
 
 /**
- * A rule of a user that takes longer is given up, and its thread ended: expressions may backtrack without end. Comparing the
+ * A user's rule that takes longer fails, and its thread is ended: expressions may backtrack without end. Comparing the
  * longest texts that are compared takes some 4 s.
  */
 const RULE_MS_MAX = 10_000

@@ -16,9 +16,9 @@ export async function readMigrationChecksums(folder: string, extension: string):
 }
 
 /**
- * Compares the migrations of this build with those that a database says were applied to it. One without a checksum was
- * applied by a build that kept none; what it is today is taken for what it was.
- * @returns the applied migrations whose checksum is still to be kept.
+ * Compares the migrations of this build with those that were applied to a database. A migration recorded without a
+ * checksum was applied by a build that kept none; its present checksum is recorded.
+ * @returns the applied migrations whose checksum is still to be recorded.
  * @throws Error that names a migration which has changed since, or which this build does not have.
  */
 export function checkAppliedMigrations(

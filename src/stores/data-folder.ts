@@ -11,7 +11,7 @@ export interface DataFolder extends Disposable {
 /**
  * Makes and locks the folder. The lock is SQLite's own file lock, which the system releases when the process ends,
  * however it ends: no stale lock files.
- * @throws Error that names the process which holds the folder, or what is wrong with it.
+ * @throws Error that names the process which holds the folder, or the reason why it cannot be used.
  */
 export function openDataFolder(path: string): DataFolder {
   const lock = openLock(path)

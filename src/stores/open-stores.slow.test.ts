@@ -13,7 +13,9 @@ function newFolder(): Promise<string> {
 
 /** What is said of a folder that cannot be opened. */
 async function refusal(folder: string): Promise<string> {
-  const opened = await openStores(folder, log).catch((error: Error) => error)
+  const opened = await openStores({ data: folder, workspace: join(folder, 'engine') }, log).catch(
+    (error: Error) => error,
+  )
   if (opened instanceof Error) return opened.message
   await opened[Symbol.asyncDispose]()
   return 'opened'

@@ -4,31 +4,44 @@ import type { Log } from '../log.ts'
 import { openFileBlobs } from './blobs/files.ts'
 import type { Blobs } from './blobs/port.ts'
 import { migrateControlDb } from './control-db/migrate.ts'
+import type { ControlDb } from './control-db/port.ts'
 import { openSqlite } from './control-db/sqlite.ts'
-import type { ControlDb } from './control-db/tables.ts'
 import { openDataFolder } from './data-folder.ts'
 import { type BrokenPart, findBrokenParts } from './trace-db/broken-parts.ts'
 import { openChdb } from './trace-db/chdb.ts'
 import { migrateTraceDb } from './trace-db/migrate.ts'
 import type { TraceDb } from './trace-db/port.ts'
+import { openFolderWorkspace } from './workspace/folders.ts'
+import type { Workspace } from './workspace/port.ts'
 import { createWriteFailures, type WriteFailures } from './write-failures.ts'
 
-/** What services stand on; disposal closes everything in reverse. */
+/** The stores that services use; disposal closes everything in reverse. */
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
   blobs: Blobs
-  /** What writes have failed on. */
+  /** The folders that engines read and write. */
+  workspace: Workspace
+  /** The last failed writes. */
   writeFailures: WriteFailures
-  /** What of the trace database could not be read when it was opened. */
+  /** Parts of the trace database that could not be read when it was opened. */
   brokenParts: readonly BrokenPart[]
 }
 
+/** Where the embedded stores are. */
+export interface StoreFolders {
+  /** The root of all durable data. */
+  data: string
+  /** The root of the workspace, in the data folder or elsewhere. */
+  workspace: string
+}
+
 /**
- * Opens and migrates the embedded stores below one data folder.
+ * Opens and migrates the embedded stores.
  * @throws Error when another process holds it, or with the store that cannot be opened, where it is, and why.
  */
-export async function openStores(dataFolder: string, log: Log): Promise<Stores> {
+export async function openStores(folders: StoreFolders, log: Log): Promise<Stores> {
+  const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
   opening.use(openDataFolder(dataFolder))
@@ -46,6 +59,9 @@ export async function openStores(dataFolder: string, log: Log): Promise<Stores> 
   const blobs = await named('file store', at('blobs'), async () =>
     opening.use(await openFileBlobs(dataFolder)),
   )
+  const workspace = await named('workspace', folders.workspace, () =>
+    openFolderWorkspace(folders.workspace, blobs),
+  )
   const brokenParts = await findBrokenParts(traces, log)
   const opened = opening.move()
   return {
@@ -56,6 +72,7 @@ export async function openStores(dataFolder: string, log: Log): Promise<Stores> 
     },
     control,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
+    workspace,
     writeFailures,
     brokenParts,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -71,7 +88,7 @@ async function named<Store>(store: string, path: string, open: () => Promise<Sto
   }
 }
 
-/** What an error says, and what was behind it. */
+/** An error's message, and that of its cause. */
 function causesOf(error: unknown): string[] {
   const cause = error instanceof Error ? error.cause : undefined
   return [messageOf(error), ...(cause === undefined ? [] : causesOf(cause))]

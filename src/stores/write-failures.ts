@@ -3,13 +3,13 @@ import { ClientError } from '../errors.ts'
 /** Which store a failure is of, as `/health` names it. */
 export type StoreName = 'trace_db' | 'control_db' | 'blobs'
 
-/** Remembers what the last write of each store has failed on, until one succeeds. */
+/** Keeps the error of each store's last write, until a write succeeds. */
 export interface WriteFailures {
   /** Runs a write. @throws what it throws. */
   watched<Result>(store: StoreName, write: () => Promise<Result>): Promise<Result>
-  /** Notes what became of a write; undefined where it succeeded. */
+  /** Records the result of a write; undefined where it succeeded. */
   note(store: StoreName, error: unknown): void
-  /** What the last write failed on; undefined where it succeeded, or there was none. */
+  /** The error of the last write; undefined where it succeeded, or there was none. */
   of(store: StoreName): string | undefined
 }
 
@@ -18,7 +18,7 @@ export function createWriteFailures(): WriteFailures {
 
   function note(store: StoreName, error: unknown): void {
     if (error === undefined) reasons.delete(store)
-    // Without a cause, it was refused before the disk was asked.
+    // Without a cause, the write was refused before it reached the disk.
     else if (error instanceof ClientError && error.status === 503 && error.cause !== undefined)
       reasons.set(store, error.message)
   }

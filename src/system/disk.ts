@@ -1,7 +1,7 @@
 import { lstat, opendir, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { z } from 'zod'
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 import { firstOf, type TraceDb } from '../stores/trace-db/port.ts'
 import { nowIso } from '../time.ts'
 import * as queries from './queries.ts'
@@ -12,7 +12,7 @@ type Disk = z.input<typeof DiskRes>
 /** Files and folders that one measurement looks at: a second or two of work on the slowest disks. */
 const ENTRIES_MAX = 50_000
 
-/** A measurement stands for so long, and for so many times the time that it took, whoever asks. */
+/** A measurement is reused for this long, and for this many times the time that it took. */
 const STANDS_MS = 10_000
 const STANDS_TIMES = 20
 
@@ -23,7 +23,7 @@ export interface DiskDeps {
   traces: TraceDb
   control: ControlDb
   dataFolder: string
-  /** What the engine reads and writes, in the data folder or elsewhere. */
+  /** The workspace folder, in the data folder or elsewhere. */
   engineFolder: string
   logsFolder: string
 }
@@ -34,7 +34,7 @@ export function createDisk(deps: DiskDeps): () => Promise<Disk> {
   return () => {
     if (last !== undefined && performance.now() < last.standsUntil) return last.disk
     const started = performance.now()
-    // Whoever asks meanwhile waits for the same measurement.
+    // Concurrent requests share one measurement.
     const current = { disk: measure(deps), standsUntil: Number.POSITIVE_INFINITY }
     last = current
     current.disk.then(
@@ -80,13 +80,13 @@ async function measure({ traces, control, dataFolder, engineFolder, logsFolder }
 }
 
 interface Walk {
-  /** Entries that may still be looked at. */
+  /** Entries that may still be read. */
   left: number
-  /** What lies on another volume takes nothing of this one. */
+  /** Another volume takes no space of this one. */
   device: number
 }
 
-/** Bytes of files and of everything below folders; what is not there has none. */
+/** Bytes of files and of everything below folders; 0 for what does not exist. */
 async function bytesOf(
   paths: readonly string[],
   walk: Walk,
@@ -97,11 +97,11 @@ async function bytesOf(
   for (let path = left.pop(); path !== undefined; path = left.pop()) {
     if (walk.left === 0) break
     walk.left--
-    // What an engine or a job removes meanwhile is gone.
+    // A file that was removed meanwhile counts as gone.
     const found = await lstat(path).catch(() => undefined)
     if (found === undefined || found.dev !== walk.device) continue
     if (!found.isDirectory()) {
-      // A further name of bytes that the blobs have takes no room of its own.
+      // A hard link to a blob takes no space of its own.
       bytes += found.nlink > 1 ? 0 : found.size
       continue
     }

@@ -27,7 +27,7 @@ export function createEngineLogs(folder: string) {
       return { logs: known.sort((a, b) => b.changed_at.localeCompare(a.changed_at)) }
     },
 
-    /** @throws 404 for a name that is not in the list: what a caller sends is never a path. */
+    /** @throws 404 for a name that is not in the list: a caller's name is never used as a path. */
     async read({
       name,
       from,
@@ -46,7 +46,7 @@ export function createEngineLogs(folder: string) {
       const bytes = buffer.subarray(0, bytesRead)
       const begin = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1
       const end = bytes.lastIndexOf(NEWLINE) + 1
-      // Of a line that is still being written, nothing.
+      // An incomplete last line is left out.
       if (end === 0 || end <= begin) return { name, size_bytes: size, from: start, until: start, text: '' }
       const text = bytes.toString('utf8', begin, end)
       return { name, size_bytes: size, from: first + begin, until: first + end, text }

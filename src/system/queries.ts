@@ -1,4 +1,4 @@
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Query } from '../stores/trace-db/port.ts'
 
 /** Parts that were merged into others are on disk until the database removes them. */
@@ -12,7 +12,7 @@ export async function contentBytes(control: ControlDb): Promise<{ all: number; c
   const ofCheckpoints = control
     .selectFrom('content_owners')
     .select('digest')
-    // A range, which an index answers: `;` follows `:`.
+    // A range of ids, which an index answers: `;` follows `:`.
     .where('owner', '>=', 'checkpoint:')
     .where('owner', '<', 'checkpoint;')
   const [all, checkpoints] = await Promise.all([

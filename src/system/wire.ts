@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the data folder is made of. */
+/** The contents of the data folder. */
 export const DISK_PARTS = [
   'trace_db',
   'control_db',
@@ -66,7 +66,7 @@ export const EngineLogQuery = z.object({
 })
 export type EngineLogQuery = z.output<typeof EngineLogQuery>
 
-/** Whole lines. A log that is shorter than `from` has begun anew, and its last piece is answered. */
+/** Whole lines. A log that is shorter than `from` was rotated, and its last piece is returned. */
 export const EngineLogPieceRes = z
   .object({
     name: z.string(),

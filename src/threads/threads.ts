@@ -25,8 +25,8 @@ export class ThreadLost extends Error {
 }
 
 /**
- * Threads of one program, which are started when there is something to do and keep no process alive. What is returned hands a
- * job to one of them and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
+ * Threads of one program, started on demand; they do not keep the process alive. The returned function runs a job in
+ * one of them and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
  * @throws ThreadLost
  */
 export function createThreads<Job, Answer>({ program, threadsMax, memoryMbMax }: ThreadsOptions) {
@@ -36,7 +36,7 @@ export function createThreads<Job, Answer>({ program, threadsMax, memoryMbMax }:
   async function start(): Promise<Worker> {
     const resourceLimits = memoryMbMax === undefined ? {} : { maxOldGenerationSizeMb: memoryMbMax }
     const worker = new Worker(program, { resourceLimits })
-    // An error ends the thread, which the waiting job is told by its end; without a listener it would end the server.
+    // An error ends the thread, and its end fails the waiting job; without a listener it would end the server.
     worker.on('error', () => undefined)
     worker.once('exit', () => idle.splice(0, idle.length, ...idle.filter((one) => one !== worker)))
     try {

@@ -88,7 +88,7 @@ function writeMember(form: Form): Member {
   return { name, start, end: form.size }
 }
 
-/** Of several members of one name the last counts. */
+/** Of several members of one name the last one counts. */
 function sortMembers(form: Form, start: number, members: readonly Member[]): void {
   const written = Buffer.from(form.out.subarray(start, form.size))
   const sorted = members.toSorted((a, b) => byCodePoint(a.name, b.name))
@@ -116,7 +116,7 @@ function writeString(form: Form, change: (text: string) => string): string {
   return text
 }
 
-/** Whether all is printable ASCII, which stands for itself. */
+/** Whether all characters are printable ASCII, which needs no escapes. */
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at] as number
@@ -152,7 +152,7 @@ function writeEscaped(form: Form, text: string): void {
   form.size = size
 }
 
-/** Units that have a letter of their own behind the backslash. */
+/** Units with a one-letter escape. */
 const ESCAPES = new Map(
   ['""', '\\\\', '\nn', '\rr', '\tt', '\bb', '\ff'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]),
 )

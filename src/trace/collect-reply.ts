@@ -5,7 +5,7 @@ const REPLY_CHARS_MAX = 256 * 1024 * 1024
 
 /**
  * Collects the rows of a reply that is one JSON document.
- * @throws 413 once their payloads no longer fit; nothing is ever left out silently.
+ * @throws 413 once their payloads no longer fit; rows are never left out silently.
  */
 export async function collectReply<Row>(
   rows: AsyncIterable<Row>,

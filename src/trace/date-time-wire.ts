@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { isoMicros } from '../time.ts'
 
-/** The database knows the times between these; the first means none. */
+/** The database stores times between these; the first stands for none. */
 export const FIRST = '1900-01-02'
 export const LAST = '2299-12-31'
 
-/** How a text that is no date-time is refused. */
+/** The error for a text that is not a date-time. */
 export const INVALID = 'Input should be a valid datetime'
 export const INVALID_TYPE = 'datetime_parsing'
 
@@ -15,7 +15,7 @@ export const DateTimeText = z
   .refine((text) => storedTime(text) !== undefined, { error: INVALID, params: { type: INVALID_TYPE } })
   .meta({ format: 'date-time' })
 
-/** A date-time as UTC with microseconds; undefined for a text that is none, or that the database does not know. */
+/** A date-time as UTC with microseconds; undefined for a text that is not one, or that the database cannot store. */
 export function storedTime(text: string): string | undefined {
   const iso = isoMicros(text)
   return iso !== undefined && iso > FIRST && iso < LAST ? iso : undefined

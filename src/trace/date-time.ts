@@ -21,8 +21,9 @@ export function dateTimeAt(path: readonly (string | number)[], text: string): st
 }
 
 /**
- * What a query compares date-times with, in ISO 8601; undefined for a text that is none. Wire: a number is Unix seconds, a text
- * an ISO date or date-time in UTC. Beyond what is stored, the nearest that is says the same.
+ * The value that a query compares date-times with, in ISO 8601; undefined for a text that is not a date-time. Wire: a
+ * number is Unix seconds, a text an ISO date or date-time in UTC. Times outside the storable range become its nearest
+ * end, which compares the same.
  */
 export function comparedDateTime(literal: number | string): string | undefined {
   if (typeof literal === 'number')

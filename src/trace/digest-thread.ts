@@ -3,17 +3,17 @@ import { createThreads } from '../threads/threads.ts'
 import { jsonDigest } from './digest.ts'
 import type { DigestAnswer } from './digest-worker.ts'
 
-/** The digest of a text of so many characters takes up to 10 ms, for which others wait. */
+/** The digest of a text of this many characters takes up to 10 ms, which blocks other requests. */
 export const DIGESTED_HERE_CHARS_MAX = 256 * 1024
 
-/** One large text at a time; the other processors are for the rest of the machine. */
+/** One large text at a time; the other processors serve the rest of the machine. */
 const ask = createThreads<string, DigestAnswer>({
   program: new URL('./digest-worker.ts', import.meta.url),
   threadsMax: 1,
 })
 
 /**
- * The digest of a JSON value given as text, which is made in another thread when it takes long.
+ * The digest of a JSON value given as text, computed in another thread when it takes long.
  * @throws 400 for malformed or internal refs in it, or too deep nesting; 503 without a thread.
  */
 export async function digestOf(text: string): Promise<string> {

@@ -2,7 +2,7 @@ import { ClientError, messageOf } from '../errors.ts'
 import { serveThread } from '../threads/serve-thread.ts'
 import { jsonDigest } from './digest.ts'
 
-/** What became of a text: its digest, or what is wrong with it. */
+/** The digest of a text, or the error. */
 export type DigestAnswer = { digest: string } | { refused: string } | { failed: string }
 
 /** The program of the thread that makes digests of large texts. */

@@ -22,7 +22,7 @@ export function tableDigest(rowDigests: readonly string[]): string {
   return hash.digest('hex')
 }
 
-/** Wire: a client that computed a digest says so, and must hear when it differs. @throws 409 when it does. */
+/** Wire: a client that computed a digest sends it, and must learn when it differs. @throws 409 when it does. */
 export function checkExpectedDigest(
   expected: string | null | undefined,
   digest: string,

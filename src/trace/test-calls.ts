@@ -3,9 +3,8 @@ import { keepShapeOf } from '../body-shape.ts'
 import { newId } from '../ids.ts'
 import { parseKeeping } from '../lossless-json.ts'
 import { type Fields, replyOf, type TestServer } from '../testing.ts'
-import { createLineCache } from './calls/line-cache.ts'
 import * as wire from './calls/wire.ts'
-import { createCallWriting } from './calls/writing.ts'
+import { createCallWriter } from './calls/write/writer.ts'
 
 /** A call as a client sends it when it has ended, alone in its trace unless `fields` say otherwise. */
 export function finishedCall(fields: Fields = {}): Fields & { id: string } {
@@ -33,11 +32,7 @@ export async function writeCalls(
 
 /** Writes calls as releases did that had no limit of levels; `body` is that of `calls/complete`. */
 export async function writeDeepCalls({ stores }: TestServer, projectId: string, body: string): Promise<void> {
-  const writing = createCallWriting({
-    traces: stores.traces,
-    projects: createProjects(stores),
-    lines: createLineCache(),
-  })
+  const writing = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
   const { batch } = wire.CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(wire.CallsCompleteReq)))
   await writing.record(projectId, batch, 'local')
 }

@@ -1,4 +1,4 @@
-/** Wire: characters are counted, which may be two units of UTF-16 each. */
+/** Wire: code points are counted, which may be two units of UTF-16 each. */
 export function isLonger(text: string, characters: number): boolean {
   return text.length > characters && [...text].length > characters
 }

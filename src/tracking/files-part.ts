@@ -1,6 +1,6 @@
 import type { GraphqlPart } from '../accounts/graphql/part.ts'
 
-/** Files, as both runs and artifacts show them. */
+/** Files of runs and artifacts in GraphQL. */
 export const filesPart: GraphqlPart = {
   types: `
   type File {

@@ -1,13 +1,14 @@
-import type { Content, Contents } from '../contents.ts'
+import type { Content } from '../contents/content.ts'
+import type { Contents } from '../contents/service.ts'
 import { invalidRequest } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { ControlDb, ControlTx } from '../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 
-/** Owners of bytes that are still on their way; after a crash nobody needs what they own. */
+/** Owners of uploads in progress; after a crash, what they own is not needed. */
 const RECEIVING_OWNER = 'receiving:'
 
 /**
- * Keeps the bytes of a stream and says so in one transaction; of what breaks off or is refused nothing stays.
+ * Keeps the bytes of a stream and records them in one transaction; nothing of an interrupted or refused upload is kept.
  * @throws 400 when the bytes do not have the MD5 that was announced, 413 beyond `bytesMax`.
  */
 export async function receive(
@@ -28,13 +29,7 @@ export async function receive(
   }
 }
 
-/** Releases what was on its way when the server stopped. */
-export async function releaseUnfinished(deps: { control: ControlDb; contents: Contents }): Promise<void> {
-  const rows = await deps.control
-    .selectFrom('content_owners')
-    .select('owner')
-    .distinct()
-    .where('owner', 'like', `${RECEIVING_OWNER}%`)
-    .execute()
-  await deps.contents.release(rows.map((row) => row.owner))
+/** Releases uploads that were in progress when the server stopped. */
+export function releaseUnfinished({ contents }: { contents: Contents }): Promise<void> {
+  return contents.releaseBelow(RECEIVING_OWNER)
 }

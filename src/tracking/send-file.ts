@@ -1,38 +1,33 @@
-import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import type { Contents } from '../contents/service.ts'
 import type { RawReply } from '../http/route.ts'
 
-/** Streams a file of this machine, whole or the one range that was asked for. */
-export async function sendFile(file: {
-  path: string
-  size: number
-  range: string | undefined
-}): Promise<RawReply> {
+/**
+ * Streams a content, whole or the requested range; undefined where its bytes are gone. The blob is opened before the
+ * reply begins, so that a read error is an error reply and not half a reply.
+ */
+export async function sendFile(
+  contents: Pick<Contents, 'open'>,
+  file: { digest: string; size: number; range: string | undefined },
+): Promise<RawReply | undefined> {
   const range = rangeOf(file.range, file.size)
   const headers = { 'content-type': 'application/octet-stream', 'accept-ranges': 'bytes' }
   if (range === 'unsatisfiable') {
     return { status: 416, headers: { ...headers, 'content-range': `bytes */${file.size}` }, body: '' }
   }
   const { start, end } = range ?? { start: 0, end: file.size - 1 }
+  const found = await contents.open(file.digest, range)
+  if (found === undefined) return undefined
   const contentRange = range && { 'content-range': `bytes ${start}-${end}/${file.size}` }
   return {
     status: range === undefined ? 200 : 206,
     headers: { ...headers, ...contentRange, 'content-length': String(end - start + 1) },
-    body: file.size === 0 ? '' : await streamOf(file.path, { start, end }),
+    // Node's type of web streams differs from the global one, but at run time they are the same.
+    body: Readable.toWeb(found.bytes) as ReadableStream<Uint8Array>,
   }
 }
 
-/** Opens the file first, so that one that cannot be read is an error and not half a reply. */
-async function streamOf(
-  path: string,
-  range: { start: number; end: number },
-): Promise<ReadableStream<Uint8Array>> {
-  const handle = await open(path)
-  // Node's type of web streams is not the global one, which it is at run time.
-  return Readable.toWeb(handle.createReadStream(range)) as ReadableStream<Uint8Array>
-}
-
-/** One range of bytes; several at once, and what is no range, are answered with the whole. */
+/** One range of bytes; several ranges, or an invalid one, are answered with the whole. */
 function rangeOf(
   header: string | undefined,
   size: number,

@@ -1,22 +1,23 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { notAllowed } from '../errors.ts'
 import { type CallContext, originOf } from '../http/caller.ts'
-import type { ControlDb } from '../stores/control-db/tables.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import { loadSecret } from './queries.ts'
 
-/** Clients ask for thousands of URLs at once, and the last of those files may be hours away. */
+/** Clients request thousands of URLs at once, and may use the last of them hours later. */
 const URL_SECONDS = 6 * 3600
 
-/** What a URL lets its bearer do, without a key. */
+/** The right that a URL grants without a key. */
 export interface Grant {
   method: 'GET' | 'PUT'
   /** Which route under `/storage/`. */
   kind: 'artifact-files' | 'artifact-manifests' | 'run-files'
   id: string
-  /** The file's name; empty where the id says all. */
+  /** The file's name; empty where the id is enough. */
   name: string
 }
 
-/** What the bearer of a URL shows of it. */
+/** The right as part of the URL. */
 export interface Signature {
   expires: number
   signature: string
@@ -29,7 +30,7 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
   let secret: Promise<string> | undefined
 
   async function sign(grant: Grant, expires: number): Promise<Buffer> {
-    secret ??= loadSecret(control)
+    secret ??= loadSecret(control, 'signed-urls', randomBytes(32).toString('base64url'))
     const text = JSON.stringify([grant.method, grant.kind, grant.id, grant.name, expires])
     return createHmac('sha256', await secret)
       .update(text)
@@ -37,7 +38,7 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
   }
 
   return {
-    /** An absolute URL at the host that the client has just used. */
+    /** An absolute URL at the host that the client addressed. */
     async make(grant: Grant, context: CallContext): Promise<string> {
       const expires = Math.floor(Date.now() / 1000) + URL_SECONDS
       const signature = (await sign(grant, expires)).toString('base64url')
@@ -49,7 +50,7 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
       return `${originOf(context)}/storage/${grant.kind}/${grant.id}?${query}`
     },
 
-    /** @throws 403 unless the signature is ours, for exactly this, and has not expired. */
+    /** @throws 403 unless the signature is valid for exactly this right and has not expired. */
     async check(grant: Grant, shown: Signature): Promise<void> {
       const expected = await sign(grant, shown.expires)
       const given = Buffer.from(shown.signature, 'base64url')
@@ -59,18 +60,4 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
       if (shown.expires * 1000 < Date.now()) throw notAllowed('This URL has expired; ask for a new one')
     },
   }
-}
-
-async function loadSecret(control: ControlDb): Promise<string> {
-  await control
-    .insertInto('secrets')
-    .values({ name: 'signed-urls', value: randomBytes(32).toString('base64url') })
-    .onConflict((clash) => clash.doNothing())
-    .execute()
-  const row = await control
-    .selectFrom('secrets')
-    .select('value')
-    .where('name', '=', 'signed-urls')
-    .executeTakeFirstOrThrow()
-  return row.value
 }

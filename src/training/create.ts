@@ -1,6 +1,7 @@
 import type { Projects } from '../accounts/projects.ts'
-import type { Contents } from '../contents.ts'
+import type { Contents } from '../contents/service.ts'
 import { messageOf } from '../errors.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import type { Compute } from '../stores/compute/port.ts'
 import type { Stores } from '../stores/open-stores.ts'
@@ -17,21 +18,19 @@ import { createMerging } from './checkpoints/merging.ts'
 import { createCheckpoints } from './checkpoints/service.ts'
 import { createHealth } from './health/service.ts'
 import type { JobDefaults } from './jobs/job-config.ts'
-import { createJobRunner } from './jobs/runner.ts'
 import { createJobs } from './jobs/service.ts'
+import { createTrainingQueue } from './jobs/training-queue.ts'
 import { createModels } from './models/service.ts'
 import { createTrainingData } from './training-data/service.ts'
 import { createTrajectories } from './trajectories/service.ts'
 import { createTrajectoryCalls } from './trajectories/trajectory-calls.ts'
 
-/** What computes, and for which model from the start. */
+/** The engine, and the model served from the start. */
 export interface EngineOptions {
   compute: Compute
   /** Served from the start. */
   baseModel: string
-  /** A folder of this machine that the engine may read and write; only the state of open jobs in it needs to last. */
-  folder: string
-  /** What jobs do that do not say. */
+  /** Defaults of jobs. */
   defaults: JobDefaults
 }
 
@@ -47,6 +46,7 @@ export interface TrainingDeps {
   feedback: Feedback
   objects: Objects
   tables: Tables
+  jobQueue: JobQueue
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below its folder `imports`. */
@@ -58,7 +58,7 @@ export function createTraining(deps: TrainingDeps) {
   const { stores, contents, projects, artifacts, runs, log, engine } = deps
   const { control, blobs } = stores
   const { compute } = engine
-  const files = createCheckpointFiles({ contents, folder: engine.folder })
+  const files = createCheckpointFiles({ contents, workspace: stores.workspace })
   const checkpoints = createCheckpoints({ control, contents, artifacts, files })
   const baseModels = createBaseModels({ control, compute, files })
   const models = createModels({
@@ -67,12 +67,12 @@ export function createTraining(deps: TrainingDeps) {
     baseModels,
     checkpoints,
     runs,
-    // Jobs know their models, so they are made below.
+    // Jobs need models, so they are created below.
     removeJobs: (modelId) => jobs.removeOfModel(modelId),
   })
-  const runner = createJobRunner({
+  const queue = createTrainingQueue({
+    jobQueue: deps.jobQueue,
     control,
-    blobs,
     contents,
     models,
     baseModels,
@@ -82,11 +82,12 @@ export function createTraining(deps: TrainingDeps) {
     log,
   })
   const trajectoryCalls = createTrajectoryCalls({
+    blobs,
     calls: deps.calls,
     feedback: deps.feedback,
+    jobQueue: deps.jobQueue,
     log,
-    untraced: () => jobs.untraced(),
-    setTraced: (jobId) => jobs.setTraced(jobId),
+    trajectoriesOf: (jobId) => jobs.trajectoriesOf(jobId),
   })
   const { objects, tables, dataFolder } = deps
   const trainingData = createTrainingData({ control, contents, artifacts, objects, tables, dataFolder })
@@ -98,7 +99,7 @@ export function createTraining(deps: TrainingDeps) {
     baseModels,
     trainingData,
     trajectoryCalls,
-    runner,
+    queue,
     defaults: engine.defaults,
   })
   const forking = createForking({
@@ -121,12 +122,11 @@ export function createTraining(deps: TrainingDeps) {
     trajectories: createTrajectories({ blobs, models, checkpoints, trajectoryCalls }),
     trainingHealth: createHealth({ control, compute, baseModel: engine.baseModel }),
 
-    /** Starts the engine and takes up open jobs; nobody waits for the engine. */
+    /** Prepares the folders of training jobs, and starts the engine without waiting for it. */
     async startTraining(): Promise<AsyncDisposable> {
       await using starting = new AsyncDisposableStack()
       await checkpoints.sweep()
-      starting.use(await runner.start())
-      starting.use(trajectoryCalls.start())
+      await queue.prepare()
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
       baseModels.warmUp(engine.baseModel, warming.signal).catch((error: unknown) => {

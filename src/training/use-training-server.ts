@@ -11,7 +11,7 @@ export interface Event {
   data: Record<string, unknown>
 }
 
-/** The whole app with an engine that only plays its part, and what tests of training ask of it. */
+/** The whole app with a simulated engine, and helpers for tests of training. */
 export function useTrainingServer() {
   let folder = ''
   const server = useTestServer({
@@ -83,7 +83,7 @@ export function useTrainingServer() {
     end,
     steps,
     weightsOf,
-    /** What the server keeps of the jobs' trajectories. */
+    /** The stored trajectories of jobs. */
     batches: (): string[] => readdirSync(`${folder}/blobs/trajectory-groups`).sort(),
   }
 }

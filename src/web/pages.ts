@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
-/** The web UI: files that the build wrote, and one page for all of its addresses. */
+/** The web UI: the files of the build, and one page for all of its addresses. */
 export interface WebPages {
   /** A file of the build by its path, as `/assets/main-1a2b.js`; undefined where there is none. */
   file(request: Request): Promise<Response | undefined>
-  /** The page, for people who open any address that the API does not know; undefined for programs and before the build. */
+  /** The page, for browsers that open any address outside the API; undefined for programs and before the build. */
   page(request: Request): Promise<Response | undefined>
 }
 
-/** Nothing of the UI may come from, or go to, anywhere else. Editors style their parts inline. */
+/** The UI may load nothing from, and send nothing to, other hosts. Editors style their parts inline. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,19 +32,19 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** Their names carry a hash of what is in them, so they never change. */
+/** Their names carry a hash of their content, so they never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
-/** What the build compressed beforehand, best first. */
+/** Compressed forms made by the build, best first. */
 const ENCODINGS = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
 ] as const
 
-/** Below these is only the API, so a wrong address there is answered as one. */
+/** Below these is only the API, so a wrong address there gets the API's 404. */
 const API_ONLY = /^\/(v1|v2|traces|docs|assets)(\/|$)/
 
-/** Serves the build in `folder`; what is built while the server runs is found by the next request. */
+/** Serves the build in `folder`; a build made while the server runs is found by the next request. */
 export function createWebPages(folder: string): WebPages {
   async function read(request: Request, path: string): Promise<Response | undefined> {
     const type = TYPES[extname(path)]

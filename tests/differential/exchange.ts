@@ -18,7 +18,7 @@ export class NumberText {
   }
 }
 
-/** Questions whose answers a server may remember. */
+/** Questions that change nothing, and so may be asked more than once. */
 const READS = new Set<Request['path']>(['/calls/stream_query', '/call/read'])
 
 /**

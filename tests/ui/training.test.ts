@@ -39,7 +39,7 @@ test.use({ actionTimeout: 30_000 })
 
 const figure = (page: Page, title: string) => page.getByRole('figure', { name: title, exact: true })
 
-/** First and last value of a chart, and the last step, from what it says to those who do not see it. */
+/** First and last value of a chart, and the last step, from its alternative text. */
 async function curve(page: Page, title: string): Promise<{ steps: number; first: number; last: number }> {
   const text = (await figure(page, title).textContent()) ?? ''
   const [, steps = '0', first = '0', last = '0'] =

@@ -41,7 +41,7 @@ async function failures(): Promise<string[]> {
 /** Without a key of W&B the client opens no run, which it would write to after its model is deleted. */
 const TRAINING = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
 
-/** Newest clients need a newer Python than the project: set-up says so where the machine has none. */
+/** Newest clients need a newer Python than the project: set-up reports where the machine has none. */
 describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment) => {
   const works = it.skipIf(!isInstalled(environment))
 

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const { call, request, newModel, chat } = trainingClient(() => server)
 
-/** The vLLM of somebody else, in a group of its own that ends with its stdin. */
+/** A remote vLLM, in a group of its own that ends with its stdin. */
 function startElsewhere(port: number): ChildProcess {
   const args = [
     '--model',

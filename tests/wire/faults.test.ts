@@ -29,7 +29,7 @@ afterAll(async () => {
   disk[Symbol.dispose]()
 })
 
-/** Where each kind of write first meets the disk; a project that nobody has used before becomes a row of SQLite. */
+/** Where each kind of write first reaches the disk; a new project becomes a row of SQLite. */
 const STORES = {
   'the trace database': { path: /\/trace-db\//, make: () => writers['calls/complete']?.() ?? [] },
   blobs: { path: /\/blobs\//, make: () => writers['file']?.() ?? [] },

@@ -2,10 +2,10 @@ import type { Call } from './calls.ts'
 import { objectOf } from './json.ts'
 import type { Json } from './wire.ts'
 
-/** How a call stands; each has a shape and a colour of its own. */
+/** The state of a call; each has a shape and a colour of its own. */
 export type CallStatus = 'ok' | 'error' | 'running' | 'abandoned'
 
-/** What every page tells of a call beside its payloads. */
+/** What every page shows of a call beside its payloads. */
 export interface CallFacts {
   name: string
   status: CallStatus
@@ -15,7 +15,7 @@ export interface CallFacts {
   endedMs: number | null
   tokens: number | null
   cost: number | null
-  /** Which models it used, itself or further down. */
+  /** The models that it or a call below it used. */
   models: string[]
 }
 
@@ -60,7 +60,7 @@ function numberOf(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** Clients name tokens in two ways, and some only tell the sum. */
+/** Clients name tokens in two ways, and some only give the sum. */
 function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
   return sumOfKnown(
     Object.values(usage).map((each) => {

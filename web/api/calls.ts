@@ -42,7 +42,7 @@ export async function callFields(
   return await askJson('/calls/fields', { body: { project_id, ...request }, signal })
 }
 
-/** One call with everything that is known of it; null when there is none. Numbers that the browser cannot hold stay text. */
+/** One call with all its members; null when it does not exist. Numbers that the browser cannot represent stay text. */
 export async function readCall(
   project_id: string,
   id: string,
@@ -61,7 +61,7 @@ function keepExact(_key: string, value: unknown, context?: { source?: string }):
   return isTooLong && source !== undefined ? source : value
 }
 
-/** What a whole call is made of. */
+/** Members of a whole call. */
 interface WholeCall {
   op_name: string
   started_at: string

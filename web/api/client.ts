@@ -14,7 +14,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the server says that there is no such thing. */
+/** Whether the error means that the thing does not exist. */
 export function isMissing(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 404
 }
@@ -26,7 +26,7 @@ export interface Ask {
   signal?: AbortSignal | undefined
 }
 
-/** One request with the key of this browser. @throws ApiError for whatever is not a success. */
+/** One request with the key of this browser. @throws ApiError for any other status than success. */
 export async function ask(path: string, { method, body, signal }: Ask = {}): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${currentKey()}` }
   if (body !== undefined) headers['content-type'] = 'application/json'
@@ -45,7 +45,7 @@ export async function ask(path: string, { method, body, signal }: Ask = {}): Pro
   throw new ApiError(response.status, await reasonOf(response), requestId)
 }
 
-/** A JSON reply. The type is the caller's word for what the wire schema of that path promises. */
+/** A JSON reply. The caller names its type, which the wire schema of that path defines. */
 export async function askJson<Reply>(path: string, options: Ask = {}): Promise<Reply> {
   return (await (await ask(path, options)).json()) as Reply
 }

@@ -17,7 +17,7 @@ export interface ChatMessage {
   reasoning?: string | null | undefined
 }
 
-/** Everything that is sent but whether it streams. */
+/** All fields of the request but `stream`. */
 export interface ChatRequest {
   model: string
   messages: readonly ChatMessage[]
@@ -54,7 +54,7 @@ export interface Usage {
   prompt_tokens_details?: { cached_tokens?: number | null } | null
 }
 
-/** An answer as it comes. A connection that is given up ends the generation. */
+/** An answer as it arrives. Closing the connection ends the generation. */
 export async function* streamChat(
   request: ChatRequest,
   { signal }: { signal: AbortSignal },
@@ -82,8 +82,8 @@ interface Conversation {
 }
 
 /**
- * How probable a model finds a conversation, token by token. The last message must be the assistant's.
- * `answerFrom` is the first token of that answer: what the model sampled, and what is trained.
+ * The log-probabilities that a model gives a conversation, token by token. The last message must be the assistant's.
+ * `answerFrom` is the first token of that answer, which the model sampled and which is trained.
  */
 export async function scoreConversation(
   { model, messages, tools }: Conversation,
@@ -133,10 +133,10 @@ interface PromptToken {
   decoded_token: string
 }
 
-/** Wire: what the names of trained models begin with; they are understood without it too. */
+/** Wire: prefix of the names of trained models; it may be left out. */
 const ARTIFACT_PREFIX = 'wandb-artifact:///'
 
-/** Names of all models that can be asked: base models, and trained ones, which stand for their newest step. */
+/** Names of all models: base models, and trained ones, which stand for their newest step. */
 export const servedModelsQuery = queryOptions({
   queryKey: ['served-models'],
   queryFn: async ({ signal }) => {

@@ -1,29 +1,29 @@
 import { onlineManager } from '@tanstack/react-query'
 
-/** How often the server is asked whether it is there, in milliseconds, when nothing else asks it. */
+/** How often the server is probed when nothing else sends requests, in milliseconds. */
 const BEAT_MS = 1_000
-/** A busy server answers late; one that takes longer is as good as away. */
+/** A busy server answers late; one that takes longer counts as unreachable. */
 const ANSWER_MS = 10_000
 
 /** When the server last answered anything, in milliseconds since 1970. */
 let heardAt = 0
 let probeNow = (): void => undefined
 
-/** Something was answered, whatever it was. */
+/** Any reply arrived. */
 export function noteAnswer(): void {
   heardAt = Date.now()
   if (!onlineManager.isOnline()) onlineManager.setOnline(true)
 }
 
-/** A request did not reach the server: whether it is away is found out at once. */
+/** A request did not reach the server; a probe finds out at once whether it is unreachable. */
 export function noteNoAnswer(): void {
   heardAt = 0
   probeNow()
 }
 
 /**
- * Decides from now on whether the queries are online: while the server does not answer, requests wait, and all go on when it
- * does. A hidden tab does not ask.
+ * Decides from now on whether the queries are online: while the server does not answer, requests wait, and continue
+ * when it does. A hidden tab does not probe.
  */
 export function watchConnection(): void {
   onlineManager.setEventListener((setOnline) => {

@@ -14,7 +14,7 @@ const RUNS_MAX = 1000
 /**
  * The calls that evaluations are, newest first: their summary is the output.
  *
- * @param evaluations refs of those that are wanted; without it, all
+ * @param evaluations refs of the wanted ones; all where absent
  */
 export async function listEvaluations(
   project: string,
@@ -47,7 +47,7 @@ export async function readEvaluations(
   return calls
 }
 
-/** What the trials of evaluations come to, with errors as failures; nothing of what is below the trials. */
+/** Results of the trials of evaluations, with errors as failures; no calls below the trials. */
 export async function readScores(
   project: string,
   evaluation_call_ids: readonly string[],
@@ -65,7 +65,7 @@ export interface ResultsSort {
   mode?: 'value' | 'difference' | 'change'
 }
 
-/** Rows of evaluations side by side, or what all of them come to. */
+/** Rows of evaluations side by side, or their summary. */
 export interface ResultsRequest {
   evaluation_call_ids: readonly string[]
   require_intersection?: boolean
@@ -91,7 +91,7 @@ export function askResults(
   return askJson(`/v2/${project}/eval_results/query`, { body: request, signal })
 }
 
-/** How far an evaluation that runs is. */
+/** Progress of a running evaluation. */
 export async function readProgress(
   project_id: string,
   call_id: string,

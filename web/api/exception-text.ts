@@ -4,15 +4,15 @@ import type { Json } from './wire.ts'
 /** One call on the stack when an exception was raised. */
 export interface Frame {
   file: string
-  /** From 1; undefined where the client did not know it. */
+  /** From 1; undefined where the client did not send it. */
   line: number | undefined
   /** The function. */
   name: string
-  /** The source line; empty where the client did not have it. */
+  /** The source line; empty where the client did not send it. */
   code: string
 }
 
-/** What went wrong on one line, and where. */
+/** The error on one line, and where it was raised. */
 export interface ExceptionText {
   line: string
   /** The stack as text; empty where there is none, or where it came as frames. */

@@ -20,7 +20,7 @@ export function callRef(projectId: string, callId: string): string {
   return `weave:///${projectId}/call/${callId}`
 }
 
-/** What people and programs said about one call, the newest last. */
+/** Feedback of people and programs on one call, the newest last. */
 export function feedbackQuery(projectId: string, callId: string) {
   return queryOptions({
     queryKey: ['feedback', projectId, callId],
@@ -33,7 +33,7 @@ export function feedbackQuery(projectId: string, callId: string) {
   })
 }
 
-/** @returns the id under which it can be taken back. */
+/** @returns the id for removing it. */
 export async function addFeedback(
   project_id: string,
   callId: string,

@@ -1,7 +1,7 @@
-/** Where this browser keeps the key that a person entered. */
+/** Storage key of the key that a person entered. */
 const STORED = 'heddle.key'
 
-/** What is sent while nobody has entered a key: a server in local mode takes any. */
+/** The key while none was entered: a server in local mode accepts any. */
 const LOCAL_KEY = 'local'
 
 const listeners = new Set<() => void>()
@@ -12,13 +12,13 @@ export function currentKey(): string {
   return localStorage.getItem(STORED) ?? LOCAL_KEY
 }
 
-/** Keeps a key that a person entered; what was refused is asked again. */
+/** Stores a key that a person entered; refused requests are repeated. */
 export function enterKey(key: string): void {
   localStorage.setItem(STORED, key)
   setRefused(false)
 }
 
-/** The server refused the key: the sign-in screen takes over. */
+/** The server refused the key: the sign-in screen is shown. */
 export function refuseKey(): void {
   setRefused(true)
 }

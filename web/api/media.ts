@@ -15,7 +15,7 @@ export interface Media {
     | { kind: 'ref'; ref: string }
 }
 
-/** What kind of media a value is; undefined when it is none. */
+/** The kind of media in a value; undefined for other values. */
 export function mediaOf(value: Json | undefined): Media | undefined {
   if (typeof value === 'string') return ofUrl(value)
   const of = objectOf(value)
@@ -38,7 +38,7 @@ export function mediaOf(value: Json | undefined): Media | undefined {
   return undefined
 }
 
-/** A part that says it is an image, but not of which kind. */
+/** A part that is an image without saying which kind. */
 function typeOf(of: { [key: string]: Json | undefined }): string {
   const [, family] = /(image|audio|video)/.exec(textOf(of['type']) || textOf(of['modality'])) ?? []
   return family === undefined ? '' : `${family}/*`
@@ -89,7 +89,7 @@ function ofCustomType(files: { [key: string]: Json | undefined }): Media | undef
   return undefined
 }
 
-/** Media found in a value, in order; a payload of thousands is not walked to its end. */
+/** Media found in a value, in order; the search of a payload with thousands is cut short. */
 export function mediaIn(value: Json, most: number): Media[] {
   const found: Media[] = []
   const stack: Json[] = [value]

@@ -8,7 +8,7 @@ export type Direction = 'less' | 'more'
 /** Whether less or more of a metric is better, by its name; only metrics whose direction has been set. */
 export type Directions = ReadonlyMap<string, Direction>
 
-/** The object of a project that keeps what people decided; its newest version holds all of it. */
+/** The object of a project with the directions that people set; its newest version has all of them. */
 export const DIRECTIONS_OBJECT = 'heddle_metric_directions'
 
 export function directionsQuery(project: string) {
@@ -29,20 +29,20 @@ async function readDirections(project: string, signal: AbortSignal): Promise<Dir
   )
 }
 
-/** Stores, for the whole project, in which direction a metric is better. @returns what then holds */
+/** Stores for the whole project in which direction a metric is better. @returns the resulting directions */
 export async function saveDirection(
   project: string,
   metric: string,
   direction: Direction,
 ): Promise<Directions> {
-  // What others decided since the page was loaded must stay.
+  // Directions that others set since the page was loaded are kept.
   const known = await readDirections(project, AbortSignal.timeout(SAVE_MS))
   const directions = new Map(known).set(metric, direction)
-  // With its time, going back to an earlier decision is a version of its own and not the old one again.
+  // The time makes a return to an earlier decision a new version instead of the old one.
   const val = { directions: Object.fromEntries(directions), changed_at: new Date().toISOString() }
   await askJson('/obj/create', { body: { obj: { project_id: project, object_id: DIRECTIONS_OBJECT, val } } })
   return directions
 }
 
-/** Milliseconds that a person waits at most to hear whether a choice was kept. */
+/** Milliseconds that a person waits at most for the choice to be stored. */
 const SAVE_MS = 10_000

@@ -53,7 +53,7 @@ export function versionsQuery(project: string, name: string) {
   })
 }
 
-/** One version, by its digest or what stands for it. */
+/** One version, by its digest or another name of it. */
 export function objectQuery(project: string, name: string, version: string) {
   return queryOptions({
     queryKey: ['objects', project, name, version],
@@ -102,7 +102,7 @@ export async function findRow(
   return rows[0]?.original_index ?? null
 }
 
-/** The source of an op or a model that keeps one; null for what has none. */
+/** The source of an op or a model; null where there is none. */
 export function sourceQuery(project: string, object: StoredObject | undefined) {
   return queryOptions({
     queryKey: ['objects', project, object?.object_id, object?.digest, 'source'],

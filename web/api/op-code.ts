@@ -16,7 +16,7 @@ export function opVersionOf(opName: string): OpVersion | undefined {
   return name === undefined || digest === undefined ? undefined : { name: decodeURIComponent(name), digest }
 }
 
-/** The source of an op as its client sent it; null when it sent none. */
+/** The source of an op as its client sent it; null when none was sent. */
 export function opCodeQuery(projectId: string, { name, digest }: OpVersion) {
   return queryOptions({
     queryKey: ['objects', projectId, 'code', name, digest],

@@ -5,8 +5,8 @@ export const OP_KINDS = ['llm', 'tool', 'retriever', 'agent', 'eval', 'guardrail
 export type OpKind = (typeof OP_KINDS)[number]
 
 /**
- * The words that clients declare a kind with: Python weave's `kind` of an op, and the span kinds of OpenTelemetry
- * conventions (weave, OpenLLMetry, OpenInference).
+ * The words for kinds in clients: Python weave's `kind` of an op, and the span kinds of OpenTelemetry conventions
+ * (weave, OpenLLMetry, OpenInference).
  */
 const DECLARED: Record<OpKind, readonly string[]> = {
   llm: ['llm'],

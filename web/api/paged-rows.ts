@@ -1,18 +1,18 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useRef, useState } from 'react'
 
-/** Pages that are no longer in view are forgotten after this, so memory does not grow with scrolling. */
+/** Pages out of view are dropped after this, so memory does not grow with scrolling. */
 const FORGET_MS = 20_000
-/** A page that is only scrolled past is never asked for. */
+/** A page that is only scrolled past is not requested. */
 const PASSING_MS = 60
 
 interface PagedOptions<Row> {
-  /** Everything that decides which rows there are; rows of another key are shown, as stale, until the first of this come. */
+  /** All that determines the rows; rows of another key are shown, as stale, until the first of this one arrive. */
   queryKey: readonly unknown[]
   pageSize: number
   count: (options: { signal: AbortSignal }) => Promise<number>
   page: (range: { offset: number; limit: number }, options: { signal: AbortSignal }) => Promise<Row[]>
-  /** Milliseconds after which a page is asked for again, for rows that may still change; false for never. */
+  /** Milliseconds after which a page is requested again, for rows that may still change; false for never. */
   refetchMs?: (rows: readonly Row[] | undefined) => number | false
   isEnabled?: boolean
 }
@@ -23,12 +23,12 @@ export interface PagedRows<Row> {
   onRange: (first: number, last: number) => void
   error: Error | null
   retry: () => void
-  /** Nothing has come yet. */
+  /** No page has arrived yet. */
   isPending: boolean
   isStale: boolean
 }
 
-/** Rows of a list of any length for a table: only the pages in view are asked for and kept. */
+/** Rows of a list of any length for a table: only the pages in view are requested and kept. */
 export function usePagedRows<Row>(options: PagedOptions<Row>): PagedRows<Row> {
   const { queryKey, pageSize, isEnabled = true } = options
   const [pages, setPages] = useState<Pages>({ first: 0, last: 0 })
@@ -93,7 +93,7 @@ interface Pages {
   last: number
 }
 
-/** The first row in view, and which way it went to come there. */
+/** The first row in view, and the direction of scrolling. */
 interface Travel {
   row: number
   way: 'none' | 'up' | 'down'

@@ -16,7 +16,7 @@ export function projectId({ entity, project }: ProjectName): string {
 
 export type { ProjectActivity }
 
-/** Every project and what happened in it in the last 24 hours, the one that was used last first. */
+/** Every project and its activity in the last 24 hours, the most recently used first. */
 export const activityQuery = queryOptions({
   queryKey: ['projects'],
   refetchInterval: LIVE_MS,

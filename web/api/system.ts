@@ -15,13 +15,13 @@ export type DiskUsage = z.output<typeof DiskRes>
 export type EngineLogs = z.output<typeof EngineLogsRes>
 export type EngineLogPiece = z.output<typeof EngineLogPieceRes>
 
-/** The state of a machine is looked at as it changes. */
+/** The state of a machine is polled often. */
 export const SYSTEM_LIVE_MS = 2_000
 
-/** Wire: the word in the middle is a vendor's at the hosted service, and any here. */
+/** Wire: the segment in the middle is a vendor at the hosted service, and any word here. */
 const ANY = 'heddle'
 
-/** A failing server answers 503 with the same body, which is what one wants to see. */
+/** A failing server answers 503 with the same body, which is what the page shows. */
 export const healthQuery = queryOptions({
   queryKey: ['system', 'health'],
   queryFn: async ({ signal }): Promise<Health> => {
@@ -39,7 +39,7 @@ export const metricsTextQuery = queryOptions({
   refetchInterval: SYSTEM_LIVE_MS,
 })
 
-/** Who answers what, and how much room is left. */
+/** Models, engines and free capacity. */
 export const routerQuery = queryOptions({
   queryKey: ['system', 'router'],
   queryFn: ({ signal }) => askJson<Router>(`/inference/router/${ANY}/models`, { signal }),
@@ -65,21 +65,21 @@ export const versionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** What the data folder takes of its disk. */
+/** Disk usage of the data folder. */
 export const diskQuery = queryOptions({
   queryKey: ['system', 'disk'],
   queryFn: ({ signal }) => askJson<DiskUsage>('/v1/preview/system/disk', { signal }),
   refetchInterval: 10_000,
 })
 
-/** What the engines have written. */
+/** Logs of the engines. */
 export const engineLogsQuery = queryOptions({
   queryKey: ['system', 'logs'],
   queryFn: ({ signal }) => askJson<EngineLogs>('/v1/preview/system/logs', { signal }),
   refetchInterval: 10_000,
 })
 
-/** Whole lines of a log, from a byte of it on, or its last ones. */
+/** Whole lines of a log, from a byte offset, or its last ones. */
 export function engineLogPiece(
   name: string,
   { from, signal }: { from?: number | undefined; signal?: AbortSignal },
@@ -88,14 +88,14 @@ export function engineLogPiece(
   return askJson(`/v1/preview/system/logs/${encodeURIComponent(name)}${query}`, { signal })
 }
 
-/** All that is kept of a log, a piece after the other. */
+/** A whole log, piece after piece. */
 export async function wholeEngineLog(name: string): Promise<Blob> {
   const texts: string[] = []
   let piece = await engineLogPiece(name, { from: 0 })
   while (piece.text !== '') {
     texts.push(piece.text)
     const next = await engineLogPiece(name, { from: piece.until })
-    // What began anew meanwhile would follow itself.
+    // A log that was rotated meanwhile would repeat itself.
     if (next.from !== piece.until) break
     piece = next
   }

@@ -1,7 +1,7 @@
 import { type CallStatus, factsOf } from './call-facts.ts'
 import { type Call, streamCalls } from './calls.ts'
 
-/** A call without its payloads: what a tree of thousands shows of each. */
+/** A call without its payloads, as a tree of thousands shows it. */
 export interface TraceCall {
   id: string
   parentId: string | null
@@ -18,7 +18,7 @@ interface Options {
   signal: AbortSignal
 }
 
-/** In which trace a call is; null when there is no such call. */
+/** The trace of a call; null when there is no such call. */
 export async function readTraceId(project: string, id: string, { signal }: Options): Promise<string | null> {
   const request = { filter: { call_ids: [id] }, columns: ['id'], limit: 1 }
   for await (const { trace_id } of streamCalls(project, request, { signal })) return trace_id
@@ -28,7 +28,7 @@ export async function readTraceId(project: string, id: string, { signal }: Optio
 /** `parent_id` says where a call belongs; names, times and the summary are what its row shows. */
 const COLUMNS = ['id', 'parent_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'summary']
 
-/** All calls of a trace as they come, by their start. */
+/** All calls of a trace as they arrive, by their start. */
 export async function* streamTrace(
   project: string,
   traceId: string,

@@ -22,10 +22,10 @@ interface ListPage<Item> {
 /** As much as the API gives at once. */
 const PAGE = 100
 
-/** Pages that one list is read for: more models or steps than anybody looks at. */
+/** Pages that one list is read for: more models or steps than a page can show. */
 const PAGES_MAX = 50
 
-/** What is being trained is looked at more often than anything else. */
+/** A training job is polled more often than other data. */
 const TRAINING_LIVE_MS = 1_500
 
 async function readAll<Item extends { id: string }>(
@@ -126,7 +126,7 @@ export function jobQuery(id: string) {
   })
 }
 
-/** What happened in a job, oldest first; of an open one, what is new is asked for again and again. */
+/** Events of a job, oldest first; an open job is polled for new ones. */
 export function eventsQuery(id: string, { isLive }: { isLive: boolean }) {
   const queryKey = ['jobs', 'events', id]
   return queryOptions({

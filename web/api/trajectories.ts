@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { type Call, type Operation, streamCalls } from './calls.ts'
 import type { Json } from './wire.ts'
 
-/** What a call of a trajectory says of its place, under `attributes.trajectory`. */
+/** The place of a call in a trajectory, under `attributes.trajectory`. */
 export interface TurnPlace {
   job_id?: string
   split: string
@@ -37,7 +37,7 @@ const equal = (path: string, value: string | number): Operation => ({
 })
 const place = (name: string) => `attributes.trajectory.${name}`
 
-/** Which turns a step was trained on, without what was said; the list's order is theirs. */
+/** The turns a step was trained on, without payloads, in the order of the list. */
 export function stepTurnsQuery(project: string, jobId: string, { isLive }: { isLive: boolean }) {
   return queryOptions({
     queryKey: ['calls', project, 'turns', jobId],

@@ -4,8 +4,8 @@ import { readCall } from '../api/calls.ts'
 import { projectId } from '../api/project.ts'
 
 /**
- * Opens what clients print for a call: the results of an evaluation, the trace of anything else. What cannot be read,
- * or is not there yet, is left to the page of the call, which says so and waits.
+ * Opens what clients print for a call: the results of an evaluation, the trace of anything else. A call that cannot be
+ * read, or has not arrived yet, is left to its page, which shows that and waits.
  */
 export async function openCallLink({
   params: { id, ...names },

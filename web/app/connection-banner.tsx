@@ -8,7 +8,7 @@ export function ConnectionBanner() {
     (listener) => onlineManager.subscribe(listener),
     () => onlineManager.isOnline(),
   )
-  // What pages themselves say about requests that failed would say the same again.
+  // Errors of single requests would repeat this message.
   useEffect(() => {
     document.documentElement.toggleAttribute('data-offline', !isOnline)
   }, [isOnline])

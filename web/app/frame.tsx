@@ -11,7 +11,7 @@ import { PLACES, type Place } from './navigation.ts'
 import { Rail } from './rail.tsx'
 import { chooseTheme } from './theme.ts'
 
-// Both open by a key and not at first sight, so they are no part of what every page waits for.
+// Both open by a key, so they are not part of the first load.
 const CommandPalette = lazyPart(
   async () => (await import('../components/command-palette.tsx')).CommandPalette,
 )

@@ -15,10 +15,10 @@ export function PagePending() {
   )
 }
 
-/** What browsers say of a part of the program that the server does not have: it has another build. */
+/** Messages of browsers for a chunk that the server does not have: it runs another build. */
 const NOT_LOADED = /dynamically imported module|importing a module script/i
 
-/** A mistake in a page itself, or a part of it that could not be loaded, which only a reload can bring. */
+/** An error in a page, or a chunk that could not be loaded, which only a reload fixes. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   return (
     <Page title="Something went wrong">

@@ -1,6 +1,9 @@
 import { router } from './router.tsx'
 
-/** Loads the pages that were not opened yet, one after the other while nothing else is done: they open at once, and without the server. */
+/**
+ * Loads the pages that were not opened yet, one after the other while the browser is idle: they open at once, and
+ * without the server.
+ */
 export function prefetchPages(): void {
   const routes = Object.values(router.routesById)
   const next = async (): Promise<void> => {

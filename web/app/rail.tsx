@@ -20,7 +20,7 @@ interface RailProps {
   onKeys: () => void
 }
 
-/** Where one is and can go: a column at the side, or a bar at the bottom of a phone. */
+/** The navigation: a column at the side, or a bar at the bottom of a phone. */
 export function Rail({ project, onPalette, onKeys }: RailProps) {
   const [isCollapsed, setCollapsed] = useState(() => recall(COLLAPSED, isFlag) ?? false)
   const collapse = () => {
@@ -134,7 +134,7 @@ function PlaceLink({
 }
 
 function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
-  // Every page has the switcher, and the list costs the server a look at every call.
+  // Every page has the switcher, and the list costs the server a scan over every call.
   const [isWanted, setWanted] = useState(false)
   const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: isWanted })
   const navigate = useNavigate()

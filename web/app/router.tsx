@@ -47,7 +47,7 @@ const callLink = createRoute({ getParentRoute: () => project, path: 'r/call/$id'
 /** Links that clients print, and every other address below a project. */
 const links = createRoute({ getParentRoute: () => project, path: '$', beforeLoad: openLink })
 
-// Every page is a chunk of its own feature, loaded when its link is pointed at, or when the browser has nothing to do.
+// Every page is a chunk of its own feature, loaded when the pointer is over its link, or when the browser is idle.
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',

@@ -3,7 +3,7 @@ import { enterKey } from '../api/key.ts'
 import { Button } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
 
-/** Where the server wants a key and has refused the one of this browser. */
+/** Shown where the server requires a key and has refused the one of this browser. */
 export function SignIn({ onEnter }: { onEnter: () => void }) {
   const [key, setKey] = useState('')
   return (

@@ -37,7 +37,7 @@ const THEME = EditorView.theme({
 
 const parse = jsonParseLinter()
 
-/** The editor itself. Tab leaves it, so nobody is caught in it. */
+/** The editor itself. Tab leaves it, so keyboard users are not trapped. */
 export function CodeArea({ label, value, onChange, placeholder = '' }: CodeAreaProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)

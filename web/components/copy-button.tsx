@@ -5,7 +5,7 @@ import { notify } from './toast.ts'
 
 const SHOWN_MS = 1200
 
-/** Puts a text into the clipboard. @returns whether the browser let it. */
+/** Puts a text into the clipboard. @returns whether the browser allowed it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,13 +1,13 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import { noteNoAnswer, untilOnline } from '../api/connection.ts'
 
-/** A part that cannot be had from a server that answers is gone: another build has taken its place. */
+/** A chunk that a reachable server does not have is gone: the server runs another build. */
 const TRIES_MAX = 4
 const PAUSE_MS = 1_000
 
 /**
- * Loads a part of the program, such as `() => import('./page.tsx')`. While the server is away it waits for it.
- * @throws what the browser says, when a server that answers does not have it.
+ * Loads a part of the program, such as `() => import('./page.tsx')`. While the server is unreachable it waits.
+ * @throws the browser's error, when a reachable server does not have it.
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   for (let tries = 1; ; tries++) {

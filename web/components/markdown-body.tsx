@@ -26,7 +26,7 @@ const PARTS: NonNullable<ComponentProps<typeof Streamdown>['components']> = {
     <blockquote className="my-1.5 border-s-2 border-line ps-3 text-muted">{children}</blockquote>
   ),
   a: ({ children, href }) => <OutsideLink href={href}>{children}</OutsideLink>,
-  // A picture of a trace may tell its server who looked at it.
+  // Loading an image of a trace would tell its server who views it.
   img: ({ alt, src }) => (
     <OutsideLink href={typeof src === 'string' ? src : undefined}>
       {alt === undefined || alt === '' ? 'picture' : alt}

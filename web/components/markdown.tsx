@@ -3,7 +3,7 @@ import { lazyPart } from './lazy-part.ts'
 
 const MarkdownBody = lazyPart(async () => (await import('./markdown-body.tsx')).MarkdownBody)
 
-/** More is not laid out as Markdown: it takes longer than anybody waits. */
+/** Longer texts are not laid out as Markdown: it would take too long. */
 const CHARS_MAX = 40_000
 
 /** A text as Markdown; raw HTML in it stays text, and no picture is loaded. Until the parser is there it is plain. */

@@ -7,7 +7,7 @@ type Where = 'browser' | 'tab'
 
 const storageOf = (where: Where) => (where === 'tab' ? sessionStorage : localStorage)
 
-/** Reads what is remembered; whatever cannot be read is as if it had never been kept. */
+/** Reads a stored value; one that cannot be read counts as absent. */
 export function recall<Value>(
   key: string,
   isValue: (value: unknown) => value is Value,
@@ -26,7 +26,7 @@ export function remember(key: string, value: unknown, where: Where = 'browser'):
   try {
     storageOf(where).setItem(PREFIX + key, JSON.stringify(value))
   } catch {
-    // A full or forbidden storage only means that it is forgotten.
+    // When the storage is full or forbidden, the value is lost.
   }
 }
 

@@ -37,7 +37,7 @@ interface ErrorStateProps {
   actions?: ReactNode
 }
 
-/** What failed, under which id the server's log has it, and another try. */
+/** The error, its id in the server's log, and a retry button. */
 export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) {
   const requestId = 'requestId' in error && typeof error.requestId === 'string' ? error.requestId : undefined
   return (
@@ -62,7 +62,10 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
   )
 }
 
-/** A line over data that is still shown although the last refresh failed; the frame itself says it when the server is away. */
+/**
+ * A line over data that is still shown although the last refresh failed; the frame itself reports an unreachable
+ * server.
+ */
 export function StaleBanner({ error, onRetry }: { error: Error; onRetry: () => void }) {
   return (
     <div

@@ -3,7 +3,7 @@ export interface DiffPart {
   text: string
 }
 
-/** Words or lines compared at most: the table is their product. Beyond them the rest is told as one change. */
+/** Words or lines compared at most: the table is their product. The rest counts as one change. */
 const PIECES_MAX = 2_000
 
 /** How one text becomes another, word by word. */

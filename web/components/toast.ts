@@ -14,17 +14,17 @@ interface Notice {
   undo?: () => void
 }
 
-/** What was told before the toaster was loaded; undefined from then on. */
+/** Messages before the toaster was loaded; undefined from then on. */
 let waiting: Notice[] | undefined = []
 
-/** The toaster is there: it shows what was told so far, and all that comes. */
+/** The toaster is loaded: it shows the messages so far, and all later ones. */
 export function startToasts(): void {
   const told = waiting ?? []
   waiting = undefined
   for (const notice of told) show(notice)
 }
 
-/** Tells what happened, from anywhere. */
+/** Shows a message, from anywhere. */
 export function notify(notice: Notice): void {
   if (waiting === undefined) show(notice)
   else waiting.push(notice)

@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { startToasts, toasts } from './toast.ts'
 
-/** Shows what `notify` tells; once in the app. */
+/** Shows the messages of `notify`; once in the app. */
 export function Toaster() {
   useEffect(startToasts, [])
   return (

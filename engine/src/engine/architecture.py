@@ -1,11 +1,12 @@
 """What differs between architectures: the two halves of a model, its head, prefixes, and which layers take LoRA.
 
-A causal language model of transformers is a body, which ends at the last hidden states, and what its forward does after
-it: not `lm_head` alone, but also a soft cap (Gemma 2), a division (Granite), a factor (Cohere). Its own forward is run
-for that, so that nothing is known here about any of them; `check` refuses an architecture for which this is not so.
+A causal language model of transformers is a body, which ends at the last hidden states, and what its forward does
+after it: not `lm_head` alone, but also a soft cap (Gemma 2), a division (Granite), a factor (Cohere). Its own
+forward is run for that, so this module needs no knowledge of them; `check` refuses an architecture for which this is
+not so.
 
-Axes: B sequence of a batch, T token position, C prefix, P position in a prefix, M any token, D hidden unit,
-V vocabulary.
+Axes: B sequence of a batch, T token position, C prefix, P position in a prefix, M any token, D hidden unit, V
+vocabulary.
 """
 
 from collections.abc import Generator
@@ -50,7 +51,7 @@ def head(model: Any, hidden_MD: Tensor) -> Tensor:
 
 
 class BodyOutput(SimpleNamespace):
-    """What a body answers, as far as a head asks: the states, and None for whatever else (losses of routers ...)."""
+    """A body's output, as far as a head needs it: the states, and None for the rest (losses of routers ...)."""
 
     last_hidden_state: Tensor
 
@@ -74,12 +75,12 @@ def answering(body: Any, hidden_BTD: Tensor) -> Generator[None]:
 
 
 def shares_prefixes(model: PreTrainedModel) -> bool:
-    """Whether what attention keeps of a prefix can be handed to several sequences: not where it forgets."""
+    """Whether attention's cache of a prefix can be shared by several sequences: not where it forgets."""
     config = text_config(model)
     layers: list[str] = getattr(config, "layer_types", None) or []
     if layers:
         return all(layer == "full_attention" for layer in layers)
-    # Qwen2 keeps a size beside a switch that is off.
+    # Qwen2 has a window size in its configuration even when the window is off.
     uses_window = getattr(config, "use_sliding_window", True) and getattr(config, "sliding_window", None)
     return not uses_window and not getattr(config, "attention_chunk_size", None)
 
@@ -152,7 +153,7 @@ def is_at(name: str, target: str) -> bool:
 
 
 def after_prefix(body: Any, tokens_BT: Tensor, prefix: Prefix) -> Tensor:
-    """Runs each prefix once and then its sequences on what attention keeps of it; gradients flow back through that."""
+    """Runs each prefix once and then its sequences on attention's cache of it; gradients flow back through it."""
     cache = DynamicCache()
     body(input_ids=prefix.tokens_CP, past_key_values=cache, use_cache=True)
     cache.batch_select_indices(prefix.index_B)

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Turn:
-    """Where the tokens of one trained turn come from."""
+    """The source of the tokens of one trained turn."""
 
     num_tokens: int
     step: int | None = None  # the step of the policy that sampled it, where known
@@ -85,7 +85,7 @@ def logprob_items(element: Json) -> list[Json]:
 
 
 def turn_of(element: Json, num_tokens: int, step: int | None) -> Turn:
-    """With what the gateway noted on a choice about the policy that sampled it."""
+    """Including the gateway's note on a choice about the policy that sampled it."""
     policy = element.get("policy")
     noted = cast(Json, policy) if isinstance(policy, dict) else {}
     noted_step, names = noted.get("step"), noted.get("biased_by")

@@ -46,7 +46,7 @@ class Renderer(HfRenderer):
         template = params.chat_template or kwargs.get("chat_template")
         if template is None:
             return await super().render_messages_async(messages, replace(params, chat_template_kwargs=kwargs))
-        # Lists that nobody has read yet are iterators.
+        # Lists that were not read yet are iterators.
         request = json.dumps([messages, template, params.chat_template_content_format, kwargs], default=list)
         answer = await self.answer_in_turn(request.encode())
         if "error" in answer:
@@ -64,7 +64,7 @@ class Renderer(HfRenderer):
             raise VLLMValidationError(f"The chat template {failure}", parameter="chat_template") from None
 
     def answer(self, request: bytes) -> bytes:
-        """In the fork: the conversation and its prompt, or what is wrong with the request."""
+        """In the fork: the conversation and its prompt, or the error in the request."""
         try:
             messages, template, content_format, kwargs = json.loads(request)
             conversation, prompt = self.render_messages(messages, ChatParams(template, content_format, kwargs))

@@ -17,7 +17,7 @@ Node = nodes.Node
 
 @lru_cache(maxsize=8)
 def content_format(template: str) -> Literal["string", "openai"]:
-    """Templates with an error are taken for text: rendering them says what the error is."""
+    """Templates with an error count as text: rendering them reports the error."""
     try:
         environment = cast(Any, chat_template_utils)._compile_jinja_template(template).environment
         root = cast(nodes.Template, environment.parse(template))

@@ -1,8 +1,4 @@
-"""Trajectory groups to what a job trains on.
-
-A group is several attempts (trajectories) at one task, each with a reward. Its conversations become `Sequence`s of
-token ids in which the ids that the policy sampled are marked, each with an advantage and a weight.
-"""
+"""Converts trajectory groups to training data."""
 
 import json
 import math
@@ -23,7 +19,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Dataset:
-    """What a job trains on, and what it was given."""
+    """The training data of a job, and statistics of its input."""
 
     sequences_by_group: list[list[Sequence]] = field(default_factory=list[list[Sequence]])
     group_rewards: list[list[float]] = field(default_factory=list[list[float]])
@@ -132,6 +128,6 @@ def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, co
 
 
 def histories_of(trajectory: Json) -> list[tuple[str, Json]]:
-    """With where each lies inside the trajectory."""
+    """With the position of each inside the trajectory."""
     more: list[Json] = trajectory.get("additional_histories") or []
     return [("", trajectory), *((f"additional_histories[{index}].", history) for index, history in enumerate(more))]

@@ -1,4 +1,4 @@
-"""What goes wrong, in words that say what to do about it."""
+"""Errors, with advice for the user."""
 
 import errno
 import gc
@@ -28,7 +28,7 @@ class InputProblem(Problem):
 
 @contextmanager
 def at(place: str) -> Generator[None]:
-    """Errors about the input that come from inside say where they are; nested places join to a path."""
+    """Errors about the input from inner code name the place; nested places join to a path."""
     try:
         yield
     except InputProblem as error:
@@ -48,7 +48,7 @@ def separator(place: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """One line for the user; where it happened goes to the log. Any error ends only its own request."""
+    """One line for the user; the traceback goes to the log. Any error ends only its own request."""
     traceback.print_exception(error, file=sys.stderr)
     if isinstance(error, Problem):
         return str(error)

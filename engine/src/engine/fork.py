@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FIRST_FILE = 3  # after the standard streams
-BEGIN_SECONDS_MAX = 5.0  # a fork takes 40 ms; one of a process with threads may inherit a lock that nobody opens
+BEGIN_SECONDS_MAX = 5.0  # a fork takes 40 ms; one of a process with threads may inherit a lock that is never released
 MARGIN_SECONDS = 1.0  # the alarm comes first
 
 
@@ -22,7 +22,7 @@ class ForkFailed(Exception):
 
 
 class NoFork(Exception):
-    """No fork begins to answer, for reasons that are not the request's."""
+    """No fork can be started, for reasons outside the request."""
 
 
 class Running(NamedTuple):
@@ -33,7 +33,8 @@ class Running(NamedTuple):
 
 
 class Fork:
-    """Answers one request after the other. It starts with the first, and again after one that was too much for it."""
+    """Answers one request after the other. Starts with the first one, and again after a request that exceeded its
+    limits."""
 
     def __init__(self, answer: Callable[[bytes], bytes], *, seconds: float, memory_mib: int) -> None:
         """
@@ -61,13 +62,13 @@ class Fork:
             self.stop()
             late = isinstance(error, TimeoutError) or process.exitcode == -signal.SIGALRM
             raise ForkFailed(f"took longer than {self.seconds:g} s" if late else "ended unexpectedly") from None
-        # What is kept of one request must not be missing from the memory of the next.
+        # Memory kept from one request must not reduce the limit of the next.
         if address_space(process.pid) > memory + self.memory // 2:
             self.stop()
         return answer
 
     def begin(self) -> Running:
-        """A fork whose alarm is set; the one at hand may have been killed since the last request."""
+        """A fork with an alarm set; the previous one may have been killed since the last request."""
         for _ in range(2):
             try:
                 self.running = self.running or self.start()
@@ -114,7 +115,7 @@ class Fork:
                 connection.recv_bytes()
             except EOFError:
                 return
-            # Nothing handles the alarm: the kernel ends this process, whatever it is doing and whoever is left.
+            # Nothing handles the alarm: the kernel ends this process whatever it is doing.
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             connection.send_bytes(b"")
             connection.send_bytes(self.answer(connection.recv_bytes()))

@@ -43,8 +43,8 @@ def policy_loss(
     rollout_logprobs_N: Tensor | None = None,
     reference_logprobs_N: Tensor | None = None,
 ) -> PolicyLoss:
-    """`logprobs_N` carries the gradient. A NaN among the old or rollout logprobs means unknown and stands for the
-    current one. `rollout_logprobs_N` is given where the old ones are not the rollout's."""
+    """`logprobs_N` carries the gradient. A NaN among the old or rollout logprobs means unknown, and the current value
+    is used. `rollout_logprobs_N` is given where the old ones are not the rollout's."""
     frozen_N = logprobs_N.detach()
     old_N = torch.where(old_logprobs_N.isnan(), frozen_N, old_logprobs_N)
     log_ratio_N = logprobs_N - old_N

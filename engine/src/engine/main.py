@@ -30,7 +30,8 @@ def main() -> None:
 
     outbox = Outbox()
     inbox = Inbox()
-    # Imported after stdout is taken, since libraries may print, and while stdin is watched, since this takes seconds.
+    # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
+    # seconds.
     from engine import rl, sft
     from engine.errors import Problem, explain
     from engine.merge import merge_adapter
@@ -68,7 +69,7 @@ def main() -> None:
         base = load_base(arguments.base_model, arguments.base_model_id)
     except Problem as problem:
         explain(problem)
-        # The last line of the log is what people read first. The thread at stdin would hold up an ordinary exit.
+        # The last line of the log is read first. The thread that reads stdin would delay an ordinary exit.
         print(f"The trainer cannot start: {problem}", file=sys.stderr, flush=True)
         os._exit(1)
     outbox.send(

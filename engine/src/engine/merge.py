@@ -24,10 +24,10 @@ SAMPLES = [
 
 
 def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
-    """Writes the folder and returns how far it is from the base with its adapter: the largest difference of a token's
+    """Writes the folder and returns its difference from the base with its adapter: the largest difference of a token's
     log-probability over some texts, in nats.
 
-    W + scale * B A is calculated beside the base model, which stays as it is: other jobs go on with it.
+    W + scale * B A is calculated beside the base model, which is not changed: other jobs use it.
     """
     texts = sample_texts(base)
     with adapter(base, checkpoint) as model, torch.no_grad():

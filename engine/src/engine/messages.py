@@ -34,7 +34,7 @@ PROGRESS_INTERVAL_S = 0.1  # a heartbeat, not a log: ten a second are enough for
 
 class Outbox:
     def __init__(self) -> None:
-        """Take stdout for messages alone: whatever else prints to file descriptor 1 goes to stderr from here on."""
+        """Reserve stdout for messages: other output to file descriptor 1 goes to stderr from here on."""
         self._pipe: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
 
@@ -52,7 +52,7 @@ class Inbox:
         threading.Thread(target=self._read, daemon=True).start()
 
     def next(self) -> tuple[Request, threading.Event]:
-        """A request, and what is set once it is to stop."""
+        """A request, and an event that is set once it is to stop."""
         return self._requests.get()
 
     def close_job(self, job_id: str, cancelled: threading.Event) -> None:
@@ -75,7 +75,7 @@ class Inbox:
             if isinstance(request, RlJob | SftJob):
                 self._open_jobs[request.job_id] = cancelled
             self._requests.put((request, cancelled))
-        # The server is gone, so nobody waits for this work: leave at once, whatever the main thread is computing.
+        # The server is gone and its work is not needed: exit at once, whatever the main thread is computing.
         os._exit(0)
 
 
@@ -84,7 +84,7 @@ class Cancelled(Exception):
 
 
 class Report:
-    """The messages of one job, numbered from 1. Every report of work done is also where a cancel takes effect."""
+    """The messages of one job, numbered from 1. A cancel takes effect at the next report of progress."""
 
     def __init__(self, job_id: str, outbox: Outbox, cancelled: threading.Event) -> None:
         self._job_id = job_id

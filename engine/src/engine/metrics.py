@@ -1,4 +1,4 @@
-"""Numbers of gradient steps, and how they become those of the job."""
+"""Metrics of gradient steps, and their aggregation for the job."""
 
 import math
 from statistics import fmean

@@ -1,7 +1,7 @@
 """The base model, and the LoRA adapters trained on it.
 
 An adapter's folder holds adapter_config.json and adapter_model.safetensors, as PEFT and vLLM read them. After
-training it also holds what state.py keeps there, so that training can go on from it.
+training it also holds what state.py keeps there, so that training can continue from it.
 """
 
 import json
@@ -113,7 +113,7 @@ def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
 
 @contextmanager
 def lent_weights(model: PeftModel, source: Path, directory: Path) -> Generator[None]:
-    """The adapter of `source` with the weights of `directory` for a while: two steps of one model."""
+    """Temporarily replaces the adapter of `source` by the weights of `directory`: two steps of one model."""
     if description(directory) != description(source):
         raise Problem(f"the reference checkpoint {directory.name} is an adapter of another shape than the model's")
     own = {name: tensor.clone() for name, tensor in state_of(model).items()}
@@ -147,7 +147,7 @@ def state_of(model: PeftModel) -> dict[str, Tensor]:
 
 @contextmanager
 def written_aside(directory: Path) -> Generator[Path]:
-    """A folder to write to that becomes `directory` once it is complete, and goes when it cannot be completed."""
+    """A folder to write to that becomes `directory` once it is complete, and is removed on failure."""
     aside = directory.with_name(directory.name + ".partial")
     shutil.rmtree(aside, ignore_errors=True)
     try:

@@ -1,7 +1,4 @@
-"""How far a row's rollouts are from the policy that is trained on them: numbers that tell healthy runs from sick ones.
-
-Axes: N sampled token of the row.
-"""
+"""How far a row's rollouts are from the policy trained on them: metrics that separate healthy runs from broken ones."""
 
 from dataclasses import dataclass
 
@@ -33,7 +30,8 @@ def health(
     row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, policy_step: int, dtype: torch.dtype
 ) -> Metrics:
     """`logprobs_N`: the policy's now; `source_N`: before the job's first update, which is the one that sampled the row
-    when training is on-policy. `dtype` is what the model computes in. What cannot be told for a row is left out."""
+    when training is on-policy. `dtype` is what the model computes in. Metrics that cannot be computed for a row are
+    left out."""
     known_N = ~row.rollout_logprobs_N.isnan()
     rollout_N, source_known_N = row.rollout_logprobs_N[known_N], source_N[known_N]
     num_known = len(rollout_N)
@@ -52,7 +50,7 @@ def health(
 
 
 def context(row: Row) -> Metrics:
-    """Tokens whose context is not surely the one that they were sampled in: their choices carry no prompt ids."""
+    """Tokens whose context may differ from the one they were sampled in: their choices carry no prompt ids."""
     num_tokens = sum(turn.num_tokens for turn in row.turns)
     rebuilt = sum(turn.num_tokens for turn in row.turns if turn.rebuilt_context)
     return {
@@ -62,7 +60,7 @@ def context(row: Row) -> Metrics:
 
 
 def age(row: Row, policy_step: int) -> Metrics:
-    """How many steps old the policy was that sampled the row's tokens."""
+    """Age, in steps, of the policy that sampled the row's tokens."""
     ages = [(policy_step - turn.step, turn.num_tokens) for turn in row.turns if turn.step is not None]
     num_tokens = sum(tokens for _, tokens in ages)
     if not num_tokens:
@@ -75,7 +73,7 @@ def age(row: Row, policy_step: int) -> Metrics:
 
 
 def bias(row: Row) -> Metrics:
-    """Tokens that were sampled from something else than the policy's own distribution, and by which cause."""
+    """Tokens that were not sampled from the policy's own distribution, by cause."""
     metrics = {"on_policy/tokens_biased": float(sum(turn.num_tokens for turn in row.turns if turn.biased_by))}
     for name in sorted({name for turn in row.turns for name in turn.biased_by}):
         tokens = sum(turn.num_tokens for turn in row.turns if name in turn.biased_by)

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from engine.chat import Sequence, Turn
 
-# What runs at once, padding included: enough for the matrix products, and little enough that memory does not grow with
-# the row and that a slow machine is not silent for long. A longer sequence runs alone.
+# Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
+# with the row and that a slow machine is not silent for long. A longer sequence runs alone.
 BATCH_TOKENS = 2048
-# A prefix is run apart from its sequences where that leaves at most this part of the tokens; it has a cost of its own.
+# A prefix is run separately where that leaves at most this part of the tokens; running it has a cost of its own.
 SHARED_PART_MAX = 0.9
 
 

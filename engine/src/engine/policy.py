@@ -1,6 +1,7 @@
-"""What a model says about the sampled tokens of a row, with and without gradients.
+"""What a model predicts for the sampled tokens of a row, with and without gradients.
 
-Axes: B sequence of a batch, T token position, M predicted token of a batch, N of the row, D hidden unit, V vocabulary.
+Axes: B sequence of a batch, T token position, M predicted token of a batch, N of the row, D hidden unit, V
+vocabulary.
 """
 
 from collections.abc import Callable

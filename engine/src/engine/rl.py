@@ -6,8 +6,8 @@
     for each row: log-probabilities -> policy loss -> gradient -> AdamW
     save     the adapter, the optimizer and the step count
 
-All randomness is a function of the job's seed and of the gradient steps taken before, so training that goes on from
-a saved folder equals training that never stopped.
+All randomness is a function of the job's seed and of the gradient steps taken before, so training that continues
+from a saved folder equals training that never stopped.
 
 Axes: N sampled token of the row.
 """
@@ -72,14 +72,14 @@ def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseMo
 
 
 def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: Report) -> list[Measured]:
-    """What other policies say about the rows from `first` on. The weights are those that the job starts from, also
-    when it goes on after a crash: the policy that sampled the rollouts is the same for all rows."""
+    """Log-probabilities of other policies for the rows from `first` on. The weights are those that the job starts from,
+    also when it continues after a crash: the policy that sampled the rollouts is the same for all rows."""
     todo = list(enumerate(rows))[first:]
 
     def ask(index: int, row: Row) -> torch.Tensor:
         return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)))
 
-    # The row that comes first of all meets that policy in its own step.
+    # The first row meets that policy in its own step.
     source = [None if index == 0 else ask(index, row) for index, row in todo]
     with model.disable_adapter():
         base = [ask(index, row) for index, row in todo]

@@ -9,9 +9,10 @@ from engine.turns import SampledTurn
 def sequences_of(histories: Iterable[list[SampledTurn]]) -> list[Sequence]:
     """The fewest sequences in which each turn follows exactly its prompt.
 
-    A turn goes on with the longest sequence that its prompt begins with; where there is none, as after a template that
-    strips earlier reasoning, it begins a sequence of its own. Ids of earlier turns inside its prompt are context there:
-    each sampled token is trained on once. Histories may repeat turns of each other; a repeated turn is left out.
+    A turn continues the longest sequence that its prompt begins with; where there is none, as after a template that
+    strips earlier reasoning, it begins a sequence of its own. Ids of earlier turns inside its prompt are context
+    there: each sampled token is trained on once. Histories may repeat turns of each other; a repeated turn is left
+    out.
     """
     sequences: list[Sequence] = []
     earlier: set[tuple[object, ...]] = set()

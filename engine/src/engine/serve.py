@@ -2,8 +2,8 @@
 
 python -m engine.serve --model engine/models/loom-tiny --served-model-name heddle/loom-tiny --port 8000
 
-Who starts this holds its stdin open: the end of stdin means the starter is gone, and everything here ends. All
-processes are in one process group, led by this one, so that killing the group leaves nothing behind.
+The parent holds stdin open: the end of stdin means that the parent is gone, and everything here ends. All processes
+are in one process group, led by this one, so that killing the group leaves nothing behind.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def stop(vllm: subprocess.Popen[bytes]) -> None:
-    """Ask for an end; after the grace take the whole group down, this process included."""
+    """Ask for an end; after a grace period kill the whole group, this process included."""
     vllm.terminate()
     killer = threading.Timer(GRACE_S, os.killpg, (os.getpgrp(), signal.SIGKILL))
     killer.daemon = True
@@ -110,8 +110,8 @@ def command(arguments: argparse.Namespace) -> list[str]:
     if on_cpu():
         # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
         flags += ["--dtype", "float32", "--enforce-eager"]
-        # A prompt split over two batches rewinds the generator of a request with a seed, which the CPU's cannot do:
-        # the whole engine would die of one such request.
+        # A prompt split over two batches rewinds the generator of a request with a seed, which the CPU's cannot do: one
+        # such request would end the whole engine.
         flags += ["--no-enable-chunked-prefill"]
         # In the engine's own process, as fast as in a worker of its own, which vLLM would choose: that one looks for
         # work without a pause for a second after its last, on the core that the trainer needs just then.

@@ -37,7 +37,7 @@ GRADIENT_NORM_MAX = 1.0
 
 def train(base: BaseModel, job: SftJob, report: Report) -> None:
     with training(base, job, "sft", WEIGHT_DECAY, report) as run:
-        # All lines are looked at before the first step: an error in the last one should not cost the others.
+        # All lines are checked before the first step: an error in the last one should not cost the others.
         num_lines = 0
         for num_lines, _ in enumerate(conversations(Path(job.data_path)), 1):
             report.progress("tokenizing", num_lines, num_lines)

@@ -1,5 +1,5 @@
-"""What training needs to go on, on disk: in a checkpoint's folder from job to job, in a job's work folder from step to
-step.
+"""The state that training needs to continue, on disk: in a checkpoint's folder from job to job, in a job's work folder
+from step to step.
 
 trainer_state.json       the kind of training and the gradient steps taken so far
 optimizer.safetensors    AdamW's moments and step count, each under the name of its parameter
@@ -75,7 +75,7 @@ def load_training(kind: Kind, optimizer: Optimizer, model: nn.Module, directory:
 
 @dataclass(frozen=True)
 class Progress:
-    """A job after some of its steps."""
+    """The state of a job after some of its steps."""
 
     steps: list[Metrics]
     adapter: dict[str, Tensor]
@@ -87,8 +87,8 @@ class Progress:
 
 
 def keep_progress(steps: list[Metrics], optimizer: Optimizer, model: PeftModel, work_dir: Path) -> None:
-    """In one file that is replaced in one go: whenever the worker dies, there is a whole one. It is not forced to disk,
-    which can take as long as a step: if the machine dies as well, the file's checksum tells."""
+    """One file that is replaced atomically: whenever the worker ends, it is whole. It is not fsynced, which can take as
+    long as a step: if the machine fails as well, the file's checksum shows it."""
     work_dir.mkdir(parents=True, exist_ok=True)
     path, aside = work_dir / PROGRESS_FILE, work_dir / (PROGRESS_FILE + ".partial")
     try:

@@ -2,16 +2,16 @@
 
 vLLM constrains the arguments of a required or a named tool only where the tool says `strict: true`, and a model that
 is not sure of itself then writes `true`, or members that the schema does not have. The gateway cannot say it in the
-request: `strict` is a part of the tool that templates print. Nor may what ends a call stand within it, where vLLM's
-parser would take it for the end, or white space without a limit. vLLM finds this as a plugin, by the entry point in
-`heddle_engine-0.1.0.dist-info`.
+request: `strict` is a part of the tool that templates print. The end marker of a call may not occur within it, where
+vLLM's parser would take it for the end, nor unlimited white space. vLLM finds this as a plugin, by the entry point
+in `heddle_engine-0.1.0.dist-info`.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 MARKS = ["<tool_call>", "</tool_call>"]
-"""What stands around a call."""
+"""The text around a call."""
 WHITESPACE_MAX = 2
 
 

@@ -54,7 +54,7 @@ def as_text(element: Json) -> Json:
 
 
 def last_turn(sequence: Sequence) -> Sequence:
-    """The conversation up to its last trained turn, all else being context."""
+    """The conversation up to its last trained turn, the rest being context."""
     end = max(index for index, trained in enumerate(sequence.sampled) if trained) + 1
     start = end
     while start > 0 and sequence.sampled[start - 1]:

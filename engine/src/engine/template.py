@@ -41,7 +41,7 @@ def rendered(
     """`options` are a request's `chat_template_kwargs`, `how` goes to the tokenizer."""
     described = tools_as_printed(tools)
     if options.get("chat_template"):
-        # It may run for ever, and nothing limits it here as the server does for completions.
+        # It may run without end, and no limit applies here, unlike for completions in the server.
         raise ValueError("a chat template of the request's own is not rendered anew: send the token ids")
     template = template_of(tokenizer, described)
     conversation = [as_printed(message, content_format(template)) for message in messages]
@@ -147,7 +147,7 @@ def call_as_printed(call: Json) -> Json:
 
 
 def arguments_of(given: Any) -> Json:
-    """An object, also where what was sampled is none."""
+    """An object, even where the sampled text is not one."""
     if isinstance(given, str):
         try:
             given = json.loads(given)

@@ -1,7 +1,7 @@
 """What RL and SFT have in common: a job loads a checkpoint, takes gradient steps in order, and saves the next one.
 
-A job that is sent again after a crash goes on from the last step it kept. Everything a step depends on is a function
-of the job and of the steps before, so the result is the same as without the crash.
+A job that is sent again after a crash continues from the last step it kept. Everything a step depends on is a
+function of the job and of the steps before, so the result is the same as without the crash.
 """
 
 import math
@@ -40,7 +40,7 @@ class Training:
         return len(self._found.steps) if self._found else 0
 
     def run(self, num_steps: int, take_step: Callable[[int], Metrics]) -> None:
-        """Report all steps, and take those that are missing. Until here the weights are the checkpoint's."""
+        """Report all steps, and take the missing ones. Until here the weights are the checkpoint's."""
         self.report.started(num_steps)
         if self._found:
             self._found.restore(self.optimizer, self.model)
@@ -54,7 +54,7 @@ class Training:
             self.report.gradient_step(self._steps[-1])
 
     def update(self, learning_rate: float, gradient_norm_max: float) -> float:
-        """One step of the optimizer along the gradients there are; the norm they had before clipping."""
+        """One step of the optimizer along the present gradients; returns their norm before clipping."""
         parameters = state.trainable(self.model).values()
         norm = torch.nn.utils.clip_grad_norm_(parameters, gradient_norm_max).item()
         if not math.isfinite(norm):

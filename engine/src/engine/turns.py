@@ -1,9 +1,9 @@
-"""The trained turns of a conversation: what the policy was prompted with, and what it said.
+"""The trained turns of a conversation: the policy's prompt and its answer.
 
-The inference gateway notes on each choice the ids of its prompt (`prompt_token_ids`) and of what was sampled. Where it
-did, nothing is rendered or tokenised: a chat template may print an earlier turn otherwise in a later prompt, or text
-that was sampled as other tokens, and then log-probabilities would be asked of a context that never was. Where it did
-not, the prompt is what vLLM would make of the messages before the turn, and its tokens are counted.
+The inference gateway notes on each choice the ids of its prompt (`prompt_token_ids`) and of what was sampled. Where
+it did, nothing is rendered or tokenised: a chat template may print an earlier turn otherwise in a later prompt, or
+text that was sampled as other tokens, and log-probabilities would then be computed in a context that never was.
+Where it did not, the prompt is what vLLM would make of the messages before the turn, and its tokens are counted.
 """
 
 import math
@@ -34,7 +34,7 @@ THOUGHTS = ("<think>", "</think>")
 PROMPT: Json = {"add_generation_prompt": True, "continue_final_message": False}
 CONTINUED: Json = {"add_generation_prompt": False, "continue_final_message": True}
 CLOSED: Json = {"add_generation_prompt": False, "continue_final_message": False}
-# What a request says beside its messages and changes its prompt.
+# Members of a request beside its messages that change its prompt.
 SETTINGS = ("add_generation_prompt", "continue_final_message", "documents", "reasoning_effort", "chat_template")
 
 
@@ -185,7 +185,7 @@ def parted(prompt: str, head: str, whole: str, message: Json) -> tuple[str, str]
 
 
 def require_calls(said: str, message: Json) -> None:
-    """Some templates leave calls out, and silence would be taught."""
+    """Some templates leave calls out, which would train the model on silence."""
     calls: list[Json] = message.get("tool_calls") or []
     for call in calls:
         name: str = call["function"]["name"]
@@ -239,8 +239,8 @@ def options_of(place: Place, tokenizer: PreTrainedTokenizerBase, ids: list[int])
 
 
 def prompt_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """What the policy was prompted with, empty where not known. Clients that put streamed replies together keep no
-    member of a choice that they do not know, only those of its first token."""
+    """The prompt of the policy, empty where not known. Clients that assemble streamed replies keep no unknown members
+    of a choice, only those of its first token."""
     if not is_choice(element):
         return []
     given: Any = element.get("prompt_token_ids")

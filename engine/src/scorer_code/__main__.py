@@ -1,8 +1,8 @@
 """Runs the code of scorers: each line of standard input is a request, answered by one line of standard output.
 
-Each request has a process of its own, forked from this one, which never runs such code: starting Python anew takes many
-times as long. What the code prints goes nowhere. The code is confined (boundary.py); where the machine does not allow
-that, each request is answered so, unless the program was started with --unconfined.
+Each request has a process of its own, forked from this one, which never runs such code: starting Python anew takes
+many times as long. The code's output is discarded. The code is confined (boundary.py); where the machine does not
+allow that, each request is answered so, unless the program was started with --unconfined.
 """
 
 import inspect
@@ -36,7 +36,7 @@ OUTPUT_NAMES = ("output", "model_output")
 
 
 class Request(TypedDict):
-    """What is to be run: Python source, the function's name in it, the scorer's own fields, what it scores."""
+    """The code to run: Python source, the function's name in it, the scorer's own fields, its input."""
 
     source: str
     name: str
@@ -47,7 +47,7 @@ class Request(TypedDict):
 
 
 def main() -> None:
-    # Ctrl-C reaches every process of a terminal; the server says when this one ends.
+    # Ctrl-C reaches every process of a terminal; the server ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     is_confined = UNCONFINED not in sys.argv
     refusal = refusal_of_boundary() if is_confined else None
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def refusal_of_boundary() -> bytes | None:
-    """What every request is answered where this machine does not confine code."""
+    """The reply to every request where this machine does not confine code."""
     try:
         boundary.enter()
     except (boundary.NoBoundary, OSError) as error:
@@ -69,7 +69,7 @@ def refusal_of_boundary() -> bytes | None:
 
 
 def answer(request: bytes, is_confined: bool) -> bytes:
-    """The reply of a process that does what is asked and ends, or what is said where it does not answer."""
+    """The reply of a process that handles one request and ends, or an error where it does not answer."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -84,7 +84,7 @@ def answer(request: bytes, is_confined: bool) -> bytes:
 
 
 def read_in_time(pipe: int) -> bytes | None:
-    """All that comes until the pipe's end; nothing where that takes too long or is too much."""
+    """All bytes until the pipe's end; none where that takes too long or is too much."""
     read = bytearray()
     ends = time.monotonic() + WALL_SECONDS
     with selectors.DefaultSelector() as selector:
@@ -100,7 +100,7 @@ def read_in_time(pipe: int) -> bytes | None:
 
 
 def score_alone(request: bytes, writing: int, is_confined: bool) -> None:
-    """Answers one request and ends this process, which has nothing of its parent's but the pipe."""
+    """Answers one request and ends this process, which has only the pipe of its parent's files."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
@@ -143,7 +143,7 @@ def score(request: Request) -> Any:
 
 
 def finished(result: Any) -> Any:
-    """What an awaitable comes to; few need what it takes to wait, whose import takes longer than all the rest."""
+    """The result of an awaitable; few scorers need an event loop, whose import takes longer than all the rest."""
     import asyncio
 
     async def awaited() -> Any:
@@ -153,7 +153,7 @@ def finished(result: Any) -> Any:
 
 
 def arguments_of(function: Callable[..., Any], request: Request) -> dict[str, Any]:
-    """What is passed, as the Python client does it: the output, and the inputs that the function has names for."""
+    """The arguments, as the Python client passes them: the output, and the inputs that the function has names for."""
     parameters = inspect.signature(function).parameters
     inputs = dict(request["inputs"])
     for name, column in (request["column_map"] or {}).items():
@@ -172,7 +172,7 @@ def arguments_of(function: Callable[..., Any], request: Request) -> dict[str, An
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: models of pydantic are their fields."""
+    """A value as JSON: models of pydantic are their fields."""
     if hasattr(value, "model_dump"):
         return plain(value.model_dump())
     if isinstance(value, Mapping):

@@ -7,7 +7,7 @@ import { globalId } from './global-id.ts'
 import type { GraphqlPart } from './part.ts'
 import { type ProjectNode, projectNode } from './project-node.ts'
 
-/** Who am I, does a project exist, make it: what clients ask before anything else. */
+/** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */
 export function accountsPart(projects: Projects): GraphqlPart {
   async function project({ name, entityName }: ProjectArguments, { caller }: CallContext) {
     const wanted = { entity: entityName ?? caller.defaultEntity, name: name ?? '' }
@@ -23,7 +23,7 @@ export function accountsPart(projects: Projects): GraphqlPart {
         /** Wire: a model is a project. */
         model: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
         entity: (_: unknown, { name }: { name: string }) => entityNode(name),
-        /** Wire: features are what newer servers can do; without any, clients use what all servers can. */
+        /** Wire: features name what newer servers can do; without any, clients use what all servers can. */
         serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
           features: [],
           frontendHost: originOf(context),
@@ -35,7 +35,7 @@ export function accountsPart(projects: Projects): GraphqlPart {
         },
       },
       Mutation: {
-        /** Wire: the reply says what was sent; descriptions are not kept, so that no later one does. */
+        /** Wire: the reply repeats what was sent. Descriptions are not stored, so later replies have none. */
         async upsertModel(_: unknown, { input }: UpsertArguments, { caller }: CallContext) {
           const entity = input.entityName ?? caller.defaultEntity
           if (!input.name) throw invalidRequest('A project needs a name')

@@ -1,12 +1,12 @@
 import type { CallContext } from '../../http/caller.ts'
 
 /**
- * Answers one field: from the object it belongs to, its arguments, which GraphQL has checked against the types, and
- * whoever is calling. Each resolver names the types that its part's own `types` declare.
+ * Answers one field: from the object it belongs to, its arguments, which GraphQL has checked against the types, and the
+ * caller. Each resolver names the types that its part's own `types` declare.
  */
 export type Resolver = (source: never, args: never, context: CallContext) => unknown
 
-/** The fields of one area of the W&B API: their types, and who answers them. */
+/** The fields of one area of the W&B API: their types, and their resolvers. */
 export interface GraphqlPart {
   /** Adds types, and fields to the types of other parts by `extend type`. */
   types: string

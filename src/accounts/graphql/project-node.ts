@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ProjectName } from '../projects.ts'
+import type { ProjectName } from '../project-name.ts'
 import { globalId } from './global-id.ts'
 
 /** A project as GraphQL passes it from field to field. */

@@ -3,19 +3,19 @@ import type { JsonText } from '../../lossless-json.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
 
-/** The base class of every monitor, and what is not itself one of its classes that this server runs. */
+/** The base class of every monitor, and the classes of monitor that this server runs. */
 export const MONITOR_CLASS = 'Monitor'
 export const CLASSIFIER_CLASS = 'ClassifierMonitor'
 
-/** Wire: stands among the names of ops for the end of a turn of an agent. */
+/** Wire: among names of ops, means the end of an agent's turn. */
 export const TURN_ENDED = 'weave.genai.turn_ended'
 
-/** A conversation that is quiet for longer has ended. */
+/** A conversation without a new call for this long has ended. */
 const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60
 
 /**
- * Scores the calls of a trace or thread once, when no other has followed for a while: the last one alone, or all that came
- * in that time together.
+ * Scores the calls of a trace or thread once, when no other has followed for a while: the last one alone, or all calls
+ * of that time together.
  */
 const Debounce = z.looseObject({
   aggregation_field: z.enum(['trace_id', 'thread_id']),
@@ -52,7 +52,7 @@ export interface KnownMonitor {
   is_active: boolean
   /** Absent where it is not active, or cannot run. */
   runs?: ActiveMonitor
-  /** Why an active one cannot run. */
+  /** Why an active monitor cannot run. */
   problems: string[]
 }
 
@@ -66,7 +66,7 @@ export async function knownMonitors(
   return objs.map((obj) => readMonitor(projectId, { ...obj, user: obj.wb_user_id ?? '' }))
 }
 
-/** The monitor that a value is, or why it is none that can run. */
+/** The monitor in a value, or the reason why it cannot run. */
 export function readMonitor(
   projectId: string,
   published: { object_id: string; digest: string; user: string; val: JsonText | null },
@@ -84,7 +84,7 @@ export function readMonitor(
   return { ...known, problems: monitor.error.issues.slice(0, PROBLEMS_MAX).map(described) }
 }
 
-/** A monitor has some ten members that may be wrong. */
+/** Issues in one message; a monitor has some ten members. */
 const PROBLEMS_MAX = 10
 
 const Named = z.looseObject({ _class_name: z.string().optional(), active: z.unknown() })
@@ -95,7 +95,7 @@ function described({ path, message }: z.core.$ZodIssue): string {
   return `${path.join('.')}: ${message}`
 }
 
-/** A query without the names of classes that clients keep with every part of it. */
+/** A query without the class names that clients store with every part of it. */
 function withoutMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMarks)
   if (typeof value !== 'object' || value === null) return value

@@ -9,7 +9,7 @@ interface TurnMessage {
   finish_reason: string
 }
 
-/** A finished turn of an agent. Wire: as remote scorers are sent it. */
+/** A finished turn of an agent. Wire: the form in which remote scorers receive it. */
 export interface AgentTurn {
   event_type: typeof TURN_ENDED
   project_id: string
@@ -75,7 +75,7 @@ export function withMessagesOf(turn: AgentTurn, calls: readonly Call[]): AgentTu
   return { ...turn, messages }
 }
 
-/** What the agent said in the end; null where nothing was recorded. */
+/** The last message of the agent; null where none was recorded. */
 export function answerOf({ messages }: AgentTurn): string | null {
   return messages.output.at(-1)?.content ?? null
 }
@@ -125,7 +125,7 @@ function listOf(value: unknown): unknown[] {
   }
 }
 
-/** What stands at a dotted path, whose steps may be keys with dots themselves. */
+/** The value at a dotted path, whose steps may be keys that contain dots. */
 function at(value: unknown, path: string): unknown {
   if (path === '') return value ?? undefined
   if (!isRecord(value)) return undefined

@@ -164,14 +164,15 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const project = server.newProject()
     const scorer = await objects.scorer(project, 'ValidJSONScorer')
     const config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
-    await monitor(project, [scorer], { scorer_debounce_config: config })
+    const ref = await monitor(project, [scorer], { scorer_debounce_config: config })
     await record(project, [{ thread_id: 'a', output: '{}' }])
     await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(1), WAIT_MAX)
     // As if the server had ended during every attempt.
     await server.stores.control
-      .updateTable('scoring_tasks')
-      .set({ attempts: 12, due_at: '2026-01-01T00:00:00Z' })
-      .where('project_id', '=', project)
+      .updateTable('jobs')
+      .set({ attempts: 12, run_at: '2026-01-01T00:00:00Z' })
+      .where('kind', '=', 'score_call')
+      .where('group_key', '=', ref)
       .execute()
     await record(project, [{ output: '{}' }])
     await vi.waitFor(async () => {

@@ -1,7 +1,7 @@
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Obj } from '../../trace/objects/wire.ts'
@@ -13,13 +13,15 @@ import type * as wire from './wire.ts'
 
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
+  /** How many scores wait, by the monitor that wants them. */
+  countWaiting: (refs: readonly string[]) => Promise<Map<string, number>>
   objects: Pick<Objects, 'read' | 'query'>
   calls: Pick<Calls, 'list'>
 }
 
-/** What becomes of monitors: whether they run, why not, and how often they did. */
+/** The state of monitors: whether they run, why not, and how many calls they scored. */
 export function createMonitorStates(deps: MonitorStatesDeps) {
-  /** Why an active monitor does not run, or does not do all it is there for; empty where it does. */
+  /** Why an active monitor does not run, or runs only in part; empty where it runs. */
   async function problemsOf(
     project_id: string,
     monitor: KnownMonitor,
@@ -32,7 +34,7 @@ export function createMonitorStates(deps: MonitorStatesDeps) {
       problemIn(async () => void (await loadScorer(deps, { ref, projectId: project_id }))),
     )
     const query = problemIn(async () => {
-      // A call that is nowhere: what is wrong with a query shows before it is run.
+      // An id that no call has: the query is compiled to find errors, and selects nothing.
       const filter = { call_ids: [newId()] }
       for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
     }, 'query: ')
@@ -53,7 +55,7 @@ export function createMonitorStates(deps: MonitorStatesDeps) {
       const states = new Map(
         (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
       )
-      const waiting = await queries.waitingIn(deps.control, project_id)
+      const waiting = await deps.countWaiting(known.map(({ ref }) => ref))
       const monitors = await Promise.all(
         known.map(async (monitor) => {
           const { object_id, digest, ref, class_name, is_active } = monitor
@@ -78,7 +80,7 @@ export function createMonitorStates(deps: MonitorStatesDeps) {
   }
 }
 
-/** What the caller would be told is wrong. */
+/** The message that the caller of the query would get. */
 async function problemIn(work: () => Promise<void>, prefix = ''): Promise<string | undefined> {
   try {
     await work()

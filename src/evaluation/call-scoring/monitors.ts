@@ -1,39 +1,59 @@
+import { z } from 'zod'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
-import { nowIso } from '../../time.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
-import type { OnEnded } from '../../trace/calls/writing.ts'
+import type { OnEnded } from '../../trace/calls/write/writer.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { createBackgroundLoop } from '../background-loop.ts'
 import { type ActiveMonitor, knownMonitors, MONITOR_CLASS } from './active-monitors.ts'
+import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import * as queries from './queries.ts'
+import type { ScoringTasks } from './scoring-task.ts'
 import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
-
-/** Calls looked at together. */
-const CALLS_PER_PASS = 500
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
+
+/** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
+const ATTEMPTS_MAX = 12
 
 export interface MonitorsDeps extends WantedDeps {
   control: ControlDb
   calls: Pick<Calls, 'list' | 'watchEnds'>
   objects: Pick<Objects, 'query' | 'watchChanges'>
+  jobQueue: JobQueue
   log: Log
-  /** Tells that there are new tasks. */
-  onTasks: () => void
+  scoringTasks: ScoringTasks
 }
 
 /**
- * Has scorers applied to new calls, as the monitors of a project say. A call is noted before its end is written, so that
- * none is missed whenever the server ends; it is scored once, however often its end comes.
+ * Applies scorers to new calls as the monitors of their project define. A call is noted before its end is written, so
+ * that none is missed whenever the server ends; it is scored once, however often its end comes.
  */
-export function createMonitors(deps: MonitorsDeps) {
-  const { control, calls, objects, log } = deps
+export interface Monitors {
+  /** Starts noting calls. */
+  start(): Promise<void>
+}
+
+export function createMonitors(deps: MonitorsDeps): Monitors {
+  const { control, calls, objects, jobQueue, log } = deps
   const known = new Map<string, Promise<ActiveMonitor[]>>()
-  /** When calls were noted whose end is being written. */
-  const writing = new Set<string>()
-  const loop = createBackgroundLoop({ name: 'monitors', log, pass })
+  const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
+  const jobs = jobQueue.define<NotedProject>({
+    kind: 'match_monitors',
+    payload: z.object({ project_id: z.string() }),
+    concurrency: 1,
+    attemptsMax: ATTEMPTS_MAX,
+    keeps: 'failures',
+    order: 'groups-in-turn',
+    async handle({ payload: { project_id } }, { signal }) {
+      while (await matchSome(project_id, signal)) signal.throwIfAborted()
+      await noted.lookAgain(project_id)
+    },
+    async giveUp({ payload: { project_id } }, { reason }) {
+      log.error({ project: project_id, reason }, 'calls were not shown to monitors')
+    },
+  })
 
   function monitorsOf(projectId: string): Promise<ActiveMonitor[]> {
     const before = known.get(projectId)
@@ -46,53 +66,39 @@ export function createMonitors(deps: MonitorsDeps) {
   }
 
   const note: OnEnded = async (ended) => {
-    const noted: queries.MonitoredCall[] = []
-    const noted_at = nowIso()
+    const wanted: { project_id: string; call_id: string }[] = []
     for (const [project_id, own] of Map.groupBy(ended, (call) => call.project_id)) {
       if ((await monitorsOf(project_id)).length === 0) continue
-      for (const call_id of new Set(own.map(({ id }) => id))) noted.push({ project_id, call_id, noted_at })
+      for (const call_id of new Set(own.map(({ id }) => id))) wanted.push({ project_id, call_id })
     }
-    if (noted.length === 0) return () => undefined
-    writing.add(noted_at)
-    await queries.noteCalls(control, noted).catch((error: unknown) => {
-      writing.delete(noted_at)
-      throw error
-    })
-    return () => {
-      writing.delete(noted_at)
-      loop.kick()
-    }
+    return wanted.length === 0 ? () => undefined : noted.note(wanted)
   }
 
-  /** Makes tasks of the calls that monitors want, and forgets the calls. */
-  async function pass(signal: AbortSignal): Promise<string | undefined> {
-    // What an earlier server noted has been written, or never will be.
-    const before = [...writing].sort()[0] ?? nowIso()
-    const noted = await queries.notedCalls(control, { before, limit: CALLS_PER_PASS })
-    const [first] = noted
-    if (first === undefined) return undefined
-    const monitors = await monitorsOf(first.project_id)
-    const { project_id } = first
-    const { tasks, failed } = await wantedTasks(deps, { noted, monitors }, signal)
+  /** Adds the tasks that monitors define for some calls, and removes the notes of these; false when there are none. */
+  async function matchSome(project_id: string, signal: AbortSignal): Promise<boolean> {
+    const written = await noted.written(project_id)
+    if (written.length === 0) return false
+    const monitors = await monitorsOf(project_id)
+    const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors }, signal)
     for (const { monitor, reason } of failed) {
       log.warn({ monitor: monitor.ref, reason }, 'a monitor cannot choose calls')
       await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
     }
     await control.transaction().execute(async (tx) => {
-      await queries.insertTasks(tx, tasks)
-      await queries.forgetCalls(tx, noted)
+      await deps.scoringTasks.addIn(tx, tasks)
+      await queries.forgetCalls(tx, written)
     })
-    if (tasks.length > 0) deps.onTasks()
-    return nowIso()
+    if (tasks.length > 0) deps.scoringTasks.wake()
+    return true
   }
 
   return {
-    start(): AsyncDisposable {
+    async start() {
+      if (jobQueue.otherServers === 'none') await noted.endPendingWrites()
       calls.watchEnds(note)
       objects.watchChanges(({ project_id, base_object_class }) => {
         if (base_object_class === MONITOR_CLASS) known.delete(project_id)
       })
-      return loop.start()
     },
   }
 }

@@ -6,14 +6,14 @@ import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import type { Scored } from '../scorers/scorer.ts'
 import { type AgentTurn, answerOf, turnOf, withMessagesOf } from './agent-turn.ts'
-import { type ScoringTask, windowOf } from './queries.ts'
+import type { ScoringTask } from './scoring-task.ts'
 
 export interface TargetDeps {
   calls: Pick<Calls, 'list'>
   refs: Pick<Refs, 'resolve'>
 }
 
-/** Calls of a turn in which messages are looked for. */
+/** Calls of a turn that are searched for messages. */
 const TURN_CALLS_MAX = 500
 
 /** What a task is to score; undefined for a call that has been deleted, which is not scored. */
@@ -22,7 +22,7 @@ export async function targetOf(
   task: ScoringTask,
   context: CallContext,
 ): Promise<{ call: Call; scored: Scored } | undefined> {
-  const ids = [...new Set([...windowOf(task.window_calls), task.call_id])]
+  const ids = [...new Set([...(task.window_calls ?? []), task.call_id])]
   const found = await callsOf(deps, { project_id: task.project_id, filter: { call_ids: ids } }, context)
   const byId = new Map(found.map((call) => [call.id, call]))
   const call = byId.get(task.call_id)
@@ -30,11 +30,11 @@ export async function targetOf(
   const turn = task.target === 'agent_turn' ? turnOf(call) : undefined
   if (turn !== undefined) return { call, scored: await scoredTurn(deps, { call, turn }, context) }
   if (task.window_calls === null) return { call, scored: { ...(await scoredOf(deps, call)), call } }
-  const window = windowOf(task.window_calls).flatMap((id) => byId.get(id) ?? [])
+  const window = task.window_calls.flatMap((id) => byId.get(id) ?? [])
   return { call, scored: { ...(await scoredWindow(deps, window)), call } }
 }
 
-/** What a call was asked with and put out; inputs that are refs, such as columns of a dataset, are what those lead to. */
+/** Input and output of a call; inputs that are refs, such as columns of a dataset, are resolved. */
 async function scoredOf({ refs }: TargetDeps, { project_id, inputs, output }: Call): Promise<Scored> {
   const named = refsAmong(inputs.text)
   const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(project_id, named)
@@ -51,7 +51,7 @@ async function scoredWindow(deps: TargetDeps, calls: readonly Call[]): Promise<S
   }
 }
 
-/** A turn: what the agent said in the end, and by name what else was said, beside the inputs of its span. */
+/** A turn: the agent's last message as output, its other messages by name, and the inputs of its span. */
 async function scoredTurn(
   deps: TargetDeps,
   { call, turn: own }: { call: Call; turn: AgentTurn },

@@ -1,11 +1,10 @@
-import pMap from 'p-map'
 import { invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
-import { isoOfMicros, nowIso } from '../../time.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
@@ -13,20 +12,22 @@ import { parseRef } from '../../trace/refs/ref-uri.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { askAs } from '../asking.ts'
 import { backgroundContext } from '../background-context.ts'
-import { createBackgroundLoop } from '../background-loop.ts'
 import { isTemporary } from '../patiently.ts'
-import { recordCalls } from '../recorded-calls.ts'
+import { type RecordedCalls, recordCalls } from '../recorded-calls.ts'
 import { scoreFeedback } from '../score-feedback.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
 import * as queries from './queries.ts'
 import { targetOf } from './scored-target.ts'
+import { joinWaiting, ScoringTask, type ScoringTasks } from './scoring-task.ts'
 
-/** Tasks taken at a time, and done at once; a judge's wait for a model most of their time. */
-const TAKEN = 64
+/** Tasks done at once; a judge spends most of its time waiting for a model. */
 const AT_ONCE = 16
 
-/** A task that stores or models fail is tried again after 2, 4, 8 … s, and given up after some hours. */
+/**
+ * A task that fails because of a store or a model is retried after 2, 4, 8 … s, and given up after about an hour and a
+ * half.
+ */
 const ATTEMPTS_MAX = 12
 
 export interface ScoringDeps extends LoadingDeps {
@@ -36,114 +37,128 @@ export interface ScoringDeps extends LoadingDeps {
   refs: Pick<Refs, 'resolve'>
   playground: Pick<Playground, 'ask'>
   ops: PlaceholderOps
+  jobQueue: JobQueue
   log: Log
 }
 
-/** Applies scorers to calls that have been written, one task after the other; tasks outlive the server. */
-export function createScoring(deps: ScoringDeps) {
-  const { control, log } = deps
-  const loop = createBackgroundLoop({ name: 'call scoring', log, pass })
-
-  /**
-   * @throws ClientError of 400 and above for what cannot be scored, of 429 and above for what can be tried again; at the last
-   * attempt whatever is wrong stands in the scoring's call.
-   */
-  async function apply(task: queries.ScoringTask, signal: AbortSignal): Promise<Outcome | undefined> {
-    const { project_id, user } = task
-    const context = backgroundContext(task, signal)
-    const target = await targetOf(deps, task, context)
-    if (target === undefined) return undefined
-    const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })
-    await deps.ops.publish(project_id, [scorer.opName], user)
-    const { call, scored } = target
-    const attributes = { weave: { scored_call: call.id, trigger_ref: task.trigger_ref ?? undefined } }
-    const under = { project_id, base: task.id, trace_id: task.id, parent_id: undefined, attributes, user }
-    const recorded = recordCalls(under)
-    const outcome = await scoreAsCall(deps, { task, scorer, scored, recorded }, context).catch(
-      (error: unknown) => {
-        if (isTemporary(error) && !isLastAttempt(task)) throw error
-        return { error: messageOf(error) }
-      },
-    )
-    signal.throwIfAborted()
-    if (task.is_traced === 1) await deps.calls.writeParts(recorded.parts)
-    if ('error' in outcome) return outcome
-    const callId = task.is_traced === 1 ? outcome.callId : undefined
-    const said = scorer.said?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
-    const feedback = said.map((one, index) =>
-      scoreFeedback({
-        id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
-        project_id,
-        scoredId: call.id,
-        callId,
-        said: one,
-        turn: scored.turn,
-        triggerRef: task.trigger_ref,
-      }),
-    )
-    await deps.feedback.record(feedback, user)
-    return {}
-  }
-
-  async function doTask(task: queries.ScoringTask, signal: AbortSignal): Promise<void> {
-    let outcome: Outcome | undefined
-    try {
-      outcome = await apply(task, signal)
-    } catch (error) {
-      if (signal.aborted) return queries.forgetAttempt(control, task.id)
-      if (!isLastAttempt(task) && isTemporary(error)) {
-        const due_at = isoOfMicros((Date.now() + 2 ** (task.attempts + 1) * 1000) * 1000)
-        await queries.postponeTask(control, { id: task.id, due_at })
-        return
-      }
-      outcome = { error: messageOf(error) }
-    }
-    const reason = outcome?.error
-    if (reason !== undefined)
-      log.warn({ call: task.call_id, scorer: task.scorer_ref, reason }, 'a call was not scored')
-    if (outcome !== undefined && task.trigger_ref !== null) {
-      const { project_id } = task
-      const object_id = parseRef(task.trigger_ref).name
-      await queries.countRun(control, { project_id, object_id, error: reason ?? null })
-    }
-    await queries.deleteTask(control, task.id)
-  }
-
-  async function pass(signal: AbortSignal): Promise<string | undefined> {
-    const tasks = await queries.dueTasks(control, { now: nowIso(), limit: TAKEN })
-    await queries.countAttempts(
-      control,
-      tasks.map(({ id }) => id),
-    )
-    await pMap(tasks, (task) => doTask(task, signal), { concurrency: AT_ONCE })
-    return queries.nextDue(control)
-  }
-
-  return { kick: loop.kick, start: loop.start }
+/** Applies scorers to calls that have been written. */
+export interface Scoring {
+  tasks: ScoringTasks
+  /** Tasks that have not ended. */
+  countOpen(): Promise<number>
+  /** The same by monitor, without monitors that have none. */
+  countOpenOf(refs: readonly string[]): Promise<Map<string, number>>
 }
 
-/** What became of a task whose call is there. */
+export function createScoring(deps: ScoringDeps): Scoring {
+  const jobs = deps.jobQueue.define<ScoringTask>({
+    kind: 'score_call',
+    payload: ScoringTask,
+    concurrency: AT_ONCE,
+    attemptsMax: ATTEMPTS_MAX,
+    keeps: 'failures',
+    retries: isTemporary,
+
+    async handle({ id, payload, isLastAttempt }, { signal }) {
+      const task = { ...payload, id }
+      const outcome = await apply(deps, { task, isLastAttempt }, signal)
+      if (outcome !== undefined) await recordOutcome(deps, task, outcome.error)
+    },
+
+    async giveUp({ id, payload, attempt }, { why, reason }, { signal }) {
+      const task = { ...payload, id }
+      if (why !== 'interrupted') return recordOutcome(deps, task, reason)
+      const refusal = `Scoring was begun ${attempt - 1} times, and the server ended each time`
+      const refused = { task, isLastAttempt: true, refusal }
+      const outcome = await apply(deps, refused, signal).catch((error: unknown) => {
+        if (isTemporary(error)) throw error
+        return { error: messageOf(error) }
+      })
+      if (outcome !== undefined) await recordOutcome(deps, task, outcome.error)
+    },
+  })
+  return {
+    tasks: { addIn: (tx, tasks) => jobs.replaceIn(tx, tasks, joinWaiting), wake: jobs.wake },
+    countOpen: jobs.countOpen,
+    countOpenOf: jobs.countOpenOf,
+  }
+}
+
+/** A task and the id that its job and its feedback have. */
+type Task = ScoringTask & { id: string }
+
+/** An attempt at a task; with a `refusal`, the scorer is not run and its call says why. */
+interface Attempt {
+  task: Task
+  isLastAttempt: boolean
+  refusal?: string
+}
+
+/**
+ * @throws ClientError of 400 and above for what cannot be scored, of 429 and above for what can be tried again; at the
+ * last attempt every error is recorded in the scoring's call.
+ */
+async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): Promise<Outcome | undefined> {
+  const { task, isLastAttempt } = attempt
+  const { project_id, user } = task
+  const context = backgroundContext(task, signal)
+  const target = await targetOf(deps, task, context)
+  if (target === undefined) return undefined
+  const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })
+  await deps.ops.publish(project_id, [scorer.opName], user)
+  const { call, scored } = target
+  const attributes = { weave: { scored_call: call.id, trigger_ref: task.trigger_ref ?? undefined } }
+  const under = { project_id, base: task.id, trace_id: task.id, parent_id: undefined, attributes, user }
+  const recorded = recordCalls(under)
+  const outcome = await scoreAsCall(deps, { ...attempt, scorer, scored, recorded }, context).catch(
+    (error: unknown) => {
+      if (isTemporary(error) && !isLastAttempt) throw error
+      return { error: messageOf(error) }
+    },
+  )
+  signal.throwIfAborted()
+  if (task.is_traced) await deps.calls.writeParts(recorded.parts)
+  if ('error' in outcome) return outcome
+  const callId = task.is_traced ? outcome.callId : undefined
+  const said = scorer.said?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
+  const feedback = said.map((one, index) =>
+    scoreFeedback({
+      id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
+      project_id,
+      scoredId: call.id,
+      callId,
+      said: one,
+      turn: scored.turn,
+      triggerRef: task.trigger_ref,
+    }),
+  )
+  await deps.feedback.record(feedback, user)
+  return {}
+}
+
+/** Counts the outcome of a task for its monitor, and logs why it failed. */
+async function recordOutcome({ control, log }: ScoringDeps, task: Task, error?: string): Promise<void> {
+  const { call_id, scorer_ref, trigger_ref, project_id } = task
+  if (error !== undefined)
+    log.warn({ call: call_id, scorer: scorer_ref, reason: error }, 'a call was not scored')
+  if (trigger_ref === null) return
+  const object_id = parseRef(trigger_ref).name
+  await queries.countRun(control, { project_id, object_id, error: error ?? null })
+}
+
+/** The outcome of a task whose call exists. */
 interface Outcome {
   /** Why it was not scored. */
   error?: string
 }
 
-function isLastAttempt({ attempts }: queries.ScoringTask): boolean {
-  return attempts + 1 >= ATTEMPTS_MAX
-}
-
-/** Scores as a call; resolves with what was said in it. */
+/** Scores as a call; resolves with the scorer's results. */
 function scoreAsCall(
   { ops, playground }: ScoringDeps,
-  work: {
-    task: queries.ScoringTask
-    scorer: Scorer
-    scored: Scored
-    recorded: ReturnType<typeof recordCalls>
-  },
+  work: Attempt & { scorer: Scorer; scored: Scored; recorded: RecordedCalls },
   context: CallContext,
 ): Promise<{ callId: string | undefined; output: unknown }> {
-  const { task, scorer, scored, recorded } = work
+  const { task, refusal, scorer, scored, recorded } = work
   const { project_id, trigger_ref } = task
   const { call: _call, turn: _turn, ...shown } = scored
   const call = {
@@ -152,8 +167,7 @@ function scoreAsCall(
     seed: 'score',
   }
   return recorded.call(call, async (own) => {
-    if (task.attempts >= ATTEMPTS_MAX)
-      throw invalidRequest(`Scoring was begun ${task.attempts} times, and the server ended each time`)
+    if (refusal !== undefined) throw invalidRequest(refusal)
     const trigger = trigger_ref === null ? undefined : parseRef(trigger_ref)
     const output = await scorer.score(scored, {
       ask: askAs({ playground, context, project_id }, own),

@@ -1,13 +1,11 @@
 import { invalidRequest, notFound, tooLarge, tooManyRequests } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { principalOf } from '../background-context.ts'
 import { loadScorer } from '../scorers/load-scorer.ts'
 import { createMonitorStates } from './monitor-states.ts'
-import * as queries from './queries.ts'
 import { createScoring, type ScoringDeps } from './scoring.ts'
 import type * as wire from './wire.ts'
 
@@ -22,15 +20,15 @@ const TASKS_MAX = 1_000_000
 
 export type CallScoring = ReturnType<typeof createCallScoring>
 
-/** Scores of calls that have been written: what is asked for is done in the background, and shows as feedback. */
+/** Scores of calls that have been written, made in the background and stored as feedback. */
 export function createCallScoring(
   deps: ScoringDeps & { calls: Pick<Calls, 'ids'>; objects: Pick<Objects, 'query'> },
 ) {
   const { control, calls } = deps
   const scoring = createScoring(deps)
-  const states = createMonitorStates(deps)
+  const states = createMonitorStates({ ...deps, countWaiting: scoring.countOpenOf })
 
-  /** @throws 404 that names the first call that is not there. */
+  /** @throws 404 that names the first unknown call. */
   async function checkCalls(project_id: string, ids: readonly string[], context: CallContext): Promise<void> {
     const missing = new Set(ids)
     for (let at = 0; at < ids.length; at += CALLS_PER_QUERY) {
@@ -42,7 +40,7 @@ export function createCallScoring(
   }
 
   return {
-    /** Answers when the scores are sure to come. @throws 400 and 404 for scorers and calls that make none. */
+    /** Resolves when the tasks are stored. @throws 400 and 404 for scorers and calls that cannot be used. */
     async score(req: wire.CallsScoreReq, context: CallContext) {
       const { project_id } = req
       const call_ids = [...new Set(req.call_ids)]
@@ -55,30 +53,26 @@ export function createCallScoring(
         scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
       )
       await checkCalls(project_id, call_ids, context)
-      if ((await queries.countTasks(control)) >= TASKS_MAX)
+      if ((await scoring.countOpen()) >= TASKS_MAX)
         throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
       const common = {
         project_id,
         trigger_ref: null,
-        is_traced: 1,
-        attempts: 0,
-        due_at: nowIso(),
-        debounce_key: null,
+        is_traced: true,
         target: 'call' as const,
         window_calls: null,
+        ...principalOf(context),
       }
-      const principal = principalOf(context)
       const tasks = call_ids.flatMap((call_id) =>
-        scorers.map(({ ref }) => ({ ...common, ...principal, id: newId(), call_id, scorer_ref: ref })),
+        scorers.map(({ ref }) => ({ id: newId(), payload: { ...common, call_id, scorer_ref: ref } })),
       )
-      await control.transaction().execute((tx) => queries.insertTasks(tx, tasks))
-      scoring.kick()
+      await control.transaction().execute((tx) => scoring.tasks.addIn(tx, tasks))
+      scoring.tasks.wake()
       return {}
     },
 
     monitors: states.list,
     monitorWarnings: states.warnings,
-    kick: scoring.kick,
-    start: scoring.start,
+    tasks: scoring.tasks,
   }
 }

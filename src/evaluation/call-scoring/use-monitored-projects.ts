@@ -3,6 +3,7 @@ import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { type Fields, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { feedbackIn, publishing } from '../test-objects.ts'
+import { ScoringTask } from './scoring-task.ts'
 
 /** A busy machine takes longer than the second that is waited for by itself. */
 export const WAIT_MAX = { timeout: 10_000 }
@@ -27,7 +28,7 @@ export async function useMonitoredProjects() {
       return batch.map(({ id }) => id)
     },
 
-    /** The feedback of a project, once there is so much. */
+    /** The feedback of a project, once it has this many entries. */
     said(project: string, count: number): Promise<Fields[]> {
       return vi.waitFor(async () => {
         const feedback = await feedbackIn(server, project)
@@ -51,7 +52,9 @@ export async function useMonitoredProjects() {
 
     /** The calls of the tasks that wait. */
     async pendingIn(project: string): Promise<string[]> {
-      const tasks = await server.stores.control.selectFrom('scoring_tasks').selectAll().execute()
+      const jobs = server.stores.control.selectFrom('jobs').select('payload').where('kind', '=', 'score_call')
+      const waiting = await jobs.where('state', '=', 'waiting').execute()
+      const tasks = waiting.map(({ payload }) => ScoringTask.parse(JSON.parse(payload)))
       return tasks.filter(({ project_id }) => project_id === project).map(({ call_id }) => call_id)
     },
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ClientError } from '../../errors.ts'
 import { idOf } from '../../ids.ts'
-import { isoOfMicros, microsOf } from '../../time.ts'
+import { isoIn, microsOf } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Call } from '../../trace/calls/wire.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
@@ -10,22 +10,26 @@ import { backgroundContext } from '../background-context.ts'
 import { isTemporary } from '../patiently.ts'
 import { type ActiveMonitor, CLASSIFIER_CLASS, TURN_ENDED } from './active-monitors.ts'
 import { turnOf } from './agent-turn.ts'
-import { joinWindows, type MonitoredCall, type ScoringTask } from './queries.ts'
+import type { MonitoredCall } from './queries.ts'
+import { joinWindows, type NewScoringTask, type ScoringTask } from './scoring-task.ts'
 
 export interface WantedDeps {
   calls: Pick<Calls, 'list'>
   feedback: Pick<Feedback, 'query'>
 }
 
-/** The usage of what monitors ask for is that of nobody's key. */
+/** Usage of monitors is counted for no key. */
 const KEY_ID = 'monitors'
 
-/** What monitors want of calls of one project, without what has been done, and of which monitors nothing could be told. */
+/**
+ * The tasks that monitors define for calls of one project, without those that exist, and the monitors that could not be
+ * evaluated.
+ */
 export async function wantedTasks(
   deps: WantedDeps,
   { noted, monitors }: { noted: readonly MonitoredCall[]; monitors: readonly ActiveMonitor[] },
   signal: AbortSignal,
-): Promise<{ tasks: ScoringTask[]; failed: { monitor: ActiveMonitor; reason: string }[] }> {
+): Promise<{ tasks: NewScoringTask[]; failed: { monitor: ActiveMonitor; reason: string }[] }> {
   const project_id = noted[0]?.project_id ?? ''
   const call_ids = noted.map(({ call_id }) => call_id)
   const tasks: WantedTask[] = []
@@ -35,7 +39,7 @@ export async function wantedTasks(
       const wanted = await wantedCalls(deps, { project_id, call_ids, monitor }, signal)
       tasks.push(...wanted.flatMap((one) => tasksOf(monitor, one)))
     } catch (error) {
-      // A query that makes no sense is its monitor's fault alone.
+      // An invalid query stops its own monitor only.
       if (!(error instanceof ClientError) || isTemporary(error)) throw error
       failed.push({ monitor, reason: error.message })
     }
@@ -45,14 +49,14 @@ export async function wantedTasks(
   return { tasks: lastOfEach(waiting), failed }
 }
 
-type WantedTask = ScoringTask & { ended_at: string }
+type WantedTask = NewScoringTask & { ended_at: string }
 
 interface WantedCall {
   call: Call & { ended_at: string }
   target: ScoringTask['target']
 }
 
-/** The calls that a monitor samples: of its ops, or, where it asks for them, turns of agents. */
+/** The calls that a monitor samples: of its ops, or agent turns. */
 async function wantedCalls(
   { calls }: WantedDeps,
   { project_id, call_ids, monitor }: { project_id: string; call_ids: string[]; monitor: ActiveMonitor },
@@ -83,17 +87,19 @@ async function wantedCalls(
   return [...found.values()]
 }
 
-/** Of those that are debounced, the last to end, with the calls of all where those are wanted. */
-function lastOfEach(tasks: readonly WantedTask[]): ScoringTask[] {
-  const last = new Map<string, ScoringTask>()
+/** Of those that are debounced, the last to end, with all calls of the window where the monitor scores these. */
+function lastOfEach(tasks: readonly WantedTask[]): NewScoringTask[] {
+  const last = new Map<string, NewScoringTask>()
   for (const { ended_at: _, ...task } of tasks) {
-    const key = task.debounce_key ?? task.id
-    last.set(key, joinWindows(last.get(key), task))
+    const key = task.singletonKey ?? task.id
+    const before = last.get(key)
+    const payload = before === undefined ? task.payload : joinWindows(before.payload, task.payload)
+    last.set(key, { ...task, payload })
   }
   return [...last.values()]
 }
 
-/** What a call is debounced with: the calls of its trace or thread, where it is in one. */
+/** The debounce key of a call: its trace or thread, where it has one. */
 function groupOf({ scorer_debounce_config: debounce }: ActiveMonitor, call: Call): string | null {
   return debounce == null ? null : (call[debounce.aggregation_field] ?? null)
 }
@@ -122,18 +128,20 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTa
   const scorers = monitor._class_name === CLASSIFIER_CLASS ? [ref] : monitor.scorers
   return scorers.map((scorer_ref) => ({
     id: idOf(`${ref}/${scorer_ref}/${call.id}`, Math.floor(microsOf(call.started_at) / 1000)),
-    project_id: call.project_id,
-    call_id: call.id,
-    scorer_ref,
-    trigger_ref: ref,
-    is_traced: is_traced ? 1 : 0,
-    user,
-    key_id: KEY_ID,
-    attempts: 0,
-    due_at: isoOfMicros(Math.round((Date.now() + waits * 1000) * 1000)),
-    debounce_key: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${group}`,
-    target,
-    window_calls: isWhole ? JSON.stringify([call.id]) : null,
+    payload: {
+      project_id: call.project_id,
+      call_id: call.id,
+      scorer_ref,
+      trigger_ref: ref,
+      is_traced,
+      user,
+      key_id: KEY_ID,
+      target,
+      window_calls: isWhole ? [call.id] : null,
+    },
+    group: ref,
+    runAt: isoIn(waits * 1000),
+    singletonKey: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${group}`,
     ended_at: call.ended_at,
   }))
 }
@@ -141,7 +149,7 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTa
 /** Tasks that have left their feedback. */
 async function doneIn(
   { feedback }: WantedDeps,
-  { project_id, tasks }: { project_id: string; tasks: readonly ScoringTask[] },
+  { project_id, tasks }: { project_id: string; tasks: readonly NewScoringTask[] },
   signal: AbortSignal,
 ): Promise<Set<unknown>> {
   if (tasks.length === 0) return new Set()

@@ -65,7 +65,7 @@ export async function rowsOfEvaluation(
 
 /**
  * Loads what is to be evaluated, on what, and by which scorers.
- * @throws 400 for what this server cannot run or an empty dataset, 404 for what is not there.
+ * @throws 400 for what this server cannot run or an empty dataset, 404 for unknown things.
  */
 export async function loadEvaluation(
   deps: LoadingDeps & { tables: Pick<Tables, 'queryStats'> },

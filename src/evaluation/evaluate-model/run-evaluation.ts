@@ -5,8 +5,8 @@ import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { endPart } from '../../trace/calls/parts.ts'
 import type { Calls } from '../../trace/calls/service.ts'
+import { endPart } from '../../trace/calls/write/parts.ts'
 import { SUMMARIZE } from '../../trace/evaluation-runs/evaluation-calls.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
@@ -25,7 +25,6 @@ import {
 import { scoreFeedback } from '../score-feedback.ts'
 import { evaluateRow, type Trial } from './evaluate-row.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
-import type { EvaluationJob } from './queries.ts'
 import { summarizeRows } from './summarize-rows.ts'
 
 /** Rows worked on at once; each waits for its model most of the time. */
@@ -46,6 +45,15 @@ export interface RunningDeps {
   opRef: (projectId: string, name: string) => string
 }
 
+/** An evaluation that runs on the server, and for whom. */
+export interface EvaluationJob {
+  /** The call of the evaluation. */
+  call_id: string
+  project_id: string
+  user: string
+  key_id: string
+}
+
 /** An evaluation that is being run. */
 interface Running {
   job: EvaluationJob
@@ -55,8 +63,8 @@ interface Running {
 }
 
 /**
- * Evaluates every row that has not been, and ends the evaluation with its summary. What a row comes to is written at
- * once, and its calls have the same ids whenever it is done: a row that was cut off is done again, no other is.
+ * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
+ * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
  * @throws the reason of `signal`, which leaves everything as it is.
  */
 export async function runEvaluation(
@@ -87,7 +95,7 @@ export async function runEvaluation(
   await deps.calls.writeParts([...calls.parts, endPart(end, [])])
 }
 
-/** Rows without an outcome, in the order of the dataset, once for each trial. */
+/** Rows without a result, in the order of the dataset, once for each trial. */
 async function* waitingTrials(deps: RunningDeps, running: Running): AsyncGenerator<Trial> {
   const { job, evaluation, context } = running
   const { projectId: project_id, digest, rows } = evaluation.table
@@ -102,7 +110,7 @@ async function* waitingTrials(deps: RunningDeps, running: Running): AsyncGenerat
     if (waiting.length === 0) continue
     await checkWanted(deps, running)
     const values = new Map<number, Omit<Trial, 'seed'>>()
-    // A page may span two trials, so that it begins the dataset anew.
+    // A page may span two trials, and then starts the dataset again.
     for (const offset of new Set([index % rows, 0])) {
       const page = await deps.tables.queryStream({ project_id, digest, limit, offset }, context)
       for await (const row of page)
@@ -127,13 +135,13 @@ function columnsOf(row: JsonText): Record<string, unknown> {
   return Columns.parse(row.value())
 }
 
-/** Whoever deletes the evaluation's call does not want its rows either. @throws where it is gone. */
+/** An evaluation whose call was deleted needs no rows. @throws when the call is gone. */
 async function checkWanted({ calls }: RunningDeps, { job, context }: Running): Promise<void> {
   const { call } = await calls.read({ project_id: job.project_id, id: job.call_id }, context)
   if (call == null) throw new EvaluationDeleted(`Evaluation ${job.call_id} was deleted`)
 }
 
-/** Nobody wants to know how it would have ended. */
+/** The call of the evaluation was deleted, so its result is not needed. */
 export class EvaluationDeleted extends Error {}
 
 function recorded({ job }: Running): RecordedCalls {
@@ -148,7 +156,7 @@ function recorded({ job }: Running): RecordedCalls {
   })
 }
 
-/** Feedback goes first: a row whose calls are there is never looked at again. */
+/** Feedback is written first: a row whose calls exist is never evaluated again. */
 async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Trial): Promise<void> {
   const { job, evaluation, context, opRef } = running
   const { project_id, call_id } = job
@@ -195,7 +203,7 @@ const Counts = z.looseObject({
   status_counts: z.object({ success: z.int(), error: z.int() }).catch({ success: 0, error: 0 }),
 })
 
-/** What every row came to, in order, without texts, which are not summarized. */
+/** The result of every row, in order, without texts, which are not summarized. */
 async function readOutcomes(
   { calls }: RunningDeps,
   { job, evaluation, context }: Running,

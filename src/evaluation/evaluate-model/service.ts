@@ -2,29 +2,31 @@ import { conflict, invalidRequest, notFound, tooManyRequests } from '../../error
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
-import { nowIso } from '../../time.ts'
-import { opShortName } from '../../trace/calls/fields.ts'
-import { startPart } from '../../trace/calls/parts.ts'
+import { isoIn, nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
+import { opShortName } from '../../trace/calls/sql/derived.ts'
+import { startPart } from '../../trace/calls/write/parts.ts'
 import { EVALUATE } from '../../trace/evaluation-runs/evaluation-calls.ts'
 import type { Query } from '../../trace/query-language/wire.ts'
 import { principalOf } from '../background-context.ts'
+import { defineEvaluationJobs, type EvaluationJobsDeps } from './evaluation-jobs.ts'
 import { loadEvaluation, rowsOfEvaluation } from './load-evaluation.ts'
-import * as queries from './queries.ts'
-import { createEvaluationRunner, type RunnerDeps } from './runner.ts'
 import type * as wire from './wire.ts'
 
-/** Evaluations that run or wait to. */
+/** Evaluations that run or wait. */
 const OPEN_MAX = 1000
+
+/** A job becomes due once its call is written, and after this time if the server ends in between. */
+const CALL_WRITE_MS_MAX = 60_000
 
 export type EvaluateModel = ReturnType<typeof createEvaluateModel>
 
-/** Evaluations that run on the server, and go on when it is started again. */
-export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'queryStats'> }) {
-  const { control, calls, ops } = deps
-  const runner = createEvaluationRunner(deps)
+/** Evaluations that run on the server, and continue after a restart. */
+export function createEvaluateModel(deps: EvaluationJobsDeps & { calls: Pick<Calls, 'queryStats'> }) {
+  const { calls, ops } = deps
+  const jobs = defineEvaluationJobs(deps)
 
-  /** @throws 400 for a call that is no evaluation. */
+  /** @throws 400 for a call that is not an evaluation. */
   async function readEvaluation({ project_id, call_id }: wire.EvaluationCallReq, context: CallContext) {
     const { call } = await calls.read({ project_id, id: call_id }, context)
     if (call != null && !opShortName(call.op_name).includes(EVALUATE))
@@ -33,11 +35,11 @@ export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'que
   }
 
   return {
-    /** Answers when the evaluation is sure to run. @throws as {@link loadEvaluation}, and 429 for too many. */
+    /** Resolves when the evaluation is stored. @throws as {@link loadEvaluation}, and 429 for too many. */
     async evaluate(req: wire.EvaluateModelReq, context: CallContext) {
       const { project_id } = req
       const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
-      if ((await queries.countJobs(control)) >= OPEN_MAX)
+      if ((await jobs.countOpen()) >= OPEN_MAX)
         throw tooManyRequests(`${OPEN_MAX} evaluations are waiting already`, 60)
       const call_id = newId()
       const start = {
@@ -49,22 +51,20 @@ export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'que
         attributes: new JsonText(stringify({ _weave_eval_meta: { evaluate_model_worker: true } })),
         inputs: new JsonText(stringify({ self: evaluationRef, model: modelRef })),
       }
-      const job = {
-        call_id,
+      const payload = {
         project_id,
         evaluation_ref: evaluationRef,
         model_ref: modelRef,
         ...principalOf(context),
-        created_at: start.started_at,
       }
-      // A job whose call was not written any more is dropped; a call without a job would run forever.
-      await queries.insertJob(control, job)
-      await calls.writeParts([startPart(start, job.user, [])])
-      runner.take(job)
+      // A job whose call was never written is dropped; a call without a job would run forever.
+      await jobs.add([{ id: call_id, payload, runAt: isoIn(CALL_WRITE_MS_MAX) }])
+      await calls.writeParts([startPart(start, payload.user, [])])
+      await jobs.makeDue(call_id)
       return { call_id }
     },
 
-    /** Of any evaluation, whoever runs it. */
+    /** Of any evaluation, wherever it runs. */
     async status(req: wire.EvaluationCallReq, context: CallContext): Promise<wire.EvaluationStatusRes> {
       const call = await readEvaluation(req, context)
       if (call === undefined) return { status: { code: 'not_found' } }
@@ -78,16 +78,14 @@ export function createEvaluateModel(deps: RunnerDeps & { calls: Pick<Calls, 'que
       return { status: { code: 'running', completed_rows: count, total_rows: Math.max(total, count) } }
     },
 
-    /** Ends an evaluation that runs here; what its rows came to stays. */
+    /** Ends an evaluation that runs here; results of rows stay. */
     async cancel(req: wire.EvaluationCallReq, context: CallContext) {
       const call = await readEvaluation(req, context)
       if (call === undefined) throw notFound('Evaluation', req.call_id)
-      if (!runner.cancel(call.id) && call.ended_at === null)
+      if (call.ended_at === null && !(await jobs.cancel(call.id, 'The evaluation was cancelled')))
         throw conflict(`Evaluation ${call.id} is run by a client, not here`)
       return {}
     },
-
-    start: runner.start,
   }
 }
 

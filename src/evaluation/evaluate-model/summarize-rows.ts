@@ -3,7 +3,7 @@ import { autoSummarize, type Summary } from '../auto-summarize.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 
 /**
- * The summary of an evaluation from what its rows came to, as the Python client's `Evaluation.summarize` has it: each
+ * The summary of an evaluation from the results of its rows, as the Python client's `Evaluation.summarize` has it: each
  * scorer's results under its name, then what else the rows have. A row that failed counts as one without scores.
  */
 export function summarizeRows(rows: readonly unknown[], scorers: readonly Pick<Scorer, 'name'>[]): Summary {

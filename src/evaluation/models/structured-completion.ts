@@ -28,15 +28,15 @@ export const StructuredCompletionModel = z.looseObject({
 })
 export type StructuredCompletionModel = z.output<typeof StructuredCompletionModel>
 
-/** What a row is asked with: the user's words, and values for the template's placeholders. */
+/** The input of a row: the user's words, and values for the template's placeholders. */
 export interface ModelInput {
   user_input?: unknown
   template_vars: Record<string, unknown>
 }
 
 /**
- * Asks the model that an `LLMStructuredCompletionModel` names: its template first, with placeholders filled in, then the
- * user's messages. The answer is a text, or with `response_format: json_object` what it says.
+ * Asks the model that an `LLMStructuredCompletionModel` names: its template first, with placeholders filled in, then
+ * the user's messages. The answer is a text, or with `response_format: json_object` the parsed JSON.
  * @throws ClientError for input that makes no messages, and for an answer that is none.
  */
 export async function predictStructured(

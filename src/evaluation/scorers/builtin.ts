@@ -9,7 +9,7 @@ import type { Scored } from './scorer.ts'
 /** Comparing takes the product of both lengths. */
 const COMPARED_CHARS_MAX = 100_000
 
-/** Expressions that backtrack without end are given up, long before the thread is that they run on. */
+/** An expression that backtracks without end is ended long before the time limit of its thread. */
 const REGEX_MS_MAX = 50
 
 /** A score by fixed rules. */
@@ -18,7 +18,7 @@ type Compared = Pick<Scored, 'output' | 'inputs'>
 
 const ColumnMap = z.record(z.string(), z.string()).nullish()
 
-/** Fields of the classes of scorers below; what they compare with is the column `target`, or what `column_map` says. */
+/** Fields of the scorer classes below; they compare with the column `target`, or the one that `column_map` names. */
 const Fields = {
   StringMatchScorer: z.looseObject({ column_map: ColumnMap }),
   LevenshteinScorer: z.looseObject({ column_map: ColumnMap }),
@@ -98,7 +98,7 @@ export const OWN_CLASSES: readonly string[] = [
 ]
 
 /**
- * What a scorer of a builtin class does; undefined for any other class.
+ * The function of a builtin scorer class; undefined for any other class.
  * @throws 400 for fields that the class does not take.
  */
 export function builtinRule(className: string, value: unknown): Rule | undefined {
@@ -112,7 +112,7 @@ function isClassName(name: string): name is ClassName {
 
 function ruleOf<Name extends ClassName>(className: Name, value: unknown): Rule {
   const fields = checked(Fields[className], value, className)
-  // Both tables have the same names, which the checker does not follow through a generic index.
+  // Both tables have the same names, which the type checker cannot follow through a generic index.
   return RULES[className](fields as never)
 }
 

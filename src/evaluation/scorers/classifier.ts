@@ -9,12 +9,12 @@ import { Judge, judgeMessages, mediaKindsOf } from './judge.ts'
 import { judgesModel } from './judges-model.ts'
 import type { Said, Scored, Scorer } from './scorer.ts'
 
-/** Classifiers of one monitor; a prompt with more of them is answered badly. */
+/** Classifiers of one monitor; models answer a prompt with more of them badly. */
 const CLASSIFIERS_MAX = 100
 
 const Monitor = z.looseObject({ scorers: z.array(z.string()).min(1).max(CLASSIFIERS_MAX) })
 
-/** What the model says of one classifier. */
+/** The model's verdict on one classifier. */
 const Verdict = z.looseObject({
   is_match: z.boolean(),
   confidence: z.number().min(0).max(1).nullish(),
@@ -26,15 +26,15 @@ interface Classifier {
   name: string
   ref: string
   judge: Judge
-  /** The same text for classifiers that ask the same model. */
+  /** Classifiers with the same key ask the same model. */
   modelKey: string
   model: StructuredCompletionModel
 }
 
 /**
- * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says whether
- * it applies.
- * @throws 400 for scorers that are no judges with a text as prompt, 404 for what is not there.
+ * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says
+ * whether it applies.
+ * @throws 400 for scorers that are no judges with a text as prompt, 404 for unknown things.
  */
 export async function classifierOf(
   { objects }: { objects: Pick<Objects, 'read'> },
@@ -88,7 +88,7 @@ async function loadClassifier(
   }
 }
 
-/** What a classifier asks of what is scored. */
+/** The question of a classifier. */
 function questionOf({ name, judge }: Classifier, scored: Scored): { name: string; question: string } {
   const texts = judgeMessages(judge, scored).map((message) => contentOf(message))
   return { name, question: texts.join('\n') }
@@ -116,7 +116,7 @@ function verdictsIn(
   return Object.fromEntries(classifiers.map(({ name }) => [name, verdicts[name] ?? { is_match: false }]))
 }
 
-/** Models write code fences around JSON even where they are told not to. */
+/** Models write code fences around JSON even where the prompt forbids it. */
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))

@@ -9,7 +9,7 @@ import type { Scored } from './scorer.ts'
 const MEDIA_MAX = 32
 const BYTES_MAX = 64 * 1024 * 1024
 
-/** Values looked at while searching for media. */
+/** Values visited while searching for media. */
 const VALUES_MAX = 100_000
 
 const KINDS = ['image', 'audio', 'video'] as const
@@ -36,13 +36,13 @@ const AUDIO_FORMATS: Record<string, string> = { mpeg: 'mp3', 'x-wav': 'wav', wav
 
 interface MediaRequest {
   kinds: ReadonlySet<MediaKind>
-  /** Where media stand, as JSON paths below `inputs`, or below `output`; everywhere in the inputs without any. */
+  /** Where to look for media, as JSON paths below `inputs` or `output`; all inputs where empty. */
   paths: readonly string[]
   project_id: string
 }
 
 /**
- * The media of what is scored, as parts of a message.
+ * The media of a scored call, as parts of a message.
  * @throws 400 for a path that leads to something else, or a file that is not here; 413 for too many or too large ones.
  */
 export async function mediaParts(

@@ -19,7 +19,7 @@ export const Judge = z.looseObject({
 })
 export type Judge = z.output<typeof Judge>
 
-/** What a judge is asked. @throws 400 for a placeholder without a value. */
+/** The prompt of a judge. @throws 400 for a placeholder without a value. */
 export function judgeMessages(
   { scoring_prompt, column_map }: Judge,
   { output, inputs }: { output: unknown; inputs: Record<string, unknown> },
@@ -34,7 +34,7 @@ export function judgeMessages(
   }))
 }
 
-/** The kinds of media that a judge is to see. */
+/** The kinds of media that a judge receives. */
 export function mediaKindsOf(judge: Judge): ReadonlySet<MediaKind> {
   return new Set([
     ...(judge.enable_image_input_scoring ? (['image'] as const) : []),

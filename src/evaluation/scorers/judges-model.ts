@@ -4,8 +4,8 @@ import { StructuredCompletionModel } from '../models/structured-completion.ts'
 import { type Published, readPublished } from '../published.ts'
 
 /**
- * The model of a judge, which stands in it or is a ref.
- * @throws 400 for what is no model that this server can ask, 404 for what is not there.
+ * The model of a judge, given inline or as a ref.
+ * @throws 400 for a model that this server cannot ask, 404 for one that does not exist.
  */
 export async function judgesModel(
   objects: Pick<Objects, 'read'>,

@@ -23,9 +23,9 @@ export interface LoadingDeps {
 }
 
 /**
- * The scorer that a ref names: of a builtin class, a judge, a classifier monitor, a scorer behind a URL, or Python code where
- * the server may run that.
- * @throws 400 for what cannot score here, 404 for what is not there.
+ * The scorer that a ref names: of a builtin class, a judge, a classifier monitor, a scorer behind a URL, or Python code
+ * where the server may run that.
+ * @throws 400 for what cannot score here, 404 for unknown things.
  */
 export async function loadScorer(
   deps: LoadingDeps,

@@ -20,7 +20,7 @@ const RETRY_MS = 500
 /** Wire: of a request and of a reply. */
 const BODY_BYTES_MAX = 1024 * 1024
 
-/** A token is asked for again this long before it ends. */
+/** A token is renewed this long before it expires. */
 const TOKEN_MARGIN_S = 30
 const TOKENS_MAX = 1000
 
@@ -59,7 +59,7 @@ export interface RemoteDeps {
 
 export type RemoteScorers = ReturnType<typeof createRemoteScorers>
 
-/** Scorers behind a URL, which are sent what is to be scored. Wire: the contract is that of weave's `RemoteScorer`. */
+/** Scorers behind a URL, which receive the call to score. Wire: the contract is that of weave's `RemoteScorer`. */
 export function createRemoteScorers({ outbound, secrets }: RemoteDeps) {
   const tokens = new LRUCache<string, string>({ max: TOKENS_MAX })
 
@@ -160,7 +160,7 @@ function requestText(
   return text
 }
 
-/** What is scored, as text alone. */
+/** The scored call, as text alone. */
 function targetOf({ turn, call, inputs, output }: Scored, context: ScoringContext): object {
   if (turn !== undefined) return { scoring_target: { type: 'agent_turn', schema_version: 1, payload: turn } }
   return {
@@ -196,7 +196,7 @@ function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 429
 }
 
-/** Wire: what an error says is not read. */
+/** Wire: the body of an error is not read. */
 function refused(who: string, { status }: OutboundReply) {
   const message = `${who} answered with status ${status}`
   return mayPass(status) ? dependencyFailed(message, undefined) : invalidRequest(message)

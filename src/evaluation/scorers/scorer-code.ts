@@ -86,7 +86,7 @@ export function createScorerCode(deps: {
   }
 }
 
-/** What the program is sent, beside what is scored. */
+/** The program's input beside the scored call. */
 interface Code {
   source: string
   name: string

@@ -7,17 +7,17 @@ import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
-/** Processes at once; what each of them runs may take 2 GiB of memory. */
+/** Processes at once; the code in each may take 2 GiB of memory. */
 const PROCESSES_MAX = 2
 
-/** The program gives up earlier by itself. */
+/** The program has a shorter time limit of its own. */
 const SECONDS_MAX = 70
 
-/** What runs the code of scorers. */
+/** How the code of scorers is run. */
 export interface ScorerPython {
   /** The Python; undefined while it is not installed. */
   find: () => string | undefined
-  /** `required`: code is refused where the system cannot confine it; `none`: it may do what the server's user may. */
+  /** `required`: code is refused where the system cannot confine it; `none`: it has the rights of the server's user. */
   confinement: 'required' | 'none'
 }
 
@@ -27,7 +27,7 @@ interface Process {
   end(): void
 }
 
-/** Programs that run the code of scorers; they are started when there is something to do, and stay until the end. */
+/** Programs that run the code of scorers; each is started when first needed and kept until disposal. */
 export function createScorerProcesses({ find, confinement }: ScorerPython) {
   const turns = pLimit(PROCESSES_MAX)
   const idle: Process[] = []
@@ -78,9 +78,9 @@ function startProcess(python: string, confinement: ScorerPython['confinement']):
       reject(dependencyFailed(`Python did not start: ${messageOf(error)}`, error)),
     )
   })
-  // Whoever asks hears of it.
+  // The caller gets the error.
   failed.catch(() => undefined)
-  // A program that ends without reading is told by its answer.
+  // A program that ended without reading shows in its missing answer.
   child.stdin.on('error', () => undefined)
   return {
     async ask(request) {

@@ -3,7 +3,7 @@ import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../asking.ts'
 import type { AgentTurn } from '../call-scoring/agent-turn.ts'
 
-/** What is scored: what a model put out, and what it was asked with or the row of the dataset. */
+/** The input of a scorer: a model's output, and the call's inputs or the row of the dataset. */
 export interface Scored {
   output: unknown
   /** By name of argument or column. */
@@ -14,15 +14,15 @@ export interface Scored {
   turn?: AgentTurn
 }
 
-/** What scoring is a part of. */
+/** The call that the scoring is a part of. */
 export interface ScoringContext {
   /** Asks a model, as a call below that of the scoring. */
   ask: Ask
   project_id: string
-  /** The scoring's own call, the same however often it is tried. */
+  /** The id of the scoring's own call, the same in every attempt. */
   callId: string
   traceId: string
-  /** The version of the monitor that wants the score, where one does. */
+  /** The version of the monitor that defined the task, where one did. */
   monitor?: { name: string; version_digest: string } | undefined
   signal: AbortSignal
 }
@@ -40,7 +40,7 @@ export type TypedScores = Pick<
 
 /** What becomes one feedback. */
 export interface Said {
-  /** Of the scorer that says it. */
+  /** Of the scorer. */
   ref: string
   output: unknown
   typed?: TypedScores
@@ -48,7 +48,7 @@ export interface Said {
 
 /** Something that scores. */
 export interface Scorer {
-  /** Under which results keep what it says. */
+  /** The name under which results store its output. */
   name: string
   /** Of the object, or of the op that it is. */
   ref: string
@@ -56,6 +56,6 @@ export interface Scorer {
   opName: string
   /** @throws ClientError that says why this cannot be scored. */
   score(scored: Scored, context: ScoringContext): Promise<unknown>
-  /** What its output says, where that is more than one feedback with the output. */
+  /** Its output as several feedback entries, where that is not the output alone. */
   said?(output: unknown): Said[]
 }

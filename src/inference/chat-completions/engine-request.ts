@@ -32,7 +32,7 @@ export function engineRequest(
   }
   return withoutNulls({
     ...engineFields(req, engine, abilities),
-    // Wire: the engine's default would contradict a request that only asks to continue.
+    // Wire: the engine's default would contradict a request that only asks to continue a message.
     add_generation_prompt: req.add_generation_prompt ?? (req.continue_final_message === true ? false : null),
     ...(isRollout(req, engine) && {
       // Rollouts are trained on by token id, which text cannot be turned back into.
@@ -46,7 +46,7 @@ export function engineRequest(
   })
 }
 
-/** Whether what is sampled may be trained on: a checkpoint answers, and is asked for log-probabilities. */
+/** Whether the sample may be trained on: a checkpoint answers, and log-probabilities are requested. */
 export function isRollout(
   req: Pick<ChatCompletionReq, 'logprobs'>,
   engine: Pick<EngineModel, 'isTrained'>,

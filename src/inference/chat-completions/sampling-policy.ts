@@ -1,11 +1,11 @@
 import { formatType } from '../sampling-wire.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
-/** What a choice says of how it was sampled, for whoever trains on it. */
+/** How a choice was sampled, for clients that train on it. */
 export interface SamplingPolicy {
   /** The step of the model that answered. */
   step: number
-  /** Parameters by which tokens came from another distribution than their log-probabilities tell. */
+  /** Parameters by which tokens were drawn from another distribution than their log-probabilities describe. */
   biased_by: string[]
 }
 

@@ -43,7 +43,7 @@ export function createChatCompletions({ gateway, abilities, traced }: ChatComple
     /** @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses. */
     create,
 
-    /** The same as a call of its project, where the server is told to keep them. */
+    /** The same as a call of its project, where tracing of completions is configured. */
     createTraced: traced('chat.completions.create', create),
   }
 }

@@ -18,7 +18,7 @@ export interface CompletionsDeps {
   traced: Traced
 }
 
-/** OpenAI's older endpoint: a text goes on, without a conversation around it. */
+/** OpenAI's older endpoint: a text is continued, without a conversation. */
 export function createCompletions({ gateway, abilities, traced }: CompletionsDeps) {
   const create: Complete<CompletionReq> = (req, context, listener) => {
     const request_id = requestIdOf(req, context)
@@ -36,7 +36,7 @@ export function createCompletions({ gateway, abilities, traced }: CompletionsDep
   }
 
   return {
-    /** A call of its project, where the server is told to keep them. @throws as chat completions. */
+    /** A call of its project, where tracing of completions is configured. @throws as chat completions. */
     createTraced: traced('completions.create', create),
   }
 }

@@ -7,10 +7,10 @@ import type { EmbeddingsReq } from './wire.ts'
 
 export type Embeddings = ReturnType<typeof createEmbeddings>
 
-/** Vectors of texts, where the model makes them. */
+/** Vectors of texts, where the model supports embeddings. */
 export function createEmbeddings({ gateway }: { gateway: Gateway }) {
   return {
-    /** @throws 400 for a model that makes none; 404, 429 and 503 as chat completions. */
+    /** @throws 400 for a model without embeddings; 404, 429 and 503 as chat completions. */
     async create({ user: _, ...req }: EmbeddingsReq, context: CallContext): Promise<RawReply> {
       try {
         return await gateway.send(
@@ -24,7 +24,7 @@ export function createEmbeddings({ gateway }: { gateway: Gateway }) {
           context,
         )
       } catch (error) {
-        // Wire: an engine whose model makes no embeddings does not have the path at all.
+        // Wire: an engine whose model makes no embeddings does not have the path.
         if (error instanceof ClientError && error.status === 404 && error.param === null)
           throw invalidRequest('This model makes no embeddings', 'model')
         throw error

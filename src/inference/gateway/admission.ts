@@ -1,16 +1,16 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
 
-/** Requests that are being answered or wait for it. */
+/** Requests in progress or waiting. */
 const IN_FLIGHT_MAX = 2_048
 
-/** A caller who comes back after this long finds most answers of that moment finished. */
+/** Retry-After, in seconds: most answers in progress have finished by then. */
 const RETRY_SECONDS = 2
 
-/** Meters that are remembered; beyond it those that have nothing to remember are dropped. */
+/** Meters kept in memory; beyond it, meters without usage are dropped. */
 const METERS_MAX = 10_000
 
-/** Who a request counts for. */
+/** The key and project that a request counts for. */
 export interface Payer {
   key: string
   /** `entity/project`; undefined when the request names none. */
@@ -19,20 +19,20 @@ export interface Payer {
 
 /** An admitted request. */
 export interface Place {
-  /** Ends it, with the tokens it has cost. */
+  /** Ends the request and counts the tokens it used. */
   leave(tokens: number): void
 }
 
 export type Admission = ReturnType<typeof createAdmission>
 
-/** Decides who may come in: a bound for all, and limits for each key and each project. */
+/** Admission control: a bound for all requests, and limits for each key and each project. */
 export function createAdmission(limits: { key: Limits; project: Limits }) {
   const ofKeys = createMeters('This key', limits.key)
   const ofProjects = createMeters('This project', limits.project)
   let inFlight = 0
 
   return {
-    /** Requests that are in, and how many may be. */
+    /** Requests admitted, and the maximum. */
     load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
 
     /** @throws 429 with the numbers. */
@@ -81,8 +81,8 @@ function createMeters(whose: string, limits: Limits) {
 }
 
 /**
- * Counts what runs, and keeps tokens in a bucket that refills within a minute. What a request costs is known at its end,
- * so the bucket may go below zero; whoever comes then waits until it is above.
+ * Counts what runs, and keeps tokens in a bucket that refills within a minute. The cost of a request is known at its
+ * end, so the bucket may go below zero; requests are then refused until it is above.
  */
 function createMeter(whose: string, { requestsMax, tokensPerMinute }: Limits): Meter {
   let running = 0

@@ -11,14 +11,16 @@ import { engineError, readText } from './engine-reply.ts'
 /** A request waits this long for an engine that is starting: about four starts of the small model on two cores. */
 const HOLD_MS_MAX = 120_000
 
-/** A request that no process has answered is sent again, but one that ends each of them must not go on for ever. */
+/**
+ * A request that no process has answered is sent again, a limited number of times: it may be what ends the processes.
+ */
 const TRIES_MAX = 3
 
-/** What an engine is asked. */
+/** A request to the engine. */
 export interface EngineRequest {
   /** The engine's endpoint. */
   path: string
-  /** The body for whoever answers. */
+  /** The body for the chosen target. */
   body: (engine: EngineModel) => Record<string, unknown>
 }
 
@@ -27,9 +29,12 @@ export interface EngagingDeps {
   loaded: LoadedAdapters
 }
 
-/** Finds the process that answers, has it load the adapter, and asks it; again where that is known to be safe. */
+/**
+ * Finds the process that serves the target, loads the adapter there and sends the request; again where that is known to
+ * be safe.
+ */
 export function createEngaging({ baseModels, loaded }: EngagingDeps) {
-  /** The process and the adapter in it that answer for a target; undefined stands for the bare base model. */
+  /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
   async function prepare(target: Target, signal: AbortSignal) {
     const hold = new AbortController()
     const timer = setTimeout(() => hold.abort(), HOLD_MS_MAX)
@@ -50,7 +55,7 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps) {
     try {
       return await loaded.use(process, checkpoint)
     } catch (error) {
-      // The adapter was sent to that process, but not the request.
+      // The adapter was loaded into that process, but the request was not sent.
       throw error instanceof PartLost
         ? new PartLost(error.message, { cause: error, request: 'unsent' })
         : error
@@ -66,10 +71,10 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps) {
       const reply = await process.post(request.path, sent, signal)
       if (reply.status === 200) return { process, reply, engineModel, release: use?.release }
       const text = await readText(reply)
-      // Wire: the engine fails over a constraint that it cannot compile, and goes on.
+      // Wire: the engine fails on a constraint that it cannot compile, and keeps running.
       if (reply.status >= 500 && isConstrained(body))
         throw invalidRequest('The engine cannot work with this constraint', 'structured_outputs')
-      // And over half a character, in whatever field.
+      // It also fails on half a surrogate pair, in any field.
       if (reply.status >= 500 && withoutLoneSurrogates(sent) !== sent)
         throw invalidRequest('The request has a surrogate without its other half')
       const refusal = engineError(reply.status, text)
@@ -103,7 +108,7 @@ function isUnknownModel(error: ClientError): boolean {
   return error.status === 404 && error.param === 'model'
 }
 
-/** The engine does not know an adapter that it has loaded: another hand has unloaded it. */
+/** The engine does not know an adapter that was loaded: it was unloaded by another client. */
 class AdapterGone extends Error {
   readonly process: InferenceProcess
   readonly use: AdapterUse

@@ -8,11 +8,11 @@ type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
 /** The weights that will answer, as the engine knows them. */
 export interface EngineModel {
   name: string
-  /** Whether they are a checkpoint's, and not a base model's. */
+  /** Whether they are those of a checkpoint rather than of a base model. */
   isTrained: boolean
 }
 
-/** What the engine may be asked for. */
+/** The features that the engine is configured for. */
 export interface EngineAbilities {
   priorityScheduling: boolean
   /** Whether requests may say how images, audio and video are processed. */
@@ -53,8 +53,8 @@ export function engineFields(
 }
 
 /**
- * A constraint as the engine takes it. Wire: what names the engine's backend is its own note of what it chose; white space
- * between the parts of an answer is there in JSON only.
+ * A constraint as the engine takes it. Wire: the field with the engine's backend is set by the engine itself; white
+ * space between tokens exists in JSON only.
  * @throws 400 for options that the engine has for all requests together, or not at all.
  */
 function constraintOf(options: NonNullable<SamplingReq['structured_outputs']>): Record<string, unknown> {
@@ -74,7 +74,7 @@ function constraintOf(options: NonNullable<SamplingReq['structured_outputs']>): 
   throw invalidRequest(`structured_outputs.${name} is not supported: ${reason}`, 'structured_outputs')
 }
 
-/** Every stream is counted; whoever did not ask for it does not see it. */
+/** Every stream is counted; the usage is removed for clients that did not ask for it. */
 function countedStream(req: SamplingReq): Record<string, boolean> {
   const continuous_usage_stats = wantsUsage(req) && (req.stream_options?.continuous_usage_stats ?? false)
   return { include_usage: true, continuous_usage_stats }
@@ -90,7 +90,7 @@ function wantsUsage({ stream_options }: SamplingReq): boolean {
   return stream_options != null && (stream_options.include_usage ?? true)
 }
 
-/** How the reply to a request comes. */
+/** Whether the reply is streamed. */
 export function streamOf(req: SamplingReq): 'none' | 'with-usage' | 'without-usage' {
   if (req.stream !== true) return 'none'
   return wantsUsage(req) ? 'with-usage' : 'without-usage'

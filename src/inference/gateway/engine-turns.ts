@@ -1,10 +1,10 @@
 import type { BaseModels } from '../../training/base-models/service.ts'
 import { createTurns, type EngineLoad, type Turns } from './turns.ts'
 
-/** Answers that an engine has at a time, in batches: one is computed, and the next is there when it ends. */
+/** Batches of answers that an engine has at a time: one is computed while the next one waits. */
 const BATCHES_MAX = 2
 
-/** The turns at the engine of each base model. */
+/** The slots of the engine of each base model. */
 export function createEngineTurns(baseModels: Pick<BaseModels, 'inference'>) {
   const turnsOfEngines = new Map<string, Turns>()
 

@@ -5,13 +5,13 @@ import type { Marker, TokenUsage } from './marks.ts'
 
 const DONE = '[DONE]'
 
-/** A client that reads slower than the engine writes makes the engine's bytes wait here, up to this many. */
+/** When a client reads more slowly than the engine writes, up to this many of the engine's bytes are buffered. */
 const BUFFER_BYTES = 64 * 1024
 
-/** A stream that has been silent for this long says that it lives: proxies cut silent ones after 30 to 60 s. */
+/** A stream that has been silent for this long gets a comment: proxies close silent ones after 30 to 60 s. */
 const KEEP_ALIVE_MS = 15_000
 
-/** A client that has not read for this long has left its place at the engine to nobody. */
+/** A client that has not read for this long is disconnected, which frees its slot at the engine. */
 const READER_MS_MAX = 60_000
 
 const ENCODER = new TextEncoder()
@@ -23,9 +23,9 @@ const KEEP_ALIVE = ENCODER.encode(': keep-alive\n\n')
 export interface StreamEnd {
   /** Undefined when it was cut before the engine had counted. */
   usage: TokenUsage | undefined
-  /** About the number of tokens that were passed on. */
+  /** Approximate number of tokens passed on. */
   events: number
-  /** When the first one was, by `performance.now()`; absent for a reply in one piece. */
+  /** Time of the first token, by `performance.now()`; absent for a reply in one piece. */
   firstAt?: number
 }
 
@@ -36,8 +36,8 @@ export interface RelayOptions {
 }
 
 /**
- * Passes a completion's events on as they come, and no faster than they are read. Wire: an error after the first event
- * is an event too, and `[DONE]` still follows.
+ * Forwards a completion's events as they arrive, with backpressure. Wire: an error after the first event is an event
+ * too, and `[DONE]` still follows.
  */
 export function relayEvents(read: EngineReply['read'], options: RelayOptions): ReadableStream<Uint8Array> {
   const relay = createRelay(options.marker)
@@ -129,7 +129,7 @@ function createRelay(marker: Marker) {
   return {
     end,
 
-    /** What a chunk becomes, all of its events in one piece, so that none costs a write of its own. */
+    /** The rewritten events of a chunk, joined, so that none costs a write of its own. */
     pass(chunk: Uint8Array): Uint8Array | undefined {
       const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
       const renamed = isWithin ? undefined : marker.renamed(bytes)

@@ -4,7 +4,7 @@ import { isRecord } from '../../is-record.ts'
 import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
 import { createPromptIdNoter, PROMPT_IDS, type PromptIdNotes } from './prompt-ids.ts'
 
-/** Logprobs and ids are many numbers that must not change, so they stay the engine's own text. */
+/** Logprobs and ids are many numbers that must not change, so their text is copied from the engine's. */
 const KEEP: KeepShape = {
   choices: { '*': { logprobs: 'text', token_ids: 'text' } },
   prompt_logprobs: 'text',
@@ -21,18 +21,18 @@ const Usage = z.object({
 /** Tokens of one request. */
 export interface TokenUsage {
   prompt_tokens: number
-  /** The part of the prompt that the engine had computed before. */
+  /** The part of the prompt that was in the engine's prefix cache. */
   cached_tokens: number
   completion_tokens: number
   /** The part of the completion that was reasoning. */
   reasoning_tokens: number
 }
 
-/** What the engine's reply does not say. */
+/** Fields that the engine's reply does not have. */
 export interface ReplyMarks {
   /** The name that the client asked for. */
   model: string
-  /** What the engine calls it. */
+  /** The engine's name for it. */
   engineModel: string
   /** Added to each choice at its end. */
   choice: Record<string, unknown>
@@ -43,18 +43,18 @@ export interface ReplyMarks {
 }
 
 export interface Marked {
-  /** For the client; undefined for a chunk that it did not ask for. */
+  /** The chunk for the client; undefined for one that it did not ask for. */
   text: string | undefined
   usage: TokenUsage | undefined
 }
 
-/** What an engine calls itself; undefined until it has said so. */
+/** The engine's fingerprint; undefined until a reply has named it. */
 export interface Fingerprint {
   text: string | undefined
 }
 
 export interface MarkerOptions {
-  /** What becomes of the chunk that holds nothing but the usage. */
+  /** How the chunk with nothing but the usage is handled. */
   usageChunk: 'keep' | 'drop'
   /** Shared by all replies of one engine. */
   fingerprint: Fingerprint
@@ -62,7 +62,7 @@ export interface MarkerOptions {
 
 export type Marker = ReturnType<typeof createMarker>
 
-/** Puts our marks on a reply or on the chunks of a stream, and finds its usage. */
+/** Rewrites a reply or the chunks of a stream, and reads its usage. */
 export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
   const engineName = Buffer.from(`"model":${JSON.stringify(marks.engineModel)}`)
   const clientName = Buffer.from(`"model":${JSON.stringify(marks.model)}`)
@@ -70,9 +70,9 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
 
   return {
     /**
-     * One event of a stream under the client's name for the model, where nothing else changes; undefined where it may.
-     * Most events are such, and reading them would take longer than all else that happens to them. Inside a JSON string
-     * every quote is escaped, so what is looked for are keys.
+     * One event of a stream with the client's name for the model, where nothing else changes; undefined where more may
+     * change. Most events are such, and parsing them would take longer than all other work on them. Inside a JSON
+     * string every quote is escaped, so a match is always a key.
      */
     renamed(event: Buffer): Buffer | undefined {
       if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
@@ -85,7 +85,7 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
       return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
     },
 
-    /** @throws 503 for what is no JSON: the engine, or a proxy before it, is not what it should be. */
+    /** @throws 503 for invalid JSON: it did not come from a working engine. */
     mark(text: string): Marked {
       const keep = NUMBERS.test(text) ? KEEP : undefined
       const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
@@ -120,7 +120,7 @@ function parsed(text: string, keep: KeepShape | undefined): unknown {
   }
 }
 
-/** Where there are none, reading and writing the text as it is costs a quarter. */
+/** Lists of numbers, whose text must be kept. A text without any is parsed plainly, at a quarter of the cost. */
 const NUMBERS = /(?:logprobs|token_ids)":[[{]/
 
 const EVENT_END = Buffer.from('\n\n')

@@ -1,7 +1,7 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { Target } from '../models/served-models.ts'
 
-/** Whom a request counts for. */
+/** The project and key that a request counts for. */
 export interface Project {
   entity: string
   project: string

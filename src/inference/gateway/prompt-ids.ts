@@ -2,20 +2,20 @@ import { isRecord } from '../../is-record.ts'
 import { JsonText } from '../../lossless-json.ts'
 
 /**
- * What a reply says of the token ids that the policy was prompted with. Only choices travel into training, so the ids
- * stand on each of them (docs/rl-quirks.md).
+ * The token ids of the prompt in a reply. Only choices reach training, so each of them carries the ids
+ * (docs/rl-quirks.md).
  */
 export interface PromptIdNotes {
   /** Whether the engine's own member of the reply is passed on: the client asked for it. */
   isAsked: boolean
 }
 
-/** Where the engine's text names what a reply was prompted with. */
+/** Where the engine's text has the token ids of the prompt. */
 export const PROMPT_IDS = 'prompt_token_ids'
 
-/** Notes the ids of one reply or stream. Choices keep what the engine sent: the ids are never parsed. */
+/** Keeps the ids of one reply or stream as the engine's text: they are never parsed. */
 export function createPromptIdNoter({ isAsked }: PromptIdNotes) {
-  /** By the index of choices whose first token has not come yet. */
+  /** By the index of choices whose first token has not arrived yet. */
   const awaited = new Map<unknown, JsonText>()
 
   return {
@@ -43,7 +43,7 @@ export function createPromptIdNoter({ isAsked }: PromptIdNotes) {
   }
 }
 
-/** Wire: clients that put a stream together keep no unknown member of its choices, but those of its tokens. */
+/** Wire: clients that assemble a stream drop unknown members of its choices, but keep those of its tokens. */
 function withIds(logprobs: string, ids: string): string | undefined {
   const [found] = FIRST_TOKEN.exec(logprobs) ?? []
   return found === undefined ? undefined : `${found}"${PROMPT_IDS}":${ids},${logprobs.slice(found.length)}`

@@ -26,30 +26,30 @@ export interface GatewayDeps extends EngagingDeps {
 export interface GatewayRequest extends EngineRequest {
   /** As the client named it; the default base model where it did not. */
   model: string | null | undefined
-  /** Answers that are made at once for it. */
+  /** Answers that are generated at once for it. */
   answers: number
-  /** What becomes of the usage at the end of a stream; `none` for a reply in one piece. */
+  /** How the usage at the end of a stream is handled; `none` for a reply in one piece. */
   stream: 'none' | 'with-usage' | 'without-usage'
-  /** What each choice of the reply says beside the engine's words. */
+  /** Added to each choice of the reply. */
   choiceMarks?: (target: Target) => Record<string, unknown>
-  /** What else becomes of the reply of a target. */
+  /** How a reply of the target is handled further. */
   replyMarks?: (target: Target) => Pick<ReplyMarks, 'promptIds' | 'dropsReasoning'>
   listener?: GatewayListener | undefined
 }
 
-/** Whoever sends a request on behalf of something else. */
+/** A caller inside the server that sends a request for other work. */
 export interface GatewayListener {
-  /** Whom the request counts for, in place of what its headers say. */
+  /** The project and key that the request counts for, in place of those of its headers. */
   project?: Project
-  /** Hears that the request has been let in, which weights will answer, and whom it counts for. */
+  /** Called when the request has been admitted, with the weights that will answer and what it counts for. */
   onAdmitted?: (target: Target, project: Project | undefined) => void
-  /** Hears what it cost, when the engine has counted. */
+  /** Called with the usage, once the engine has counted. */
   onUsage?: (usage: TokenUsage) => void
 }
 
 export type Gateway = ReturnType<typeof createGateway>
 
-/** The door in front of the inference engines: who may come in, which weights answer, and what it cost. */
+/** The gateway in front of the inference engines: admission, choice of weights, and usage. */
 export function createGateway(deps: GatewayDeps) {
   const { served, loaded, baseModels, admission, usage, projectOf } = deps
   const engage = createEngaging(deps)
@@ -57,7 +57,7 @@ export function createGateway(deps: GatewayDeps) {
   const speeds = createSpeeds()
   const fingerprintOf = createFingerprints()
 
-  /** What one request holds until it has ended, in whatever way. */
+  /** What one request holds until it has ended, in any way. */
   function open({ listener }: GatewayRequest, target: Target, context: CallContext) {
     const project = listener?.project ?? projectOf(context, target)
     const payer = { key: context.caller.keyId, project: project && `${project.entity}/${project.project}` }
@@ -69,11 +69,11 @@ export function createGateway(deps: GatewayDeps) {
     const bytes = Number(context.header('content-length') ?? 0)
     let isOpen = true
     return {
-      /** Whom it counts for, among those who wait for the engine. */
+      /** The owner that it counts for in the queue for the engine. */
       group: payer.project ?? payer.key,
       signal: AbortSignal.any([context.signal, client.signal]),
       hold: (release: (() => void) | undefined) => void (release && held.push(release)),
-      /** Undefined for a request that has cost nothing. */
+      /** Undefined for a request that used nothing. */
       end(spent: StreamEnd | undefined): void {
         if (!isOpen) return
         isOpen = false
@@ -92,12 +92,12 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   return {
-    /** What is being answered at this moment, and how much may be. */
+    /** Answers in progress, and their limit. */
     load: () => ({ ...admission.load(), engines: turns.loads() }),
-    /** How fast a model has answered of late, by {@link nameOf}; undefined when it has not. */
+    /** How fast a model has answered recently, by {@link nameOf}; undefined when it has not. */
     speedsOf: speeds.of,
 
-    /** Makes a first token with an adapter, which takes seconds, before anybody waits for it. */
+    /** Makes a first token with an adapter, which takes seconds, before the first request needs it. */
     async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
       await baseModels.untilAvailable(signal)
       const process = await baseModels.inference(baseModel).ready(signal)
@@ -114,7 +114,7 @@ export function createGateway(deps: GatewayDeps) {
     },
 
     /**
-     * Sends a request to the engine of its model and passes on what it answers.
+     * Sends a request to the engine of its model and returns the reply.
      * @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
      */
     async send(request: GatewayRequest, context: CallContext): Promise<RawReply> {
@@ -147,7 +147,7 @@ export function createGateway(deps: GatewayDeps) {
   }
 }
 
-/** What each process calls itself, to be filled in by whoever hears it. */
+/** The fingerprint of each process, filled in by the first reply that has it. */
 function createFingerprints(): (process: InferenceProcess) => Fingerprint {
   const fingerprints = new WeakMap<InferenceProcess, Fingerprint>()
   return (process) => {

@@ -1,12 +1,14 @@
-/** The newest answers of a model that its speeds are told of: enough for a percentile, and old ones are soon gone. */
+/**
+ * The newest answers of a model that speeds are computed from: enough for a percentile, and old ones are soon replaced.
+ */
 const ANSWERS_MAX = 128
 
-/** Models that are remembered; beyond it the one that answered longest ago is forgotten. */
+/** Models kept in memory; beyond it the one that answered longest ago is dropped. */
 const MODELS_MAX = 256
 
 /** One whole answer; times are of `performance.now()`. */
 export interface Answered {
-  /** When the request was let in. */
+  /** When the request was admitted. */
   startedAt: number
   /** When the first event of a stream was passed on. */
   firstAt: number | undefined
@@ -14,7 +16,7 @@ export interface Answered {
   completion_tokens: number
 }
 
-/** Half of the answers were at most this, and nearly all of them at most that. */
+/** Median and 95th percentile. */
 export interface Percentiles {
   p50: number
   p95: number

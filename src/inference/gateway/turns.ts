@@ -1,20 +1,20 @@
 import { createOwnerLines } from '../../owner-lines.ts'
 
-/** Takes turns between those who wait. */
+/** Shares slots fairly. */
 export interface Turns {
-  /** Waits for places; the function it returns gives them back. @throws the signal's reason. */
+  /** Waits for slots; the returned function releases them. @throws the signal's reason. */
   take(wanted: Wanted, signal: AbortSignal): Promise<() => void>
   load(): EngineLoad
 }
 
 export interface Wanted {
-  /** Whom the places are for. */
+  /** The owner of the slots. */
   group: string
-  /** Up to all there are. */
+  /** Up to the total. */
   places: number
 }
 
-/** How busy an engine is: answers that it has, that it may have, and requests that wait for it. */
+/** How busy an engine is: answers in progress, their limit, and waiting requests. */
 export interface EngineLoad {
   answers: number
   answers_max: number
@@ -27,9 +27,9 @@ interface Waiting {
 }
 
 /**
- * At most `total` places at once; when some become free, the groups that wait are served in rotation, each in its own
- * order: a group with a thousand requests does not hold up another's first. Who needs many places is waited for, or it
- * would never have its turn.
+ * At most `total` slots at once. When some become free, the waiting groups are served in rotation, each in its own
+ * order, so a group with a thousand requests does not delay the first of another. The next request keeps its turn until
+ * all slots it needs are free; otherwise a large one would starve.
  */
 export function createTurns(total: number): Turns {
   let free = total

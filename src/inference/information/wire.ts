@@ -32,7 +32,7 @@ const RoutedEngine = z
   })
   .meta({ id: 'RoutedEngine' })
 
-/** Who answers what, and how much room is left. `unavailable` says why nobody does, and what to do about it. */
+/** The models, their engines, and free capacity. `unavailable` says why no engine can answer, and how to fix it. */
 export const RouterModelsRes = z
   .object({
     unavailable: z.string().nullable(),

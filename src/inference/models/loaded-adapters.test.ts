@@ -8,6 +8,7 @@ const LISTED = 64
 function recordingProcess(answer: { status: number; text: string } = { status: 200, text: '' }) {
   const told: string[] = []
   const process: InferenceProcess = {
+    pathOf: (name) => `/workspace/${name}`,
     async post(path, body) {
       const { lora_name } = JSON.parse(body) as { lora_name: string }
       told.push(`${path.includes('unload') ? 'unload' : 'load'} ${lora_name}`)
@@ -17,7 +18,7 @@ function recordingProcess(answer: { status: number; text: string } = { status: 2
   return { told, process }
 }
 
-const files = { adapterFolder: async () => '/adapters' }
+const files = { adapterFolder: async () => 'adapters/a' }
 const adapter = (digest: string) => ({ adapter_digest: digest, manifest: [] })
 
 function newLoaded() {

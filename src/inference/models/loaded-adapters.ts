@@ -30,14 +30,14 @@ export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, '
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 
   async function load(process: InferenceProcess, name: string, adapter: StoredFiles): Promise<void> {
-    const lora_path = await files.adapterFolder(adapter)
+    const lora_path = process.pathOf(await files.adapterFolder(adapter))
     const reply = await process.post(
       '/v1/load_lora_adapter',
       JSON.stringify({ lora_name: name, lora_path }),
       AbortSignal.timeout(LOAD_MS_MAX),
     )
     const text = await readText(reply)
-    // Names are digests, so what was loaded under this name before, by a request that gave up waiting, is the same.
+    // Names are digests, so an adapter that was loaded under this name by an abandoned request is the same one.
     if (reply.status !== 200 && !text.includes('already been loaded'))
       throw dependencyFailed('The adapter could not be loaded', new Error(text))
   }
@@ -70,7 +70,7 @@ export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, '
         if (loaded.get(digest) === entry) loaded.delete(digest)
         throw error
       }
-      // An adapter too many costs the engine little; the next one tries again.
+      // One adapter too many costs the engine little; the next load tries again.
       await unloadLeastUsed(process, loaded).catch(() => {})
       let isHeld = true
       return {
@@ -85,7 +85,7 @@ export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, '
     /** The digests that a process has loaded or is loading. */
     digestsIn: (process: InferenceProcess): string[] => [...(loadedByProcess.get(process)?.keys() ?? [])],
 
-    /** The process has lost this adapter, so that the next use loads it again. */
+    /** The process has lost this adapter; the next use loads it again. */
     forget(process: InferenceProcess, { name }: AdapterUse): void {
       const entry = loadedByProcess.get(process)?.get(name)
       if (entry !== undefined) entry.ready = undefined

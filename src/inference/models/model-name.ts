@@ -1,4 +1,4 @@
-/** What a client may mean by `model`; `checkpoint` is a step, `latest`, `best`, an artifact version or a tag. */
+/** What a client's `model` names; `checkpoint` is a step, `latest`, `best`, an artifact version or a tag. */
 export type ModelName =
   | { kind: 'artifact'; entity: string; project: string; name: string; checkpoint: string }
   | { kind: 'bare'; name: string; checkpoint: string }

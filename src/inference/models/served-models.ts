@@ -7,7 +7,7 @@ import type { Models } from '../../training/models/service.ts'
 import { type ModelName, parseModelName } from './model-name.ts'
 import type { ServedModel } from './wire.ts'
 
-/** Who answers a request. */
+/** The weights that answer a request. */
 export interface Target {
   baseModel: string
   /** Undefined for the base model itself. */
@@ -22,7 +22,7 @@ export interface TrainedStep {
   checkpoint: StoredCheckpoint
 }
 
-/** The name of a model whatever its step: `entity/project/name`, or the base model's. */
+/** The name of a model without its step: `entity/project/name`, or the base model's. */
 export function nameOf({ baseModel, trained }: Target): string {
   return trained === undefined ? baseModel : `${trained.entity}/${trained.project}/${trained.name}`
 }
@@ -36,7 +36,7 @@ export interface ServedModelsDeps {
   defaultBaseModel: string
 }
 
-/** Finds out which weights a model name means. An unknown name or step is an error, never something near it. */
+/** Resolves model names to weights. An unknown name or step is an error; there is no fallback. */
 export function createServedModels({ models, checkpoints, baseModels, defaultBaseModel }: ServedModelsDeps) {
   async function findModel(name: ModelName, caller: Caller) {
     if (name.kind === 'artifact') return models.find(name)
@@ -73,7 +73,7 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
   return {
     baseModelsSince,
 
-    /** @throws 404 for a name or step that is not there, 400 for a name that several projects have. */
+    /** @throws 404 for an unknown name or step, 400 for a name that several projects have. */
     async resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
       const { baseModel, model, checkpoint } = await resolve(requested, caller)
       if (model === undefined) return { baseModel, trained: undefined }
@@ -81,7 +81,7 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
       return { baseModel, trained: { entity, project, name, checkpoint } }
     },
 
-    /** What a caller can name: base models, then models, each standing for its newest step. */
+    /** All names a caller can use: base models, then models, each standing for its newest step. */
     async list(_input: object, { caller }: CallContext): Promise<{ object: 'list'; data: ServedModel[] }> {
       const trained = await models.all(caller.defaultEntity)
       return {

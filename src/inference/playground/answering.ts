@@ -22,13 +22,13 @@ export interface AnsweringDeps {
   providers: Providers
 }
 
-/** Who asks, and for which project. */
+/** The caller, and the project of the request. */
 export interface Asker {
   context: CallContext
   project_id: string
 }
 
-/** Answers that are waited for at a time, each with its memory; people who try things out need far fewer. */
+/** Answers in progress at a time, each held in memory; interactive use needs far fewer. */
 const ASKED_MAX = 256
 
 const CHAT_SHAPE = keepShapeOf(ChatCompletionReq)
@@ -39,7 +39,7 @@ const Images = z.looseObject({ data: z.array(z.looseObject({})) })
 /** Fields that would change how a provider is called. */
 const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as const
 
-/** Has a model answer: one that this server serves, or one of a provider that the server was told of. */
+/** Answers with a model of this server, or with one of a configured provider. */
 export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps) {
   let asked = 0
 
@@ -53,7 +53,7 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
     }
   }
 
-  /** The provider that a name means, and what it calls the model. @throws 400 that says how to configure one. */
+  /** The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one. */
   function providerOf(text: string): { provider: NamedProvider; model: string } {
     const { name, model } = splitName(text)
     const provider = providers.get(name)
@@ -61,7 +61,7 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
     return { provider: { name, ...provider }, model }
   }
 
-  /** @throws 429 when too many answers are being waited for. */
+  /** @throws 429 when too many answers are in progress. */
   function enter(deadline: Deadline): void {
     if (asked >= ASKED_MAX) throw tooManyRequests(`${ASKED_MAX} answers are being waited for already`, 2)
     asked++
@@ -130,7 +130,7 @@ function splitName(text: string): { name: string; model: string } {
 
 const STREAMED = { stream: true, stream_options: { include_usage: true } }
 
-/** What the model is sent. @throws 400 for what the server decides. */
+/** The request to the model. @throws 400 for fields that the server sets. */
 function bodyOf(inputs: CompletionInputs): Record<string, unknown> {
   for (const name of SERVER_FIELDS) {
     if (inputs[name] != null) throw invalidRequest(`${name} is not taken: HEDDLE_PROVIDERS says how to call`)

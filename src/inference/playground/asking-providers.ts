@@ -3,7 +3,9 @@ import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../err
 import type { Provider } from '../../providers.ts'
 import { keyRemover, withoutKey } from '../../without-key.ts'
 
-/** Attempts after the first, for replies that say so (429, 5xx) and connections that break; a person is waiting. */
+/**
+ * Attempts after the first, for retryable replies (429, 5xx) and broken connections; few, since a person is waiting.
+ */
 const RETRIES_MAX = 2
 
 /** Bytes of one answer: ten images of the largest size. */
@@ -20,16 +22,12 @@ export interface NamedProvider extends Provider {
   name: string
 }
 
-/**
- * Asks a provider and resolves with its body, unread.
- * @throws 400 with what the provider refused, 503 with what else it said or why it could not be reached; anything once
- * the deadline has passed.
- */
+/** Sends a request to a provider and resolves with its body, unread. */
 export async function askProvider(
   { name, baseUrl, apiKey }: NamedProvider,
   { path, body, deadline }: ProviderRequest,
 ): Promise<ReadableStream<Uint8Array>> {
-  // What is not said here the client would take from the environment, where another service's key may be.
+  // Without an explicit value the client would read the environment, which may hold a key of another service.
   const client = new OpenAI({
     baseURL: baseUrl,
     apiKey: apiKey ?? 'none',
@@ -57,7 +55,7 @@ function isRefusal(error: unknown): boolean {
   return typeof status === 'number' && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
 }
 
-/** What is wrong with a connection is in the cause of its error. */
+/** The reason of a broken connection is in the cause of its error. */
 function said(error: unknown): string {
   const root = rootOf(error)
   return root === error ? messageOf(error) : `${messageOf(error)} ${messageOf(root)}`
@@ -67,7 +65,7 @@ function rootOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 }
 
-/** Only what is configured is asked, so a provider may not send us elsewhere; nor does it tell others the key. */
+/** Only configured addresses are asked: a provider must not redirect requests, nor receive another one's key. */
 async function boundedFetch(
   url: string | URL | Request,
   init: RequestInit | undefined,

@@ -3,7 +3,7 @@ import { ClientError, invalidRequest } from '../../errors.ts'
 /** The longest that an answer may take; reasoning models think for minutes. */
 const SECONDS_MAX = 600
 
-/** What the call says of an answer that nobody waited for. */
+/** The error in the call of an answer whose client disconnected. */
 export const CLIENT_GONE = 'The client went away before the answer was complete'
 
 export type Deadline = ReturnType<typeof startDeadline>
@@ -24,18 +24,18 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   return {
     signal: AbortSignal.any([client, controller.signal]),
     timeoutMs: seconds * 1000,
-    /** The error that counts: what is aborted fails in many words. */
+    /** The error to report: an aborted request fails with many different messages. */
     causeOf(error: unknown): unknown {
       if (client.aborted) return new Error(CLIENT_GONE)
       return controller.signal.aborted ? late : error
     },
-    /** Lets go of something when the answer is there, or will not come any more. */
+    /** Releases a resource when the answer has arrived, or will not arrive any more. */
     hold: (release: () => void) => held.defer(release),
     [Symbol.dispose]: () => held.dispose(),
   }
 }
 
-/** Does what has to be done in time. @throws 504 when it is not, and the error of the work. */
+/** Runs work with the deadline. @throws 504 when it passes, and the error of the work. */
 export async function inTime<Result>(
   timeout: number | string | null | undefined,
   client: AbortSignal,

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 
-/** One request as the provider got it. */
+/** One request as the provider received it. */
 export interface SeenRequest {
   url: string | undefined
   authorization: string | undefined
@@ -23,7 +23,7 @@ const HEAD = { id: 'chatcmpl-fake', created: 1, model: 'fake-model-1' }
 const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1.0}' } }
 
 /**
- * A fake of a service with OpenAI's API, for tests. It says that it is one, or does what the last message says: `tools`,
+ * A fake of a service with OpenAI's API, for tests. It answers with a fixed text, or follows the last message: `tools`,
  * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
  * classifiers apply whose question contains `yes`.
  */

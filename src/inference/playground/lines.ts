@@ -8,15 +8,15 @@ export interface CompletionStream {
   call: LoggedCall | undefined
   conversationId: string | undefined
   timeout: number | string | undefined | null
-  /** Aborts when nobody reads any more. */
+  /** Aborted when the reader is gone. */
   client: AbortSignal
-  /** Has the model begin to answer. */
+  /** Starts the model's answer. */
   ask: (deadline: Deadline) => Promise<AsyncIterable<Uint8Array>>
 }
 
 /**
- * The lines of a streamed completion, each as soon as it comes. Wire: a tracked one begins with the id of its call, and
- * what goes wrong is a last line. However it ends, the call ends with what had come until then.
+ * The lines of a streamed completion, each as soon as it arrives. Wire: a tracked one begins with the id of its call,
+ * and an error is the last line. However it ends, the call ends with the output up to then.
  */
 export async function* completionLines(stream: CompletionStream): AsyncGenerator<string> {
   const { call, client } = stream
@@ -58,7 +58,7 @@ function metaLine(call: LoggedCall, conversationId: string | undefined): string 
   return `${JSON.stringify({ _meta: meta })}\n`
 }
 
-/** A body that takes a line when it is read. `onCancel` must end what the lines wait for. */
+/** A body that produces a line when it is read. `onCancel` must end the source of the lines. */
 export function streamOf(lines: AsyncGenerator<string>, onCancel: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({

@@ -10,7 +10,7 @@ const TextPart = z.looseObject({ text: z.string() })
 
 /**
  * The inputs with the prompt's messages before their own, placeholders filled in, and nothing that is null.
- * @throws 400 for a prompt that is none, 404 for one that is not there.
+ * @throws 400 for an invalid prompt, 404 for an unknown one.
  */
 export async function filledInputs(
   { prompt, template_vars: values, ...inputs }: CompletionInputs,

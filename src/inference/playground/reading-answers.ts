@@ -9,10 +9,10 @@ const EVENT_CHARS_MAX = 4 * 1024 * 1024
 
 const DONE = '[DONE]'
 
-/** What services of OpenAI's kind send when something goes wrong after they have said 200. */
+/** The error events of OpenAI-compatible services after a status of 200. */
 const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
 
-/** Reads an answer or a chunk of one. @throws 503 with the error that came instead, or for what is neither. */
+/** Parses an answer or a chunk of one. @throws 503 with the error that came instead, or for anything else. */
 export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
   const value = parsed(json)
   const failure = Failure.safeParse(value)
@@ -49,7 +49,7 @@ async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 /**
- * The data of a stream's events. What follows the last is read too: an engine takes a body that is left for a cut one.
+ * The data of a stream's events. The body is read to its end: an engine counts an unread one as a disconnect.
  * @throws 503 when there were none, or it breaks off.
  */
 export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -60,7 +60,7 @@ export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
     maxBufferSize: EVENT_CHARS_MAX,
     onEvent: ({ data }) => void events.push(data),
     onError(error) {
-      // The parser takes nothing more after this; what else it finds odd may be passed over.
+      // The parser accepts nothing more after this; its other errors can be ignored.
       if (error.type === 'max-buffer-size-exceeded') throw dependencyFailed(messageOf(error), error)
     },
   })

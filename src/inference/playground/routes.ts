@@ -22,7 +22,7 @@ export function playgroundRoutes(playground: Playground): Route[] {
       summary: 'Ask a model and stream its answer, one JSON document a line',
       family: 'trace',
       body: wire.CompletionsCreateReq,
-      // Lines must leave as they come, where `jsonl` replies wait for more of them.
+      // Lines must be sent as they arrive, while `jsonl` replies collect them.
       reply: 'raw',
       replyTypes: ['application/jsonl'],
       response: wire.CompletionsLine,

@@ -22,7 +22,7 @@ export interface PlaygroundDeps extends AnsweringDeps {
   files: Pick<Files, 'create'>
 }
 
-/** Asks models on behalf of a person, and keeps each question and its answer as a call of the project. */
+/** Sends questions of a person to models, and records each with its answer as a call of the project. */
 export function createPlayground(deps: PlaygroundDeps) {
   const { calls, objects, files } = deps
   const answering = createAnswering(deps)
@@ -47,7 +47,7 @@ export function createPlayground(deps: PlaygroundDeps) {
   }
 
   return {
-    /** The JSON of a completion that whoever asks keeps as a call. @throws ClientError with what went wrong. */
+    /** The JSON of a completion whose caller records it as a call. @throws ClientError with the reason of a failure. */
     ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
       return inTime(inputs.timeout, asker.context.signal, (deadline) =>
         answering.completion(inputs, asker, deadline),
@@ -107,7 +107,7 @@ const LINES_HEADERS = { ...STREAM_HEADERS, 'content-type': 'application/jsonl' }
 
 type Attempt<Result> = { result: Result } | { error: string }
 
-/** Wire: what goes wrong for a reason that a person can understand is part of the reply; the status is 200. */
+/** Wire: an error with a reason for people is part of the reply; the status is 200. */
 async function attempt<Result>(work: () => Promise<Result>): Promise<Attempt<Result>> {
   try {
     return { result: await work() }
@@ -117,7 +117,7 @@ async function attempt<Result>(work: () => Promise<Result>): Promise<Attempt<Res
   }
 }
 
-/** Does the work of a call and writes down how it ended. */
+/** Runs the work of a call and records how it ended. */
 function logged(
   call: LoggedCall | undefined,
   work: () => Promise<{ response: string; output: string | undefined }>,

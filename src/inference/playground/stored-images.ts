@@ -13,7 +13,7 @@ const SIGNATURES = [
 
 /**
  * The provider's reply as a call keeps it: images are files of the project, since their text would make every list of
- * calls slow. What was given as a URL stays one, because the server fetches nothing that it is not configured to.
+ * calls slow. URLs stay URLs, because the server fetches only what it is configured to.
  */
 export async function withStoredImages(
   reply: string,
@@ -24,7 +24,7 @@ export async function withStoredImages(
     return (await files.create({ project_id: projectId, file })).digest
   }
 
-  /** Wire: the clients' form of a content, which they show as what it is. */
+  /** Wire: the clients' form of a content, which they display as such. */
   async function storeImage(text: string): Promise<unknown> {
     const bytes = Buffer.from(text, 'base64')
     const found = SIGNATURES.find((known) => known.bytes.every((byte, at) => bytes[at] === byte))

@@ -9,7 +9,7 @@ const NullishObject = z.looseObject({}).nullish()
 export const Message = z.looseObject({}).meta({ id: 'PlaygroundMessage' })
 export type Message = z.output<typeof Message>
 
-/** What the model is asked; fields that are not named here are passed on. Wire: null means absent. */
+/** The request to the model; fields that are not named here are passed on. Wire: null means absent. */
 const CompletionInputs = z
   .looseObject({
     model: z.string(),

@@ -33,7 +33,7 @@ export interface UsageFilter {
 /** Columns that a filter may fix. */
 const FIXED = ['entity', 'project', 'model', 'key'] as const
 
-/** Sums, as fine as `columns`, which are column names of this module's callers and never a client's text. */
+/** Sums grouped by `columns`, which are column names of this module's callers and never a client's text. */
 export function selectUsage(filter: UsageFilter, columns: readonly string[]): Query {
   const fixed = FIXED.filter((column) => filter[column] !== undefined)
   const conditions = [

@@ -6,10 +6,10 @@ import type { Project } from '../gateway/project-header.ts'
 import { nameOf, type Target } from '../models/served-models.ts'
 import { USAGE_TABLE, type UsageRow } from './queries.ts'
 
-/** A killed server forgets at most this much; a row a request would cost more than the request. */
+/** A killed server loses at most this much usage; a row a request would cost more than the request. */
 const FLUSH_MS = 1_000
 
-/** Rows that wait for the database; beyond it, what comes is counted without its key and project. */
+/** Rows that wait for the database; beyond it, usage is counted without its key and project. */
 const PENDING_MAX = 10_000
 
 /** One request that has ended. */
@@ -17,9 +17,9 @@ export interface Spending {
   keyId: string
   project: Project | undefined
   target: Target
-  /** Undefined for a request that ended before its usage was told. */
+  /** Undefined for a request that ended before its usage was known. */
   usage: TokenUsage | undefined
-  /** About the number of tokens that were passed on of an answer that was cut. */
+  /** Approximate tokens passed on of an answer that was cut. */
   events: number
   /** Of the request. */
   bytes: number
@@ -56,7 +56,7 @@ export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Lo
   return {
     record: (spending: Spending): void => add(rowOf(spending)),
 
-    /** What has been recorded so far can be read once this resolves. */
+    /** Resolves when everything recorded so far can be read. */
     flush,
 
     start(): AsyncDisposable {
@@ -106,10 +106,10 @@ function rowOf({ keyId, project, target, ...spent }: Spending): UsageRow {
   }
 }
 
-/** Of English text; the engine tells the tokens of a prompt at the end of its answer only. */
+/** Of English text; the engine reports the tokens of a prompt only at the end of its answer. */
 const BYTES_PER_TOKEN = 4
 
-/** What an answer that was cut has cost, roughly. */
+/** The approximate usage of an answer that was cut. */
 export function estimated({ events, bytes }: Pick<Spending, 'events' | 'bytes'>): TokenUsage {
   return {
     prompt_tokens: Math.ceil(bytes / BYTES_PER_TOKEN),

@@ -11,7 +11,7 @@ import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery } from './
 /** Groups that one answer holds at most: a year of hours of one model. */
 const GROUPS_MAX = 10_000
 
-/** How far back an answer looks when not told. */
+/** The default range of an answer. */
 const DAYS = 30
 
 /** What a price depends on. */
@@ -31,9 +31,9 @@ export interface UsageDeps {
   recording: UsageRecording
 }
 
-/** What completions have cost, by whatever one wants to know it. */
+/** The usage of completions, grouped and filtered. */
 export function createUsage({ traces, costs, recording }: UsageDeps) {
-  /** Finds prices, looking at each project's list once. */
+  /** Finds prices; reads each project's list once. */
   function createPricing() {
     const lists = new Map<string, Promise<Map<string, Price[]>>>()
     return async function priceOf(row: Row): Promise<Price | undefined> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Blobs } from './port.ts'
+import { type Blobs, readBlob } from './port.ts'
 
 /** What every adapter of the blob store must do. */
 export function blobsContract(open: () => Promise<Blobs>): void {
@@ -14,24 +14,51 @@ export function blobsContract(open: () => Promise<Blobs>): void {
     it('gets what was put, from memory or a stream', async () => {
       await blobs.put('a/bytes', Buffer.from([0, 255]))
       await blobs.put('a/stream', Readable.from([Buffer.from('from '), Buffer.from('a stream')]))
-      expect(await blobs.get('a/bytes')).toEqual(Buffer.from([0, 255]))
-      expect(String(await blobs.get('a/stream'))).toBe('from a stream')
-      expect(await blobs.localPath('a/bytes')).toEqual(expect.any(String))
+      expect(await readBlob(blobs, 'a/bytes')).toEqual(Buffer.from([0, 255]))
+      expect(String(await readBlob(blobs, 'a/stream'))).toBe('from a stream')
+    })
+
+    it('reads the bytes of a range that the blob has, and always says how many there are', async () => {
+      await blobs.put('range', Buffer.from('0123456789'))
+      const ranges = [{ start: 0 }, { start: 3, end: 5 }, { start: 9, end: 99 }, { start: 10 }, { start: 99 }]
+      const read = await Promise.all(ranges.map((range) => readBlob(blobs, 'range', range)))
+      expect(read.map(String)).toEqual(['0123456789', '345', '9', '', ''])
+      for (const range of [undefined, ...ranges]) {
+        const found = await blobs.open('range', range)
+        expect(found?.size).toBe(10)
+        found?.bytes.destroy()
+      }
+    })
+
+    it('reads a blob of many pieces, and one without bytes', async () => {
+      const pieces = Array.from({ length: 50 }, (_, index) => Buffer.alloc(10_007, index))
+      await blobs.put('large', Readable.from(pieces))
+      expect((await readBlob(blobs, 'large'))?.equals(Buffer.concat(pieces))).toBe(true)
+      const range = { start: 10_006, end: 10_007 }
+      expect(await readBlob(blobs, 'large', range)).toEqual(Buffer.from([0, 1]))
+      await blobs.put('empty', Buffer.alloc(0))
+      expect(await readBlob(blobs, 'empty')).toEqual(Buffer.alloc(0))
+    })
+
+    it('says how large a blob is and when it was put, as a list does', async () => {
+      await blobs.put('stat/a', Buffer.from('four'))
+      const [listed] = await Array.fromAsync(blobs.list('stat/'))
+      expect(await blobs.stat('stat/a')).toEqual({ size: 4, modifiedAt: listed?.modifiedAt })
     })
 
     it('takes the same key twice and knows nothing of unknown keys', async () => {
       await blobs.put('twice', Buffer.from('same'))
       await blobs.put('twice', Buffer.from('same'))
-      expect(String(await blobs.get('twice'))).toBe('same')
-      expect(await blobs.get('unknown')).toBeUndefined()
-      expect(await blobs.localPath('unknown')).toBeUndefined()
+      expect(String(await readBlob(blobs, 'twice'))).toBe('same')
+      expect(await readBlob(blobs, 'unknown')).toBeUndefined()
+      expect(await blobs.stat('unknown')).toBeUndefined()
     })
 
     it('deletes, also what is not there', async () => {
       await blobs.put('doomed', Buffer.from('x'))
       await blobs.delete('doomed')
       await blobs.delete('doomed')
-      expect(await blobs.get('doomed')).toBeUndefined()
+      expect(await readBlob(blobs, 'doomed')).toBeUndefined()
     })
 
     it('keeps nothing of a put that failed', async () => {
@@ -41,7 +68,7 @@ export function blobsContract(open: () => Promise<Blobs>): void {
         },
       })
       await expect(blobs.put('broken', broken)).rejects.toThrow('client gone')
-      expect(await blobs.get('broken')).toBeUndefined()
+      expect(await readBlob(blobs, 'broken')).toBeUndefined()
     })
 
     it('lists what is below a prefix, and deletes what was not put again since', async () => {
@@ -54,14 +81,14 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(await blobs.deleteUnchanged('listed/a', changed - 1)).toBe(false)
       expect(await blobs.deleteUnchanged('listed/a', changed)).toBe(true)
       expect(await blobs.deleteUnchanged('listed/a', changed)).toBe(false)
-      expect(await blobs.get('listed/a')).toBeUndefined()
-      expect(String(await blobs.get('listed/b/c'))).toBe('c')
+      expect(await readBlob(blobs, 'listed/a')).toBeUndefined()
+      expect(String(await readBlob(blobs, 'listed/b/c'))).toBe('c')
     })
 
     it.each(['../outside', '/etc/passwd', 'a/../../b', '', 'a//b', '.hidden'])(
       'refuses the key %j',
       async (key) => {
-        await expect(blobs.get(key)).rejects.toThrow('Bad blob key')
+        await expect(readBlob(blobs, key)).rejects.toThrow('Bad blob key')
       },
     )
   })

@@ -1,25 +1,34 @@
 import { createWriteStream } from 'node:fs'
-import { access, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
-import { diskFailed } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { fileError } from '../disk-errors.ts'
 import type { Blobs } from './port.ts'
 
 /** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the folder. */
 const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 
-/** Folders that are known to be on disk; one that is forgotten costs an fsync. */
+/** Folders known to be on disk; one that was dropped from this list costs an fsync. */
 const KNOWN_FOLDERS_MAX = 10_000
 
+/** Blobs on this machine, which a folder workspace can link to. */
+export interface FileBlobs extends Blobs {
+  /**
+   * Makes a file of a blob, for a folder workspace beside it: a hard link, which costs nothing, or across file systems a
+   * copy. It must not be written to. False for an unknown key.
+   */
+  linkTo(key: string, path: string): Promise<boolean>
+}
+
 /** Blobs as files below `folder`: written aside, fsynced, renamed, and the folder fsynced. */
-export async function openFileBlobs(folder: string): Promise<Blobs> {
+export async function openFileBlobs(folder: string): Promise<FileBlobs> {
   const root = join(folder, 'blobs')
   const aside = join(root, '.aside')
   const onDisk = new LRUCache<string, true>({ max: KNOWN_FOLDERS_MAX })
-  // What a crash left aside was never acknowledged.
+  // Temporary files of writes that a crash interrupted, which were never acknowledged.
   await rm(aside, { recursive: true, force: true })
   await mkdir(aside, { recursive: true })
 
@@ -28,7 +37,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
     return join(root, key)
   }
 
-  /** A new folder is on disk once those that it lies in are; what an earlier run left may have missed that. */
+  /** A new folder is on disk once those that it lies in are; an earlier run may have been interrupted before that. */
   async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { recursive: true })
     if (onDisk.has(path)) return
@@ -47,7 +56,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
       await sync(dirname(target))
     } catch (error) {
       await rm(temporary, { force: true })
-      throw diskFailed(error) ?? error
+      throw fileError(error)
     }
   }
 
@@ -56,17 +65,27 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
       const source = bytes instanceof Readable ? bytes : Readable.from([bytes])
       return publish(key, (path) => pipeline(source, createWriteStream(path)))
     },
-    async get(key) {
+    async open(key, range) {
+      const path = pathOf(key)
+      const handle = await unlessMissing(open(path))
+      if (handle === undefined) return undefined
       try {
-        return await readFile(pathOf(key))
+        const { size } = await handle.stat()
+        return { size, bytes: handle.createReadStream(range) }
       } catch (error) {
-        if (isMissing(error)) return undefined
+        await handle.close()
         throw error
       }
     },
-    async localPath(key) {
-      const path = pathOf(key)
-      return (await exists(path)) ? path : undefined
+    async stat(key) {
+      const found = await unlessMissing(stat(pathOf(key)))
+      return found && { size: found.size, modifiedAt: found.mtimeMs }
+    },
+    async linkTo(key, path) {
+      const source = pathOf(key)
+      if ((await unlessMissing(stat(source))) === undefined) return false
+      await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_EXCL))
+      return true
     },
     async delete(key) {
       await rm(pathOf(key), { force: true })
@@ -81,7 +100,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
     async deleteUnchanged(key, modifiedAt) {
       const path = pathOf(key)
       if ((await modifiedAtOf(path)) !== modifiedAt) return false
-      // A put that comes in between renames over the file, so what is set aside is looked at again.
+      // A put that comes in between renames over the file, so the file is checked again once it is set aside.
       const doomed = join(aside, newId())
       await rename(path, doomed)
       if ((await modifiedAtOf(doomed)) !== modifiedAt) {
@@ -95,7 +114,7 @@ export async function openFileBlobs(folder: string): Promise<Blobs> {
   }
 }
 
-/** Paths of files, however many there are; none for a folder that is not there. */
+/** Paths of files, in any number; none for a folder that does not exist. */
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(folder, { recursive: true }))
@@ -107,8 +126,13 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
 
 /** In milliseconds since 1970; undefined for a file that is gone. */
 async function modifiedAtOf(path: string): Promise<number | undefined> {
+  return (await unlessMissing(stat(path)))?.mtimeMs
+}
+
+/** Undefined where the file does not exist. */
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
-    return (await stat(path)).mtimeMs
+    return await work
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
@@ -118,15 +142,6 @@ async function modifiedAtOf(path: string): Promise<number | undefined> {
 async function sync(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,4 +1,4 @@
-/** Wakes those who wait for a change; each looks for himself what has changed. */
+/** Notifies waiters of a change; each checks for itself what has changed. */
 export interface Bell {
   ring(): void
   /** Resolves with the next ring, or when the signal aborts. */
@@ -15,7 +15,7 @@ export function createBell(): Bell {
       if (signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
         const wake = (): void => {
-          // The next ring may be an hour away, so that whoever goes takes what is kept for him along.
+          // The next ring may be an hour away, so a waiter that is woken or aborted removes all its listeners.
           waiting.delete(wake)
           signal.removeEventListener('abort', wake)
           resolve()

@@ -3,13 +3,16 @@ import { type Child, type ChildSpec, startChild } from './child.ts'
 import { PartLost } from './port.ts'
 import type { LifeHooks } from './supervisor.ts'
 
-/** Fetching and loading a large base model may take this long; a start that takes longer hangs. */
+/** Downloading and loading a large base model may take this long; a start that takes longer counts as hanging. */
 const START_MS_MAX = 60 * 60_000
 
-/** A starting child that writes nothing for this long hangs; imports on a busy machine took up to 30 s in silence. */
+/**
+ * A starting child that writes nothing for this long counts as hanging; imports on a busy machine took up to 30 s in
+ * silence.
+ */
 const START_SILENCE_MS_MAX = 180_000
 
-/** How often a starting child is looked at. */
+/** How often a starting child is checked. */
 const START_WATCH_MS = 1_000
 
 export interface ChildLifeOptions<Ready> {
@@ -17,11 +20,11 @@ export interface ChildLifeOptions<Ready> {
   log: Log
   /** Called for every start, because a port may have to be chosen anew. */
   spec: () => Promise<ChildSpec>
-  /** Resolves once the child can work; what it returns is handed to those who wait. */
+  /** Resolves once the child can work; the result is passed to the waiters. */
   untilReady: (child: Child, ended: AbortSignal) => Promise<Ready>
 }
 
-/** A life as a child process. */
+/** A child process as one life of an engine process. */
 export async function liveAsChild<Ready>(
   options: ChildLifeOptions<Ready>,
   hooks: LifeHooks<Ready>,
@@ -44,7 +47,7 @@ export async function liveAsChild<Ready>(
     void child.kill('at-once')
   }
   function stop(): void {
-    // From here on it takes no request, although it lives a little longer.
+    // From here on it accepts no request, although the process lives a little longer.
     ended.abort(stopping.reason)
     void child.kill('politely')
   }
@@ -66,7 +69,7 @@ export async function liveAsChild<Ready>(
   return reason
 }
 
-/** Replaces a child whose start hangs; returns how to stop looking. */
+/** Replaces a child whose start hangs; returns a function that ends the check. */
 function watchStart(child: Child, replace: (reason: string) => void): () => void {
   const startedAt = performance.now()
   const timer = setInterval(() => {
@@ -79,10 +82,10 @@ function watchStart(child: Child, replace: (reason: string) => void): () => void
   return () => clearInterval(timer)
 }
 
-/** Our own mark at the end of a log, and progress bars. */
+/** The mark at the end of a log, and progress bars. */
 const NO_WORDS = /^— ended|\d+%\|/
 
-/** The end of the output is where programs say what went wrong. */
+/** The end of the output is where programs print the cause of a failure. */
 function lastWords(lines: string[]): string {
   const words = lines.filter((line) => line.trim() !== '' && !NO_WORDS.test(line)).at(-1)
   return words === undefined ? '' : `; its last words: ${words.trim()}`

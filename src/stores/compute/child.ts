@@ -7,13 +7,13 @@ import type { LogFolder } from './log-folder.ts'
 /** A child that was asked to end gets this long before it is killed; the server's whole stop must fit 10 s. */
 const TERM_MS = 2_000
 
-/** A program with its whole environment. */
+/** A program with its complete environment. */
 export interface ChildSpec {
   command: string
   args: readonly string[]
   env: NodeJS.ProcessEnv
   cwd: string
-  /** Its stderr goes here (and its stdout, where nobody reads that), bounded. */
+  /** Its stderr goes here (and its stdout, where that carries no messages), bounded. */
   logs: LogFolder
   /** The name of its log there. */
   logName: string
@@ -26,16 +26,16 @@ export interface Child {
   pid: number
   /** Writes to its stdin; silently dropped once it has ended. */
   write(text: string): void
-  /** Hands over every further line of stdout; returns how to stop that. */
+  /** Passes on every further line of stdout; returns a function that ends that. */
   onLine(listener: (line: string) => void): () => void
   lastLines(): string[]
-  /** False from the moment it has ended, which is before its last words have been read. */
+  /** False from the moment it has ended, which is before the rest of its output has been read. */
   isAlive(): boolean
   /** Milliseconds since it last wrote anything. */
   silentMs(): number
-  /** Resolves with how it ended. */
+  /** Resolves with the exit code or signal. */
   exited: Promise<string>
-  /** Ends the group: at once, or after a polite request. */
+  /** Ends the process group: with SIGKILL, or first with SIGTERM. */
   kill(how: 'at-once' | 'politely'): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function startChild(spec: ChildSpec): Child {
     if (spec.stdout === 'log') output.add(line)
     else for (const listener of listeners) listener(line)
   })
-  // A pipe whose reader has died answers EPIPE; `exited` tells that story.
+  // A pipe whose reader has died answers EPIPE; `exited` reports the end.
   child.stdin.on('error', () => {})
 
   const exited = exitOf(child).then((reason) => {
@@ -103,8 +103,8 @@ export function startChild(spec: ChildSpec): Child {
 function exitOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started (${messageOf(error)})`))
-    // 'close' rather than 'exit': the last words on stderr have been read by then. A grandchild may hold the pipes
-    // open for ever, so 'exit' ends the group first.
+    // 'close' rather than 'exit': all of stderr has been read by then. A grandchild may hold the pipes open for ever,
+    // so 'exit' ends the group first.
     child.once('exit', () => killGroup(child.pid, 'SIGKILL'))
     child.once('close', (code, signal) =>
       resolve(signal === null ? `exit code ${code}` : `killed by ${signal}`),

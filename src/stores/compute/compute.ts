@@ -9,7 +9,7 @@ import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
 
-/** An engine that is being installed is there some minutes later; looking is reading one small file. */
+/** An engine that is being installed is available some minutes later; a check reads one small file. */
 const INSTALLED_POLL_MS = 1_000
 
 export interface ComputeOptions {
@@ -19,24 +19,26 @@ export interface ComputeOptions {
   mmProcessorKwargs: boolean
   /** Requests that one inference server computes in one batch. */
   maxNumSeqs: number
-  /** Served from the start, and stopped last. */
+  /** Served from the start, and the last to be stopped. */
   defaultBaseModel: string
   findBaseModel: Compute['findBaseModel']
   programs: Programs
   memory: MemoryNeeds
-  /** A part that nobody has used for this long is stopped; 0 for never. */
+  /** An engine process without use for this long is stopped; 0 for never. */
   idleMs: number
-  /** An engine that is silent for this long hangs. */
+  /** An engine that is silent for this long counts as hanging. */
   stallMs: number
+  /** The root of the workspace: trainers run in it, and inference servers see it under this path, remote ones too. */
+  workspaceFolder: string
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
 }
 
-/** What computes for a base model on this machine. */
+/** The engine's programs for a base model on this machine. */
 export interface Programs {
-  /** Why there are none now, and what to do about it; undefined when there are. */
+  /** Why no engine is available now, and what to do about it; undefined when one is. */
   readonly missing: string | undefined
-  trainer(baseModel: string): ChildSpec
+  trainer(baseModel: string): Omit<ChildSpec, 'cwd'>
   inference(baseModel: string, port: number, key: string): ChildSpec
 }
 
@@ -46,9 +48,9 @@ export interface RemoteOptions {
   key: string | undefined
 }
 
-/** The parts of each base model. */
+/** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
-  const { log, programs, memory, stallMs, remote, maxNumSeqs } = options
+  const { log, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
   const parts = createParts({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
   const trainers = createKnownParts(newTrainer, options.defaultBaseModel)
   const inferences = createKnownParts(newInference, options.defaultBaseModel)
@@ -56,13 +58,15 @@ export function openCompute(options: ComputeOptions): Compute {
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     const measure = () => memory.measure(baseModel)
-    return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs, measure }
+    return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs, workspaceFolder, measure }
   }
 
   function newTrainer(baseModel: string): KnownPart<Trainer> {
     if (programs.missing !== undefined) throw new PartLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
-    return createTrainer({ ...shared('trainer', baseModel), memoryBytes, spec: programs.trainer(baseModel) })
+    // Its messages name files by their names in the workspace.
+    const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
+    return createTrainer({ ...shared('trainer', baseModel), memoryBytes, spec })
   }
 
   function newInference(baseModel: string): KnownPart<Inference> {

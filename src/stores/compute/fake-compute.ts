@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SILENT } from '../../test-log.ts'
 import type { ChildSpec } from './child.ts'
@@ -6,11 +7,13 @@ import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
-/** Short, so that a test of a hanging process is over soon. */
+/** Short, so that a test of a hanging process is fast. */
 const STALL_MS = 1_500
 
-/** Real supervision of processes that only play the engine's part; for tests. */
+/** Real supervision of processes that only simulate the engine; for tests. */
 export function openFakeCompute(folder: string, options: Partial<ComputeOptions> = {}): Compute {
+  const workspaceFolder = join(folder, 'engine')
+  mkdirSync(workspaceFolder, { recursive: true })
   const logs = createLogFolder(engineLogsFolder(folder))
   const spec = (program: string, stdout: ChildSpec['stdout'], args: string[]): ChildSpec => ({
     ...fakeProgram(program, args),
@@ -43,6 +46,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     },
     idleMs: 0,
     stallMs: STALL_MS,
+    workspaceFolder,
     remote: undefined,
     ...options,
   })

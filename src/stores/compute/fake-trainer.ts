@@ -1,6 +1,6 @@
 /**
- * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group
- * says in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step a group.
+ * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
+ * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
  * An SFT job takes one step a line.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

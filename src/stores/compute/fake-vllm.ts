@@ -1,8 +1,7 @@
 /**
- * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does
- * what the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes), `garble`
- * (a whole event and then half of one).
- * Arguments: port, served model, and a bearer key if it is to ask for one.
+ * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does what
+ * the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes), `garble` (a
+ * whole event and then half of one). Arguments: port, served model, and a bearer key if it is to require one.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { readFakeAdapter } from './fake-adapter.ts'
@@ -82,7 +81,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   reply(200, { ...head, object: 'chat.completion', choices })
 }
 
-/** Usage is always told: the server asks for it whether its client did or not. */
+/** Usage is always sent: the server requests it whether its client did or not. */
 function stream(response: ServerResponse, said: { model: string; content: string; usage: object }): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: said.model }

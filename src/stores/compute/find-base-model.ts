@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { EnvHttpProxyAgent, request } from 'undici'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
-/** The hub is asked for this long: a mistyped name is refused within two seconds. */
+/** The hub gets this long to answer: a mistyped name is refused within two seconds. */
 const HUB_MS_MAX = 1_500
 
 /** Wire: names on the hub, with or without an owner. */
@@ -13,19 +13,19 @@ const HUB_ID = /^(?!.*(?:--|\.\.))[A-Za-z0-9_][\w.-]{0,95}(?:\/[A-Za-z0-9_][\w.-
 const OWN = 'heddle/'
 
 export interface FindingOptions {
-  /** Where the models lie that ship with the server. */
+  /** The folder of the models that ship with the server. */
   ownModels: string
   /** Named by the server's settings: ids, folders of this machine, or folders that hold such folders. */
   configured: readonly string[]
   environment: NodeJS.ProcessEnv
 }
 
-/** Whether there is a base model of a name; `reason` says why not. */
+/** Whether a base model of a name exists; `reason` says why not. */
 export type BaseModelFinding = { isThere: true } | { isThere: false; reason: string; known: string[] }
 
 /**
- * Looks for base models: those that ship with the server, those that its settings name, and those of the hub, in its local
- * cache first. Nothing is loaded, and no other path of this machine is looked at.
+ * Looks for base models: those that ship with the server, those that its settings name, and those of the hub, in its
+ * local cache first. Nothing is loaded, and no other path of this machine is read.
  */
 export function createBaseModelFinder({ ownModels, configured, environment }: FindingOptions) {
   const own = readdirSync(ownModels).map((name) => OWN + name)
@@ -72,7 +72,7 @@ export function createBaseModelFinder({ ownModels, configured, environment }: Fi
   }
 }
 
-/** Where the models lie that ship with a checkout. */
+/** The folder of the models that ship with a checkout. */
 export function ownModelsFolder(repository: string): string {
   return join(repository, 'engine/models')
 }

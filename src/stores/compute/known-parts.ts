@@ -1,6 +1,6 @@
 import { PartLost, type PartStatus } from './port.ts'
 
-/** Base models that are remembered, running or not: more come from mistyped names than from use. */
+/** Base models kept in memory, running or not: more come from mistyped names than from use. */
 const BASE_MODELS_MAX = 64
 
 export type KnownPart<Kind> = Kind & AsyncDisposable
@@ -11,7 +11,10 @@ export interface KnownParts<Kind> extends AsyncDisposable {
   statuses(): (PartStatus & { base_model: string })[]
 }
 
-/** Parts of one kind, made when first asked for; those of too many base models are forgotten, but for the kept one. */
+/**
+ * Engine processes of one kind, made when first requested; above the limit, unused ones are dropped, except the kept
+ * one.
+ */
 export function createKnownParts<Kind extends { status(): PartStatus }>(
   make: (baseModel: string) => KnownPart<Kind>,
   keptBaseModel: string,
@@ -19,7 +22,7 @@ export function createKnownParts<Kind extends { status(): PartStatus }>(
   const known = new Map<string, { part: KnownPart<Kind>; askedAt: number }>()
   const leaving = new Set<Promise<void>>()
 
-  /** Forgets the part that was asked for longest ago, among those that nobody uses. */
+  /** Drops the least recently requested engine process that has no users. */
   function forgetOne(): void {
     const unused = [...known]
       .filter(([baseModel, { part }]) => baseModel !== keptBaseModel && part.status().users === 0)

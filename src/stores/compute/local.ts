@@ -15,7 +15,7 @@ import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
-/** File names have 255 bytes at most; what makes a base model's name its own comes last. */
+/** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200
 
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
@@ -24,11 +24,11 @@ export interface LocalComputeOptions {
   dataFolder: string
   cacheFolder: string
   engine: EngineConfig
-  /** What the processes inherit. */
+  /** The environment that the processes inherit. */
   environment: NodeJS.ProcessEnv
 }
 
-/** Computes in child processes of this server, except where an inference server elsewhere is named. */
+/** Compute in child processes of this server, except where a remote inference server is configured. */
 export function openLocalCompute(options: LocalComputeOptions, log: Log): Compute {
   const { engine, environment } = options
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
@@ -54,6 +54,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
     },
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
+    workspaceFolder: engine.folder,
     remote: engine.vllm,
   })
 }
@@ -72,6 +73,8 @@ function createPrograms(options: LocalComputeOptions): Programs {
         ...options.environment,
         PYTHONPATH: join(REPOSITORY_FOLDER, 'engine/src'),
         PYTHONUNBUFFERED: '1',
+        // A trainer runs among uploaded files.
+        ...(kind === 'trainer' && { PYTHONSAFEPATH: '1' }),
       },
       cwd: REPOSITORY_FOLDER,
       logs,
@@ -97,7 +100,7 @@ function createPrograms(options: LocalComputeOptions): Programs {
       const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
       const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
       const inference = spec('inference', baseModel, args)
-      // Not among the arguments, which every user of the machine can list.
+      // Not an argument: every user of the machine can list those.
       return { ...inference, env: { ...inference.env, VLLM_API_KEY: key } }
     },
   }
@@ -146,7 +149,7 @@ export function createPythonFinder(options: PythonOptions): () => string | undef
 }
 
 function findPython({ engine, cacheFolder, environment }: PythonOptions): string | undefined {
-  if (engine.python !== undefined) return existsSync(engine.python) ? engine.python : undefined
+  if (engine.python !== undefined) return existsSync(engine.python) ? resolve(engine.python) : undefined
   const files = engineRequirementFiles(REPOSITORY_FOLDER, environment['PATH'] ?? '')
   if (!files.every((file) => existsSync(file))) return undefined
   return pythonOf(pythonEnvFolder(cacheFolder, 'engine', files))

@@ -19,21 +19,21 @@ const LINE_CHARS_MAX = 500
 /** A log file above this starts anew; one older file is kept, so a child uses twice this on disk at most. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024
 
-/** Logs that are kept: every base model that was ever tried has two, and most of those were mistyped names. */
+/** Logs that are kept: every base model that was ever tried has two, and most come from mistyped names. */
 const LOGS_MAX = 32
 
-/** What follows the name of a log for its older file. */
+/** Suffix of the older file of a log. */
 const OLDER = '.1'
 
 /** The name of a log or of its older file. */
 export const LOG_NAME = /^[\w.-]+\.log(\.1)?$/
 
-/** Where the programs of the engine write, below the data folder. */
+/** Where the engine's programs log, below the data folder. */
 export function engineLogsFolder(dataFolder: string): string {
   return join(dataFolder, 'engine/logs')
 }
 
-/** What one child writes. */
+/** The log of one child. */
 export interface ChildLog {
   add(line: string): void
   lastLines(): string[]
@@ -42,11 +42,11 @@ export interface ChildLog {
 
 export type LogFolder = ReturnType<typeof createLogFolder>
 
-/** A folder with a log for each program, of which those that were written last are kept. */
+/** A folder with a log for each program; the most recently written ones are kept. */
 export function createLogFolder(folder: string) {
   const open = new Map<string, number>()
 
-  /** Makes room for one more log; those that are being written stay, however long ago they were. */
+  /** Makes room for one more log; logs in use stay, whatever their age. */
   function removeOldest(): void {
     const closed = readdirSync(folder).filter((name) => name.endsWith('.log') && !open.has(name))
     const dated = closed.map((name) => ({ name, changedMs: statSync(join(folder, name)).mtimeMs }))
@@ -58,7 +58,7 @@ export function createLogFolder(folder: string) {
   }
 
   return {
-    /** Goes on with the log of a program; `name` ends in `.log`. */
+    /** Continues the log of a program; `name` ends in `.log`. */
     open(name: string): ChildLog {
       mkdirSync(folder, { recursive: true })
       open.set(name, (open.get(name) ?? 0) + 1)
@@ -80,7 +80,7 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
 
   function append(): WriteStream {
     const stream = createWriteStream(path, { flags: 'a' })
-    // The log is a help, not a promise: a full disk must not end the child.
+    // The log is best effort: a full disk must not end the child.
     stream.on('error', () => {})
     return stream
   }

@@ -20,10 +20,10 @@ const TRAINER_PROCESS_GB = 0.8
 /** Assumed of a base model whose weights are not on this disk yet: 1.5 billion parameters in float32. */
 const UNKNOWN_WEIGHTS_GB = 6
 
-/** How long what was found of a base model is believed: its weights may be on their way. */
+/** How long the measured size of a base model is kept: its weights may still be downloading. */
 const KNOWN_MS = 10_000
 
-/** Base models of which it is remembered how large they are. */
+/** Base models whose size is kept. */
 const KNOWN_MAX = 100
 
 /** `nvidia-smi` answers within a second, unless the driver hangs. */
@@ -42,12 +42,12 @@ export interface MemoryOptions {
   environment: NodeJS.ProcessEnv
 }
 
-/** What the parts of a base model need, in bytes, by what is known of its weights. */
+/** The memory that the processes of a base model need, in bytes, from the size of its weights. */
 export interface MemoryNeeds {
   budgetBytes: number
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
-  /** Finds out how large the weights are, unless that was found out a moment ago. */
+  /** Measures the weights, unless that was done a moment ago. */
   measure(location: string): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
   }
 }
 
-/** How many parameters base models have, read from the disk beside all else: status asks for it often. */
+/** How many parameters base models have, read from disk without blocking: status requests need it often. */
 function createKnownSizes(environment: NodeJS.ProcessEnv) {
   const sizes = new LRUCache<string, { at: number; parameters: Promise<number | undefined>; last?: number }>({
     max: KNOWN_MAX,
@@ -102,7 +102,7 @@ function createKnownSizes(environment: NodeJS.ProcessEnv) {
   return {
     measure,
 
-    /** What was found last; undefined while nothing was. Looks again in the background. */
+    /** The last result; undefined while there is none. Measures again in the background. */
     parametersOf(location: string): number | undefined {
       void measure(location)
       return sizes.get(location)?.last
@@ -116,7 +116,7 @@ function machineBytes(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** The memory of the smallest GPU; undefined where nothing tells. */
+/** The memory of the smallest GPU; undefined where it cannot be read. */
 function gpuBytes(environment: NodeJS.ProcessEnv): number | undefined {
   try {
     const args = ['--query-gpu=memory.total', '--format=csv,noheader,nounits']
@@ -139,7 +139,7 @@ async function readParameters(location: string, environment: NodeJS.ProcessEnv):
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
     return bytes / (DTYPE_BYTES[await dtypeOf(folder)] ?? 2)
   } catch {
-    // It need not be here, and its name may be one that no file can have.
+    // The model may be elsewhere, and its name may be one that no file can have.
     return undefined
   }
 }

@@ -2,31 +2,31 @@ import { createBell } from './bell.ts'
 import { GB } from './memory-estimate.ts'
 import { type EngineMemory, PartLost, type PartState, type WhenFull } from './port.ts'
 
-/** Whoever found no room comes back after this long, in which most answers end. */
+/** Retry-After for requests without room, in which most running answers end. */
 const NO_ROOM_RETRY_SECONDS = 15
 
-/** What can be started and stopped. */
+/** An engine process that can be started and stopped. */
 export interface Part {
   readonly name: string
   state(): PartState
-  /** What it needs while it runs, by estimate. */
+  /** Estimated memory that it needs while it runs. */
   memoryBytes(): number
-  /** Finds out what `memoryBytes` should say. */
+  /** Measures `memoryBytes` before a start. */
   measure?(): Promise<void>
-  /** Begins to keep its process running; how that goes shows in its state. */
+  /** Starts to keep its process running; its state shows how that goes. */
   start(): void
   /** Ends its process; resolves once that has ended. */
   stop(reason: string): Promise<void>
 }
 
-/** The place of a part among the others. */
+/** The share of one engine process in the memory budget. */
 export interface Seat {
   users(): number
-  /** Counts a user until what it returns is called. A part with a user is never stopped. */
+  /** Counts a user until the returned function is called. An engine process with a user is never stopped. */
   use(): () => void
-  /** Starts the part once there is room for it. @throws PartLost with the numbers; the signal's reason. */
+  /** Starts the process once there is room for it. @throws PartLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
-  /** Forgets the part, which has stopped for good. */
+  /** Removes an engine process that has stopped for good. */
   leave(): void
 }
 
@@ -38,7 +38,7 @@ export interface Parts {
 
 export interface PartsOptions {
   budgetBytes: number
-  /** A part that nobody has used for this long is stopped; 0 for never. */
+  /** An engine process without use for this long is stopped; 0 for never. */
   idleMs: number
 }
 
@@ -49,7 +49,7 @@ interface Member {
   lastUsedAt: number
 }
 
-/** Shares the memory among parts: whoever needs room gets that of parts that nobody uses. */
+/** Shares a memory budget among engine processes: to make room, unused ones are stopped. */
 export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
   const members = new Set<Member>()
   const freed = createBell()
@@ -58,7 +58,7 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
     [...members].filter(({ part }) => !['idle', 'stopped'].includes(part.state()))
   const usedBytes = (): number => bytesOf(running())
 
-  /** What to stop so that a part fits; undefined when that would not do. */
+  /** The processes to stop so that another fits; undefined when stopping is not enough. */
   function toStop(wanted: Part): Member[] | undefined {
     let missing = usedBytes() + wanted.memoryBytes() - budgetBytes
     const chosen: Member[] = []
@@ -79,7 +79,7 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
         if (whenFull === 'refuse' || part.memoryBytes() > budgetBytes) throw noRoom(part)
         await freed.next(signal)
       } else if (victims.length > 0) {
-        // What somebody else has stopped may be taken by then, so everything is looked at again.
+        // The room may have been taken meanwhile, so everything is checked again.
         await Promise.all(victims.map((victim) => victim.part.stop(`stopped to make room for ${part.name}`)))
       } else {
         part.start()
@@ -137,17 +137,17 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
   }
 }
 
-/** A part that is being stopped gives its room away, even if somebody waits for its next start. */
+/** A process that is being stopped frees its room, even if a request waits for its next start. */
 function isFree({ part, users }: Member): boolean {
   return users === 0 || part.state() === 'stopping'
 }
 
-/** Stopping what runs elsewhere would free nothing here. */
+/** Stopping a remote server would free nothing here. */
 function hasRoom({ part }: Member): boolean {
   return part.memoryBytes() > 0
 }
 
-/** What is being stopped anyway comes first, then what was used longest ago; the kept ones come last. */
+/** Processes that are being stopped come first, then the least recently used; the kept ones come last. */
 function byWorth(a: Member, b: Member): number {
   const isLeaving = (member: Member): number => (member.part.state() === 'stopping' ? 0 : 1)
   return isLeaving(a) - isLeaving(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt

@@ -35,7 +35,7 @@ function open(remote: Partial<RemoteOptions>): Compute {
   return compute
 }
 
-/** A vLLM that somebody else runs; resolves once it answers. */
+/** A vLLM that is not a child of the server; resolves once it answers. */
 async function startRemote(port: number, servedModel = MODEL): Promise<ChildProcess> {
   const { command, args, env } = fakeProgram('fake-vllm.ts', [String(port), servedModel, KEY])
   const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'ignore'] })

@@ -8,19 +8,19 @@ import { type EngineReply, type Inference, type InferenceProcess, PartLost } fro
 import { type Life, type LifeHooks, supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
-/** How often a server elsewhere is asked whether it is there; nothing else tells that it has ended. */
+/** How often a remote server is probed; there is no other sign of its end. */
 const CHECK_MS_MAX = 5_000
 
-/** Longest pause before it is looked for again: asking costs nothing. */
+/** Longest pause before it is probed again: a probe costs nothing. */
 const BACKOFF_MS_MAX = 5_000
 
-/** Loading an adapter reads a few MB; a replica that takes longer counts as away. */
+/** Loading an adapter reads a few MB; a replica that takes longer counts as unavailable. */
 const REPLICA_MS_MAX = 20_000
 
-/** Of what a server says that is no vLLM, for messages. */
+/** Characters of an unexpected reply that messages quote. */
 const WORDS_MAX = 300
 
-/** What every replica must do for itself, so that whichever is chosen later has done it. */
+/** Requests that every replica must handle, since any of them may be chosen later. */
 const PATHS_OF_EACH = ['/v1/load_lora_adapter', '/v1/unload_lora_adapter']
 
 const ServedModels = z.object({ data: z.array(z.object({ id: z.string() })) })
@@ -33,17 +33,18 @@ export interface RemoteVllmOptions {
   url: string
   /** The servers behind a router; empty where `url` is the server itself. */
   workers: readonly string[]
-  /** A bearer key; undefined where none is asked for. */
+  /** A bearer key; undefined where none is required. */
   key: string | undefined
   servedModel: string
   /** Requests that it computes at a time, in all its replicas together. */
   requestsMax: number
   stallMs: number
+  workspaceFolder: string
 }
 
 /**
- * A vLLM server that runs elsewhere. Its outages end lives as the end of a child does; how many of its replicas answer
- * is its router's business.
+ * A vLLM server that runs elsewhere. An outage ends its life as the end of the process ends a child's; how many of its
+ * replicas answer is up to its router.
  */
 export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncDisposable {
   const { name, url, workers, key, servedModel, stallMs } = options
@@ -58,7 +59,7 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
     live: (hooks) => liveElsewhere(name, endpoint, stallMs, hooks),
     backoffMsMax: Math.min(BACKOFF_MS_MAX, stallMs),
   })
-  const connectionOf = createConnections({ stallMs, use: supervisor.use })
+  const connectionOf = createConnections({ ...options, use: supervisor.use })
   const processes = new WeakMap<InferenceProcess, InferenceProcess>()
 
   function processOf(life: Life<Endpoint>): InferenceProcess {
@@ -84,7 +85,7 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
   }
 }
 
-/** From the first token to the first check that fails. */
+/** From the first token to the first probe that fails. */
 async function liveElsewhere(
   name: string,
   endpoint: Endpoint,
@@ -136,7 +137,7 @@ function causeOf({ url }: Endpoint, error: unknown): string {
   return `${url}: ${messageOf(error)}`
 }
 
-/** Sends to every replica what each must do for itself; one that is away does it when it is found to lack it. */
+/** Sends to every replica what each must handle; one that is unavailable gets it later, when it is found to lack it. */
 function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): InferenceProcess {
   async function toEach(path: string, body: string, signal: AbortSignal): Promise<EngineReply> {
     const within = AbortSignal.any([signal, AbortSignal.timeout(REPLICA_MS_MAX)])
@@ -148,19 +149,20 @@ function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): 
     )
     signal.throwIfAborted()
     const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-    // A failure counts before a success, and a success before those that had done it already.
+    // A failure takes precedence over a success, and a success over replicas that had the adapter already.
     const told = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
     if (told === undefined) throw new PartLost('No replica of the inference engine can be reached')
     return { status: told.status, read: async (onChunk) => onChunk(Buffer.from(told.text)) }
   }
 
   return {
+    pathOf: router.pathOf,
     post: (path, body, signal) =>
       PATHS_OF_EACH.includes(path) ? toEach(path, body, signal) : router.post(path, body, signal),
   }
 }
 
-/** A replica that has the adapter already says so with an error. */
+/** A replica that has the adapter already answers with an error. */
 function isFailure({ status, text }: { status: number; text: string }): boolean {
   return status !== 200 && !text.includes('already been loaded')
 }

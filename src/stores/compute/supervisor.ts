@@ -5,30 +5,30 @@ import { createBell } from './bell.ts'
 import type { Parts } from './parts.ts'
 import { PartLost, type PartState, type PartStatus, type WhenFull } from './port.ts'
 
-/** Waiting time before the first restart; doubles with every start that goes wrong. */
+/** Delay before the first restart; doubles with every failed start. */
 const BACKOFF_MS_MIN = 500
 
-/** Longest waiting time before a restart: a cure from outside (memory, disk) is noticed within a minute. */
+/** Longest delay before a restart: a fix from outside (memory, disk) is noticed within a minute. */
 const BACKOFF_MS_MAX = 60_000
 
-/** After this many starts in a row that went wrong, whoever waits is told so instead of waiting on. */
+/** After this many failed starts in a row, waiting requests fail instead of waiting on. */
 const FAILED_STARTS_MAX = 3
 
-/** One life of a part that became ready. */
+/** One life of an engine process that became ready. */
 export interface Life<Ready> {
   ready: Ready
-  /** False from the moment in which it can work no more, which may be before `ended` tells why. */
+  /** False from the moment in which it can work no more, which may be before `ended` gives the reason. */
   isAlive(): boolean
   /** Aborts with a {@link PartLost} when this life ends. */
   ended: AbortSignal
-  /** Ends this life because it hangs; the next one begins. */
+  /** Ends this life because it hangs; the next one starts. */
   replace(reason: string): void
-  /** A connection broke: has a look, where nothing else tells of an end. */
+  /** Checks the process after a broken connection, where nothing else reports its end. */
   suspect(): void
 }
 
 export interface LifeHooks<Ready> {
-  /** Aborts with a {@link PartLost} when the part is to stop. */
+  /** Aborts with a {@link PartLost} when the process is to stop. */
   stopping: AbortSignal
   onOutput(lastLines: () => string[]): void
   onReady(life: Life<Ready>): void
@@ -40,27 +40,29 @@ export interface SupervisorOptions<Ready> {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
-  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
   /** Runs one life from start to end; resolves with why it ended. */
   live: (hooks: LifeHooks<Ready>) => Promise<string>
-  /** Where a start costs next to nothing, a shorter pause than that of processes. */
+  /** A shorter delay than that of processes, where a start costs next to nothing. */
   backoffMsMax?: number
 }
 
 export interface Supervisor<Ready> extends AsyncDisposable {
   status(): PartStatus
-  /** Counts a user until what it returns is called. */
+  /** Counts a user until the returned function is called. */
   use(): () => void
-  /** The current life, if there is one; begins none. */
+  /** The current life, if there is one; starts none. */
   current(): Life<Ready> | undefined
-  /** The current life once it is ready; begins one if need be. @throws PartLost when that fails; the signal's reason. */
+  /**
+   * The current life once it is ready; starts one if necessary. @throws PartLost when that fails; the signal's reason.
+   */
   ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Life<Ready>>
 }
 
 /**
- * Keeps a part alive from when it is first needed until it is stopped: life after life, with growing pauses. One that
- * cannot be started is left alone until somebody asks for it again, unless it is to be kept.
+ * Keeps an engine process alive from when it is first needed until it is stopped: life after life, with growing delays.
+ * One that cannot be started is not tried again before the next request, unless it is to be kept.
  */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
   const { name, log } = options
@@ -69,7 +71,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   let lastLines: () => string[] = () => []
   let life: Life<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
-  /** In a row, also over times in which nobody asked. */
+  /** In a row, including times without requests. */
   let failedStarts = 0
   let isDisposed = false
 
@@ -170,7 +172,7 @@ function createState() {
       return now
     },
     status: () => ({ state: now, since, last_error: lastError }),
-    /** `error`: what to remember of what went wrong; nothing else changes it. */
+    /** `error`: the last failure; nothing else changes it. */
     enter(next: PartState, error: string | null = lastError): void {
       lastError = error
       if (next === now) return

@@ -11,14 +11,14 @@ export interface TrainerOptions {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
-  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
   spec: ChildSpec
-  /** A busy worker that says nothing for this long hangs. */
+  /** A busy worker that writes nothing for this long counts as hanging. */
   stallMs: number
 }
 
-/** A trainer worker as a child process that speaks JSON lines; its first line says that it is ready. */
+/** A trainer worker as a child process that speaks JSON lines; its first line is its readiness message. */
 export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposable {
   const life = { name: options.name, log: options.log, spec: async () => options.spec, untilReady: firstLine }
   const supervisor = supervise<Child>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
@@ -54,7 +54,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
   }
 }
 
-/** Sends a request and yields what follows. */
+/** Sends a request and yields the messages that follow. */
 async function* converse(
   life: Life<Child>,
   request: object,
@@ -92,7 +92,7 @@ interface Inbox {
   close(): void
 }
 
-/** Messages of one life, in order; watches for silence. */
+/** Messages of one life, in order; detects silence. */
 function createInbox(life: Life<Child>, options: { stallMs: number; signal: AbortSignal }): Inbox {
   const { stallMs, signal } = options
   const lines: string[] = []

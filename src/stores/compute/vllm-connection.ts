@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,19 +7,21 @@ import { messageOf } from '../../errors.ts'
 import { type EngineReply, type InferenceProcess, PartLost } from './port.ts'
 import type { Life } from './supervisor.ts'
 
-/** Idle connections are kept this long; vLLM is told to keep them far longer, so that it never closes one first. */
+/**
+ * Idle connections are kept this long; vLLM is configured to keep them far longer, so that it never closes one first.
+ */
 const KEEP_ALIVE_MS = 60_000
 
-/** Reused connections to vLLM were seen to be reset; a request of which no byte was answered is sent again. */
+/** Reused connections to vLLM were seen to be reset; a request without any byte of an answer is sent again. */
 const TRANSPORT_TRIES = 3
 
-/** A server whose connections break has mostly ended; this long is waited for its end to show. */
+/** A server whose connections break has usually ended; its end is awaited for this long. */
 const END_NOTICE_MS = 3_000
 
-/** How often the watch looks at a running server. */
+/** How often a running server is checked. */
 const WATCH_MS = 5_000
 
-/** An idle server proves with one token this often that its engine still computes. */
+/** An idle server must produce one token this often, to prove that its engine still computes. */
 const IDLE_PROBE_MS = 60_000
 
 /** Where a vLLM server answers. */
@@ -32,23 +35,25 @@ export interface Endpoint {
 }
 
 export interface ConnectionOptions {
-  /** A server that has not produced a byte for this long, although asked to, hangs. */
+  /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
-  /** Counts a user of the server until what it returns is called. */
+  /** Counts a user of the server until the returned function is called. */
   use: () => () => void
+  /** The root of the workspace, as the server sees it. */
+  workspaceFolder: string
 }
 
 export function newAgent(): Agent {
   return new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // A long generation is not an error; the watch below ends a server that hangs.
+    // A long generation is not an error; the check below ends a server that hangs.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
 }
 
-/** Has the engine behind the HTTP server make a token. @throws Error when it does not. */
+/** Makes the engine behind the HTTP server produce a token. @throws Error when it does not. */
 export async function makeToken(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify({ model: endpoint.servedModel, prompt: 'a', max_tokens: 1 })
   const reply = await postJson(endpoint, '/v1/completions', body, signal)
@@ -81,7 +86,10 @@ export function createConnections(options: ConnectionOptions): (life: Life<Endpo
   }
 }
 
-function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): InferenceProcess {
+function connect(
+  life: Life<Endpoint>,
+  { stallMs, use, workspaceFolder }: ConnectionOptions,
+): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
   void watch(life, progress, stallMs)
 
@@ -97,16 +105,18 @@ function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): Inf
   }
 
   return {
+    pathOf: (name) => join(workspaceFolder, name),
+
     async post(path, body, signal) {
-      // It may have been stopped since it was handed out, while nobody used it.
+      // It may have been stopped since it was handed out, while it had no users.
       if (life.ended.aborted) throw new PartLost(messageOf(life.ended.reason), { request: 'unsent' })
       const leave = enter()
       try {
         const either = AbortSignal.any([signal, life.ended])
         const reply = await retryTransport(life, signal, () => postJson(life.ready, path, body, either))
         progress.lastByteAt = performance.now()
-        // A client that goes away may never read the body: the request ends when the body closes, and an error without a
-        // listener would end the process.
+        // A client that disconnects may never read the body: the request ends when the body closes, and an error
+        // without a listener would end the process.
         reply.body.on('error', () => {})
         if (reply.body.closed) leave()
         else reply.body.once('close', leave)
@@ -126,7 +136,7 @@ function connect(life: Life<Endpoint>, { stallMs, use }: ConnectionOptions): Inf
 interface Progress {
   inFlight: number
   lastByteAt: number
-  /** When it last showed that its engine computes. */
+  /** When it last proved that its engine computes. */
   lastProofAt: number
 }
 
@@ -164,7 +174,7 @@ async function read(
     await finished(body)
   } catch (error) {
     signal.throwIfAborted()
-    // The reader's own error says nothing of the server.
+    // The error of the reader is not an error of the server.
     if (refusal !== undefined) throw refusal.error
     throw await lossOf(life, error)
   }
@@ -172,7 +182,7 @@ async function read(
 
 /** Ends a life that makes no progress. */
 async function watch(life: Life<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
-  // Half the stall time of silence is suspicious while somebody waits; the probe then has the other half.
+  // Half the stall time of silence starts a probe while requests wait; the probe then has the other half.
   const suspicious = stallMs / 2
   while (!life.ended.aborted) {
     const pause = Math.min(WATCH_MS, suspicious)
@@ -195,7 +205,7 @@ async function probe(life: Life<Endpoint>, progress: Progress, stallMs: number):
   }
 }
 
-/** @throws the first error: a refusal after it only says that the same request has ended the server. */
+/** @throws the first error: a later refused connection only means that the same request has ended the server. */
 async function retryTransport<Reply>(
   life: Life<Endpoint>,
   signal: AbortSignal,

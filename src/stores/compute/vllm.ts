@@ -10,10 +10,10 @@ import type { Inference } from './port.ts'
 import { supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
 
-/** How often a starting server is asked whether it answers. */
+/** How often a starting server is probed. */
 const START_POLL_MS = 200
 
-/** A server that starts answers late while it loads; then it is asked again. */
+/** A server answers late while it loads; then it is probed again. */
 const HEALTH_MS_MAX = 5_000
 
 /** As many as cannot be guessed. */
@@ -25,19 +25,20 @@ export interface VllmOptions {
   parts: Parts
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
-  /** Finds out what `memoryBytes` should say, before a start that needs it. */
+  /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
-  /** The program for one port, which asks for this bearer key. */
+  /** The program for one port, which requires this bearer key. */
   spec: (port: number, key: string) => ChildSpec
   /** The name under which the base model is served. */
   servedModel: string
   /** Requests that it computes at a time, in all its replicas together. */
   requestsMax: number
-  /** A server that has not produced a byte for this long, although asked to, hangs. */
+  /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
+  workspaceFolder: string
 }
 
-/** A vLLM server as a child process, watched by what it produces. */
+/** A vLLM server as a child process, checked by its output. */
 export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const agent = newAgent()
   // The port can be reached by every program and every browser of this machine.
@@ -56,7 +57,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
       untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
   }
   const supervisor = supervise<Endpoint>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
-  const connectionOf = createConnections({ stallMs: options.stallMs, use: supervisor.use })
+  const connectionOf = createConnections({ ...options, use: supervisor.use })
 
   return {
     status: supervisor.status,
@@ -73,7 +74,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   }
 }
 
-/** A port that is free at this moment; vLLM tells us by ending if someone else was faster. */
+/** A port that is free at this moment; vLLM exits if another program took it meanwhile. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -48,7 +48,7 @@ export interface ArtifactFilesTable {
   name: string
   /** Base64. */
   md5: string
-  /** Null for a file that has been announced and not come yet. */
+  /** Null for a file that was announced and has not arrived yet. */
   digest: string | null
   size: number
 }

@@ -6,7 +6,7 @@ import {
   type MigrationChecksums,
   readMigrationChecksums,
 } from '../applied-migrations.ts'
-import type { ControlDb } from './tables.ts'
+import type { ControlDb } from './port.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations/control')
 
@@ -25,7 +25,7 @@ export async function migrateControlDb(db: ControlDb, folder: string = MIGRATION
   await check(db, ofBuild, await migrator.getMigrations())
 }
 
-/** Compares what was applied, and keeps the checksums that are not kept yet. */
+/** Compares the applied migrations, and records missing checksums. */
 async function check(
   db: ControlDb,
   ofBuild: MigrationChecksums,

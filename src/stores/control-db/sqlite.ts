@@ -1,23 +1,24 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import { diskFailed } from '../../errors.ts'
+import type { ControlDb } from './port.ts'
+import { sqliteError } from './sqlite-errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /** How long a statement waits for another process's lock, such as a backup's. */
 const BUSY_MS = 5_000
 
-/** Statements that are kept; lists of values make some of many lengths. */
+/** Prepared statements that are kept; lists of values make some of many lengths. */
 const PREPARED_MAX = 500
 
 /**
  * Opens the embedded control database. A commit is on disk when its promise resolves.
- * @param written hears of every write, and what it failed on
+ * @param written called after every write, with its error where it failed
  */
 export function openSqlite(
   folder: string,
   written: (error: unknown) => void = () => undefined,
-): Kysely<ControlTables> & AsyncDisposable {
+): ControlDb & AsyncDisposable {
   const database = new DatabaseSync(join(folder, 'control.sqlite'))
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     PRAGMA busy_timeout = ${BUSY_MS}`)
@@ -59,23 +60,23 @@ function adapt(database: DatabaseSync, written: (error: unknown) => void): Sqlit
       const statement = prepare(sql)
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => onDisk(() => statement.all(...(parameters as SQLInputValue[]))),
+        all: (parameters) => translated(() => statement.all(...(parameters as SQLInputValue[]))),
         run(parameters) {
-          // A disk that fails makes SQLite roll back by itself; Kysely's own rollback would then hide the reason.
+          // SQLite rolls back by itself when the disk fails; Kysely's own rollback would then hide the reason.
           if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
-          return noted(() => onDisk(() => statement.run(...(parameters as SQLInputValue[]))))
+          return noted(() => translated(() => statement.run(...(parameters as SQLInputValue[]))))
         },
-        // An iteration is under way while others run the same statement.
+        // Another iteration of the same statement is in progress.
         iterate: (parameters) => database.prepare(sql).iterate(...(parameters as SQLInputValue[])),
       }
     },
   }
 }
 
-function onDisk<Result>(work: () => Result): Result {
+function translated<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw diskFailed(error) ?? error
+    throw sqliteError(error)
   }
 }

@@ -1,4 +1,3 @@
-import type { Kysely, Transaction } from 'kysely'
 import type {
   ArtifactAliasesTable,
   ArtifactCollectionsTable,
@@ -7,8 +6,9 @@ import type {
   ArtifactUsesTable,
   ArtifactVersionsTable,
 } from './artifact-tables.ts'
+import type { JobsTable } from './job-table.ts'
 
-/** What each migration was when it was applied. Kysely's own table has the names and times. */
+/** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
 export interface MigrationChecksumsTable {
   name: string
   checksum: string
@@ -21,7 +21,7 @@ export interface ProjectsTable {
   created_at: string
 }
 
-/** The adapter that changes nothing yet: step 0 of every model of a base model and an adapter shape. */
+/** The initial adapter, which changes nothing: step 0 of every model of a base model and an adapter shape. */
 export interface InitialAdaptersTable {
   base_model: string
   /** JSON: the shape of the adapter. */
@@ -57,14 +57,14 @@ export interface CheckpointsTable {
   step: number
   /** JSON: name to number. */
   metrics: string
-  /** Tells apart what inference would see: over the adapter's files only. */
+  /** Identifies the weights for inference: over the adapter's files only. */
   adapter_digest: string
   /** JSON: a list of file name, digest, md5 and size. */
   manifest: string
   /** The artifact version that shows this checkpoint to W&B clients; its aliases are the checkpoint's tags. */
   artifact_id: string
   job_id: string | null
-  /** JSON: the base model with this adapter merged into it, once somebody has asked for that. */
+  /** JSON: the files of the base model with this adapter merged into it; null until they are requested. */
   merged: string | null
   /** Of the job that made it. */
   dataset_ref: string | null
@@ -80,11 +80,11 @@ export interface TrainingJobsTable {
   state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   /** JSON: every default filled in. */
   config: string
-  /** What is trained on: for RL a blob key, for SFT the digest of a content that the job owns. */
+  /** The training data: for RL a blob key, for SFT the digest of a content that the job owns. */
   data_key: string
-  /** JSON: name to number, of what was sent. */
+  /** JSON: name to number, of the submitted data. */
   counts: string
-  /** Set when the job first starts; a job that is run again starts from the same checkpoint. */
+  /** Set when the job first starts; a repeated job starts from the same checkpoint. */
   source_checkpoint_id: string | null
   /** The step that the job produced. */
   checkpoint_step: number | null
@@ -94,9 +94,7 @@ export interface TrainingJobsTable {
   created_at: string
   started_at: string | null
   ended_at: string | null
-  /** When the job's trajectories had become calls of the project; null for what has none to show. */
-  traced_at: string | null
-  /** The version of a dataset whose rows are trained on; null for data that is none. */
+  /** The version of a dataset whose rows are trained on; null for other data. */
   dataset_ref: string | null
 }
 
@@ -111,7 +109,7 @@ export interface TrainingJobEventsTable {
   created_at: string
 }
 
-/** Bytes that are kept once. */
+/** Bytes stored once by content. */
 export interface ContentsTable {
   /** SHA-256, hexadecimal. */
   digest: string
@@ -121,14 +119,14 @@ export interface ContentsTable {
   blob_key: string
 }
 
-/** Who needs which bytes. */
+/** Which owner has which bytes. */
 export interface ContentOwnersTable {
   /** Such as `checkpoint:ID`. */
   owner: string
   digest: string
 }
 
-/** Random texts that were made once, such as the key that signs URLs. */
+/** Random secrets that were made once, such as the key that signs URLs. */
 export interface SecretsTable {
   name: string
   value: string
@@ -157,7 +155,7 @@ export interface RunsTable {
   summary: string
   state: 'pending' | 'running' | 'finished' | 'failed'
   exit_code: number | null
-  /** Lines received so far; a run that is resumed goes on from here. */
+  /** Lines received so far; a run that is resumed continues from here. */
   history_lines: number
   system_lines: number
   log_lines: number
@@ -171,7 +169,7 @@ export interface RunsTable {
   stop_requested_at: string | null
 }
 
-/** What a run wants people to know. */
+/** Alerts of a run. */
 export interface RunAlertsTable {
   id: string
   run_id: string
@@ -188,7 +186,7 @@ export interface RunFilesTable {
   /** Base64. */
   md5: string
   size: number
-  /** Who owns the content; each upload is an owner of its own, so that the one before can be released. */
+  /** Who owns the content; each upload is an owner of its own, so that the previous one can be released. */
   owner: string
   updated_at: string
 }
@@ -203,7 +201,7 @@ export interface AnnotationQueuesTable {
   /** JSON: a list of texts. */
   scorer_refs: string
   total_items: number
-  /** Those that somebody has completed or skipped. */
+  /** Items that an annotator has completed or skipped. */
   completed_items: number
   created_by: string
   created_at: string
@@ -211,7 +209,7 @@ export interface AnnotationQueuesTable {
   deleted_at: string | null
 }
 
-/** A call that people are asked to look at, with what it was when it was added. */
+/** A call that people are to review, with its state when it was added. */
 export interface AnnotationQueueItemsTable {
   id: string
   queue_id: string
@@ -223,10 +221,10 @@ export interface AnnotationQueueItemsTable {
   /** JSON: a list of texts. */
   display_fields: string
   added_by: string
-  /** What the last annotator to finish it made of it, and who that was. */
+  /** The result and name of the last annotator who finished it. */
   finished_state: 'completed' | 'skipped' | null
   finished_by: string | null
-  /** Who works on it, with which key, and until when nobody else may. */
+  /** The annotator who has claimed it, with which key, and until when. */
   claimed_by: string | null
   claimed_with: string | null
   claimed_until: string | null
@@ -234,7 +232,7 @@ export interface AnnotationQueueItemsTable {
   updated_at: string
 }
 
-/** What each annotator made of an item. */
+/** Each annotator's result for an item. */
 export interface AnnotationResultsTable {
   item_id: string
   annotator: string
@@ -242,62 +240,30 @@ export interface AnnotationResultsTable {
   finished_at: string
 }
 
-/** An evaluation that runs on the server; its row goes when it has ended. */
-export interface EvaluationJobsTable {
-  /** The call that the evaluation is. */
-  call_id: string
-  project_id: string
-  evaluation_ref: string
-  model_ref: string
-  user: string
-  key_id: string
-  created_at: string
-}
-
-/** A call that a scorer is yet to be applied to. */
-export interface ScoringTasksTable {
-  /** Also of the feedback that comes of it. */
-  id: string
-  project_id: string
-  call_id: string
-  scorer_ref: string
-  /** The monitor that wants it, where one does. */
-  trigger_ref: string | null
-  /** Whether scoring is a call of its own: 0 or 1. */
-  is_traced: number
-  user: string
-  key_id: string
-  attempts: number
-  due_at: string
-  /** Of several tasks with one key, only the last is wanted. */
-  debounce_key: string | null
-  /** What the call is scored as. */
-  target: 'call' | 'agent_turn'
-  /** The ids of the calls that are scored together, in the order they ended, as JSON; null for the call alone. */
-  window_calls: string | null
-}
-
-/** A call of a project with monitors, from just before it is written until monitors have looked at it. */
+/** A call of a project with monitors, from just before it is written until its monitors have been evaluated. */
 export interface MonitoredCallsTable {
   project_id: string
   call_id: string
   noted_at: string
+  /** The write of its end, while that is in progress. */
+  pending_write: string | null
 }
 
-/** What became of the calls that a monitor wanted scored, over all its versions. */
+/** Outcomes of the tasks of a monitor, over all its versions. */
 export interface MonitorStatesTable {
   project_id: string
   object_id: string
   scored: number
   failed: number
   last_run_at: string
-  /** Why a call was not scored, or not looked at, the last time that happened. */
+  /** The reason of the last failure. */
   last_error: string | null
 }
 
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
   migration_checksums: MigrationChecksumsTable
+  jobs: JobsTable
   projects: ProjectsTable
   contents: ContentsTable
   content_owners: ContentOwnersTable
@@ -319,14 +285,6 @@ export interface ControlTables {
   annotation_queues: AnnotationQueuesTable
   annotation_queue_items: AnnotationQueueItemsTable
   annotation_results: AnnotationResultsTable
-  evaluation_jobs: EvaluationJobsTable
-  scoring_tasks: ScoringTasksTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
 }
-
-/** The control database: small rows that must agree with each other. */
-export type ControlDb = Kysely<ControlTables>
-
-/** The control database, or a transaction in it. */
-export type ControlTx = ControlDb | Transaction<ControlTables>

@@ -1,14 +1,16 @@
-/** An owner counts as active for this long after it last asked for something: between two questions of a person at work. */
+/**
+ * An owner counts as active for this long after its last request: the time between two requests of an interactive user.
+ */
 const ACTIVE_MS = 3_000
 
-/** Who has asked for something of late. */
+/** The owners that made requests recently. */
 export interface ActiveOwners {
   note(owner: string): void
   count(): number
 }
 
 export function createActiveOwners(): ActiveOwners {
-  /** The last one to ask is the last key. */
+  /** The most recently active owner is the last key. */
   const asked = new Map<string, number>()
   return {
     note(owner) {

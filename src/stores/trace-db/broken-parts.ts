@@ -1,26 +1,26 @@
 import type { Log } from '../../log.ts'
 import { rowsOf, type TraceDb } from './port.ts'
 
-/** A piece of a table that could not be read when it was opened: its rows may be missing from everything. */
+/** A part of a table that could not be read when it was opened: its rows may be missing from query results. */
 export interface BrokenPart {
   table: string
   name: string
-  /** Where its files were set aside. */
+  /** Where its files were moved to. */
   path: string
 }
 
-/** Lines in the log; the count says how many there are. */
+/** Parts that are logged one by one; the count has the total. */
 const LOGGED_MAX = 100
 
-/** ClickHouse's word, before the name of the part. */
+/** ClickHouse's reason, before the name of the part. */
 const PREFIX = 'broken-on-start_'
 
 /** A part holds what was inserted as blocks `from` to `to`: https://clickhouse.com/docs/parts */
 const PART_NAME = /^(?<partition>.+?)_(?<from>\d+)_(?<to>\d+)_\d+(_\d+)?(_try\d+)?$/
 
 /**
- * The parts that ClickHouse has set aside because it could not read them, of which it says nothing itself. They count until
- * their folders are removed. One whose blocks are all in other parts has lost nothing and does not count.
+ * The parts that ClickHouse has detached because it could not read them, which it does not report itself. They count
+ * until their folders are removed. A part whose blocks are all in other parts has lost nothing and does not count.
  */
 export async function findBrokenParts(db: TraceDb, log: Pick<Log, 'error'>): Promise<BrokenPart[]> {
   const detached = await rowsOf(

@@ -1,6 +1,6 @@
 import type { TraceDb } from './port.ts'
 
-/** Rows of one table. Accepted ones are applied, rejected or still pending: there is nothing else they could be. */
+/** Rows of one table. Accepted ones are applied, rejected or still pending: there is no other outcome. */
 export interface WriteCounts {
   accepted: number
   applied: number
@@ -11,11 +11,11 @@ export interface WriteCounts {
 export interface CountedTraceDb extends TraceDb {
   /** Since the start, by table. */
   writes(): ReadonlyMap<string, Readonly<WriteCounts>>
-  /** When it last answered or stored something, as milliseconds of `performance.now()`. */
+  /** When it last answered or stored something, in milliseconds of `performance.now()`. */
   lastAnswerAt(): number
 }
 
-/** Counts rows at the door of a trace database, whatever is behind it. */
+/** Counts rows in front of any trace database. */
 export function countWrites(inner: TraceDb): CountedTraceDb {
   const tables = new Map<string, WriteCounts>()
   let lastAnswerAt = Number.NEGATIVE_INFINITY
@@ -63,7 +63,7 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
   }
 }
 
-/** Tells of each row when the next one is asked for, which costs no step of its own. */
+/** Reports each row when the next one is requested, which costs no extra step. */
 function noticing<Row>(rows: AsyncIterable<Row>, answered: () => void): AsyncIterator<Row> {
   const iterator = rows[Symbol.asyncIterator]()
   let asked = false

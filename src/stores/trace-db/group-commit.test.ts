@@ -3,24 +3,31 @@ import { createGroupCommit } from './group-commit.ts'
 
 const KEPT = { kept: Promise.resolve() }
 
+/** All promises that are ready have been worked on. */
+const idle = () => new Promise((resolve) => setImmediate(resolve))
+
 describe('createGroupCommit', () => {
   it('commits together what arrives while a commit runs', async () => {
     const commits: string[] = []
-    const group = createGroupCommit(async (lines) => {
-      commits.push(lines)
-      return KEPT
-    })
+    const group = createGroupCommit([
+      async (lines) => {
+        commits.push(lines)
+        return KEPT
+      },
+    ])
     await Promise.all(['a', 'b', 'c'].map((line) => group.write('a/b', line)))
     expect(commits).toEqual(['a', 'bc'])
   })
 
   it('finds what is refused by halving, and fails that alone', async () => {
     let commits = 0
-    const group = createGroupCommit(async (lines) => {
-      commits++
-      if (lines.includes('bad')) throw new Error('refused')
-      return KEPT
-    })
+    const group = createGroupCommit([
+      async (lines) => {
+        commits++
+        if (lines.includes('bad')) throw new Error('refused')
+        return KEPT
+      },
+    ])
     const rows = Array.from({ length: 257 }, (_, index) => (index === 100 ? 'bad' : 'good'))
     const results = await Promise.allSettled(rows.map((row, index) => group.write(`owner ${index}`, row)))
     expect(results.map(({ status }) => status)).toEqual(
@@ -32,11 +39,13 @@ describe('createGroupCommit', () => {
 
   it('tries the rows of others no more often because one owner has many that are refused', async () => {
     const tries = new Map<string, number>()
-    const group = createGroupCommit(async (lines) => {
-      for (const name of lines.split('\n')) tries.set(name, (tries.get(name) ?? 0) + 1)
-      if (lines.includes('bad')) throw new Error('refused')
-      return KEPT
-    })
+    const group = createGroupCommit([
+      async (lines) => {
+        for (const name of lines.split('\n')) tries.set(name, (tries.get(name) ?? 0) + 1)
+        if (lines.includes('bad')) throw new Error('refused')
+        return KEPT
+      },
+    ])
     const first = group.write('first', 'first\n')
     const bad = Array.from({ length: 128 }, () => group.write('bad owner', 'bad\n'))
     const good = Array.from({ length: 128 }, (_, index) => group.write('good owner', `good ${index}\n`))
@@ -49,11 +58,13 @@ describe('createGroupCommit', () => {
 
   it('writes the next group before it is known whether one is kept, and tells each of its own', async () => {
     const settle: (() => void)[] = []
-    const group = createGroupCommit(async (lines) => ({
-      kept: new Promise((resolve, reject) => {
-        settle.push(() => (lines === 'a' ? resolve() : reject(new Error('lost'))))
+    const group = createGroupCommit([
+      async (lines) => ({
+        kept: new Promise((resolve, reject) => {
+          settle.push(() => (lines === 'a' ? resolve() : reject(new Error('lost'))))
+        }),
       }),
-    }))
+    ])
     const told: string[] = []
     const writes = ['a', 'b', 'c'].map((line) =>
       group.write('a/b', line).then(
@@ -72,7 +83,7 @@ describe('createGroupCommit', () => {
   it('lets owners take turns, whoever has more to write', async () => {
     const half = 'x'.repeat(16 * 1024 * 1024)
     const order: string[] = []
-    const group = createGroupCommit(async () => KEPT)
+    const group = createGroupCommit([async () => KEPT])
     const flood = [1, 2, 3, 4, 5, 6].map((number) =>
       group.write('flood', half).then(() => order.push(`flood ${number}`)),
     )
@@ -83,7 +94,7 @@ describe('createGroupCommit', () => {
 
   it('refuses an owner that has taken its share, and nobody else', async () => {
     let goOn: () => void = () => {}
-    const group = createGroupCommit(() => new Promise((resolve) => (goOn = () => resolve(KEPT))))
+    const group = createGroupCommit([() => new Promise((resolve) => (goOn = () => resolve(KEPT)))])
     const large = 'x'.repeat(32 * 1024 * 1024)
     const writes = Array.from({ length: 8 }, () => group.write('flood', large))
     const results = Promise.allSettled([...writes, group.write('other', large)])
@@ -91,5 +102,95 @@ describe('createGroupCommit', () => {
     const refused = (await results).map(({ status }) => status === 'rejected')
     clearInterval(finished)
     expect(refused).toEqual([false, false, false, false, false, false, false, true, false])
+  })
+
+  describe('with a second session', () => {
+    function twoSessions() {
+      const begun: string[] = []
+      const end = new Map<string, () => void>()
+      const session = (name: string) => (rows: string) => {
+        begun.push(`${name}: ${rows}`)
+        return new Promise<typeof KEPT>((resolve) => end.set(rows, () => resolve(KEPT)))
+      }
+      return { group: createGroupCommit([session('one'), session('two')]), begun, end }
+    }
+
+    it('commits what another owner writes beside the commit under way', async () => {
+      const { group, begun, end } = twoSessions()
+      const flood = group.write('flood', 'f1')
+      const other = group.write('other', 'o1')
+      expect(begun).toEqual(['two: f1', 'one: o1'])
+      end.get('o1')?.()
+      await other
+      end.get('f1')?.()
+      await flood
+    })
+
+    it('keeps the rows of one owner in one session, in their order', async () => {
+      const { group, begun, end } = twoSessions()
+      const writes = ['f1', 'f2', 'f3'].map((rows) => group.write('flood', rows))
+      expect(begun).toEqual(['two: f1'])
+      end.get('f1')?.()
+      await vi.waitFor(() => expect(begun).toEqual(['two: f1', 'two: f2f3']))
+      end.get('f2f3')?.()
+      await Promise.all(writes)
+      await group.drained()
+    })
+
+    it('writes with the idle session what a full group has left', async () => {
+      const { group, begun, end } = twoSessions()
+      const large = 'x'.repeat(512 * 1024)
+      const writes = [group.write('a', 'a1'), group.write('b', 'b1')]
+      writes.push(group.write('a', large), group.write('b', 'b2'))
+      end.get('b1')?.()
+      await vi.waitFor(() => expect(begun).toHaveLength(3))
+      end.get('a1')?.()
+      await vi.waitFor(() => expect(begun).toHaveLength(4))
+      expect(begun.slice(2)).toEqual(['one: b2', `two: ${large}`])
+      for (const go of end.values()) go()
+      await Promise.all(writes)
+    })
+
+    it('pauses an owner with more rows for as long as its group took while another is active', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      try {
+        const { group, begun, end } = twoSessions()
+        const first = group.write('flood', 'f1')
+        const writes = [first, group.write('flood', 'f2'), group.write('other', 'o1')]
+        vi.advanceTimersByTime(40)
+        end.get('f1')?.()
+        end.get('o1')?.()
+        await first
+        await idle()
+        vi.advanceTimersByTime(39)
+        expect(begun).toEqual(['two: f1', 'one: o1'])
+        vi.advanceTimersByTime(1)
+        expect(begun).toEqual(['two: f1', 'one: o1', expect.stringMatching(': f2$')])
+        end.get('f2')?.()
+        await Promise.all(writes)
+      } finally {
+        vi.useRealTimers()
+      }
+    })
+
+    it('ends the pauses when everything is to be written', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      try {
+        const { group, begun, end } = twoSessions()
+        const first = group.write('flood', 'f1')
+        const writes = [first, group.write('flood', 'f2'), group.write('other', 'o1')]
+        vi.advanceTimersByTime(40)
+        end.get('f1')?.()
+        end.get('o1')?.()
+        await first
+        await idle()
+        const drained = group.drained()
+        expect(begun).toHaveLength(3)
+        end.get('f2')?.()
+        await Promise.all([...writes, drained])
+      } finally {
+        vi.useRealTimers()
+      }
+    })
   })
 })

@@ -1,20 +1,21 @@
 import { ClientError, unavailable } from '../../errors.ts'
 import { createOwnerLines } from '../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
+import { createPacing } from './pacing.ts'
 
-/** Bytes of encoded rows that may wait for one table before further writers are told to come back. */
+/** Bytes of encoded rows that may wait for one table before further writers are refused with Retry-After. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
-/** What of these one owner may take, so that a flood leaves room for the others. */
+/** The share of these that one owner may use, so that a flood leaves room for others. */
 const OWNER_BYTES_MAX = WAITING_BYTES_MAX * 0.75
 
 /**
- * Bytes of encoded rows committed at once: enough to amortise an fsync, and few enough that who comes meanwhile does not wait
+ * Bytes of encoded rows committed at once: enough to amortise an fsync, and few enough that later writers do not wait
  * for long. One writer's rows are never divided.
  */
 const COMMIT_BYTES_MAX = 2 * 1024 * 1024
 
-/** The same while several owners write: each waits for what another is committing, and for what it shares a commit with. */
+/** The same while several owners write: each waits for the commit in progress, and for the rows that share its own. */
 const SHARED_COMMIT_BYTES_MAX = 512 * 1024
 
 interface Waiting {
@@ -26,45 +27,96 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Writes rows. They are durable when `kept` resolves, which the next rows need not wait for. */
+/** Writes rows. They are durable when `kept` resolves; the next group need not wait for that. */
 type Commit = (rows: string) => Promise<{ kept: Promise<void> }>
 
+export interface GroupCommit {
+  /**
+   * Resolves when an owner's encoded rows are on disk.
+   * @throws 503 when too many bytes wait; what the commit failed with.
+   */
+  write(owner: string, rows: string): Promise<void>
+  /** Resolves when nothing waits and no write is in progress; nothing may be written afterwards. */
+  drained(): Promise<void>
+}
+
 /**
- * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync,
- * so a hundred concurrent writers pay for one, and each still hears only after its rows are on disk. Owners take turns:
- * who has much to write does not make another wait for all of it.
+ * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync, so a
+ * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Owners take turns,
+ * and an owner uses one session at a time: a small write does not wait for the commit of a flood. While several owners
+ * are active, one with more rows waiting pauses between its groups.
+ * @param sessions each commits one group at a time
  */
-export function createGroupCommit(commit: Commit): {
-  write: (owner: string, rows: string) => Promise<void>
-  drained: () => Promise<void>
-} {
+export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
   /** Weighed by bytes. */
   const lines = createOwnerLines<Waiting>()
   const active = createActiveOwners()
-  let running: Promise<void> | undefined
+  const idle = [...sessions]
+  const running = new Set<Promise<void>>()
+  /** Owners whose rows a session is writing: the rows of one owner are written in their order. */
+  const writing = new Set<string>()
+  const pacing = createPacing(startIdle)
+  let isDraining = false
+
+  function mayWrite(owner: string): boolean {
+    return !writing.has(owner) && (isDraining || !pacing.isPaused(owner))
+  }
 
   function takeGroup(): Waiting[] {
     const bytesMax = active.count() > 1 ? SHARED_COMMIT_BYTES_MAX : COMMIT_BYTES_MAX
+    const owners = new Set(lines.owners().filter(mayWrite))
     const group: Waiting[] = []
     let bytes = 0
-    for (let next = lines.take(); next !== undefined; next = lines.take()) {
-      group.push(next)
-      bytes += next.bytes
-      if (bytes >= bytesMax) break
+    while (owners.size > 0) {
+      for (const owner of owners) {
+        const next = lines.take(owner)
+        if (next === undefined) {
+          owners.delete(owner)
+          continue
+        }
+        group.push(next)
+        bytes += next.bytes
+        if (bytes >= bytesMax) return group
+      }
     }
     return group
   }
 
-  async function run(): Promise<void> {
+  /** Commits group after group until no rows wait that this session may write. */
+  async function run(commit: Commit, first: Waiting[]): Promise<void> {
     let settling = Promise.resolve()
-    while (lines.first() !== undefined) {
-      const { settled } = await commitGroup(takeGroup(), commit)
+    for (let group = first; group.length > 0; ) {
+      const owners = new Set(group.map(({ owner }) => owner))
+      for (const owner of owners) writing.add(owner)
+      // Rows that this group left out may be written by an idle session.
+      startIdle()
+      const started = performance.now()
+      const { settled } = await commitGroup(group, commit)
+      for (const owner of owners) {
+        writing.delete(owner)
+        if (active.count() > 1 && lines.weight(owner) > 0) pacing.pause(owner, performance.now() - started)
+      }
       await settling
       settling = settled
-      // Who writes meanwhile is of this run too.
-      if (lines.first() === undefined) await settling
+      group = takeGroup()
+      if (group.length > 0) continue
+      // Rows that arrive meanwhile are written by this loop too.
+      await settling
+      group = takeGroup()
     }
-    running = undefined
+  }
+
+  function startIdle(): void {
+    const commit = idle.at(-1)
+    const group = commit === undefined ? [] : takeGroup()
+    if (commit === undefined || group.length === 0) return
+    idle.pop()
+    const runs = run(commit, group).finally(() => {
+      running.delete(runs)
+      idle.push(commit)
+      startIdle()
+    })
+    running.add(runs)
   }
 
   return {
@@ -72,25 +124,27 @@ export function createGroupCommit(commit: Commit): {
       active.note(owner)
       const bytes = Buffer.byteLength(rows)
       const [all, own] = [lines.weight(), lines.weight(owner)]
-      // One writer's rows wait, however many they are, where nothing else does.
+      // Where nothing else waits, one writer's rows are accepted in any number.
       const isFull = all > 0 && all + bytes > WAITING_BYTES_MAX
       const isOwnersFull = own > 0 && own + bytes > OWNER_BYTES_MAX
       if (isFull || isOwnersFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
         lines.add(owner, { owner, rows, bytes, resolve, reject }, bytes)
-        running ??= run()
+        startIdle()
       })
     },
     async drained() {
-      await running
+      isDraining = true
+      startIdle()
+      while (running.size > 0) await Promise.all(running)
     },
   }
 }
 
 /**
- * Writes a group, whose writers hear of it by the time `settled` resolves. A group that is refused is halved until what is
- * refused is alone, so that one bad row neither fails its neighbours nor makes each of them cost a commit.
+ * Writes a group; its writers have their results when `settled` resolves. A refused group is halved until the refused
+ * rows are alone, so that one bad row neither fails its neighbours nor costs each of them a commit.
  */
 async function commitGroup(
   group: readonly Waiting[],
@@ -101,10 +155,10 @@ async function commitGroup(
     const { kept } = await commit(group.map((writer) => writer.rows).join(''))
     return { settled: settle(group, kept) }
   } catch (error) {
-    // What keeps one from being stored then keeps all of them.
+    // A single write cannot be halved, and an error of the store would fail every half.
     const isOfAll = group.length === 1 || (error instanceof ClientError && error.status === 503)
     if (isOfAll) return { settled: settle(group, Promise.reject(error)) }
-    // Side by side, an owner who writes many bad rows shares few halves with others.
+    // Ordered by owner, so that an owner with many bad rows shares few halves with others.
     const sorted = order === 'by owner' ? group : group.toSorted(byOwner)
     const middle = Math.ceil(sorted.length / 2)
     for (const half of [sorted.slice(0, middle), sorted.slice(middle)])

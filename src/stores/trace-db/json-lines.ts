@@ -1,4 +1,4 @@
-/** What the database answers in its format `JSONEachRow`: a row a line. */
+/** Parses the database's format `JSONEachRow`: one row a line. */
 export function jsonLines<Row>(text: string): Row[] {
   return text
     .split('\n')

@@ -1,15 +1,15 @@
 import { dependencyFailed } from '../../errors.ts'
 import { createTableRepair, type RepairDeps, rowsOf } from './table-repair.ts'
 
-/** What a merge replaced stays on disk for 8 minutes, so that a merge that was not written can be taken back until then. */
+/** Merged parts stay on disk for 8 minutes, so that a merge whose result was not written can be undone until then. */
 const LOOK_EVERY_MS = 10_000
 
 const FAILED_WRITES = `SELECT value FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'`
 
 /**
- * chDB counts the writes of files that fail and goes on as if they had not (26.7): an insert is acknowledged, or a merge
- * takes the place of what it merged, and the files are empty. So that count is looked at after every change. When it has
- * risen, tables with a broken part are repaired (`table-repair.ts`).
+ * chDB counts failed file writes and continues as if they had succeeded (26.7): an insert is acknowledged, or a merge
+ * replaces its sources, and the files are empty. So that counter is read after every change. When it has risen, tables
+ * with a broken part are repaired (`table-repair.ts`).
  */
 export function createLostWrites(deps: RepairDeps) {
   const { repair, failed, hasClosed, repairs } = createTableRepair(deps)
@@ -30,7 +30,7 @@ export function createLostWrites(deps: RepairDeps) {
     mended = Math.max(mended, count)
   }
 
-  /** Mends what has been broken since the count was `before`; whether there may have been something. */
+  /** Repairs what has broken since the counter was `before`; resolves with whether anything may have. */
   async function lostSince(before: number): Promise<boolean> {
     const at = new Date()
     const count = await failedWrites()
@@ -38,7 +38,7 @@ export function createLostWrites(deps: RepairDeps) {
       lookedAt = at
       return false
     }
-    // What cannot be mended now is tried again with the next look.
+    // A failed repair is tried again with the next check.
     mending = mending.then(() => mend(count)).catch(failed)
     await mending
     return count > before
@@ -51,7 +51,10 @@ export function createLostWrites(deps: RepairDeps) {
   const timer = setInterval(look, LOOK_EVERY_MS).unref()
 
   return {
-    /** Runs a change; `kept` rejects with 503 when it may not have been written, of which it hears some milliseconds later. */
+    /**
+     * Runs a change; `kept` rejects with 503 when the change may not have been written, which is known some
+     * milliseconds later.
+     */
     async watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }> {
       const before = latest
       try {
@@ -64,7 +67,7 @@ export function createLostWrites(deps: RepairDeps) {
       })
       return { kept }
     },
-    /** Looks at once, after a read that failed. */
+    /** Checks at once, after a failed read. */
     look,
     repairs,
     stop: () => clearInterval(timer),

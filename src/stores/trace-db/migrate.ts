@@ -5,7 +5,7 @@ import { rowsOf, type TraceDb } from './port.ts'
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations/trace')
 
-/** A row of the table that says what was applied, and the checksum of the file then; '' where none was kept. */
+/** A row of the table of applied migrations, with the checksum of the file then; '' where none was recorded. */
 interface AppliedMigration {
   name: string
   applied_at: string
@@ -13,7 +13,7 @@ interface AppliedMigration {
 }
 
 /**
- * Runs the numbered SQL files that this database has not seen, in order.
+ * Runs the numbered SQL files that were not applied to this database, in order.
  * @throws Error naming the file that failed, or that has changed since it was applied.
  */
 export async function migrateTraceDb(db: TraceDb, folder: string = MIGRATIONS_FOLDER): Promise<void> {

@@ -1,27 +1,41 @@
 /** ClickHouse SQL with `{name:Type}` placeholders; values never enter the text. */
 export interface Query {
   sql: string
-  /** A text `project_id` says whose turn a read takes. */
+  /** A `project_id` among the values is the owner of the read. */
   params: Record<string, unknown>
 }
 
+/** A type of ClickHouse that columns in RowBinary have; texts that are `LowCardinality` are written as `String`. */
+export type ColumnType = PlainType | `Nullable(${PlainType})`
+type PlainType = 'String' | 'UInt8' | 'UInt64' | 'DateTime64(6)'
+
+/** A query whose rows are read in RowBinary, a format without row separators. */
+export interface BinaryQuery extends Query {
+  /** What the query returns, in order. */
+  columns: readonly ColumnType[]
+}
+
 /**
- * Everything we ask of ClickHouse. Adapters: chdb.ts (in process).
- * Date-times go in and come out as ISO 8601 with microseconds and `Z`.
+ * The trace database: everything that is used of ClickHouse. Adapters: chdb.ts (in process). Date-times go in and come
+ * out as ISO 8601 with microseconds and `Z`.
  */
 export interface TraceDb extends AsyncDisposable {
   /**
-   * Streams rows. Ending the iteration early, or the signal, ends the query, and so does a limit of time. Projects take turns.
+   * Streams rows. The query ends when the iteration ends early, when the signal aborts, or at a time limit. Projects
+   * take turns.
    * @throws 400 for a query that asks for too much, 503 when it fails, takes too long, or too many wait.
    */
   query<Row>(query: Query, signal?: AbortSignal): AsyncIterable<Row>
-  /** Streams rows as `readRowBinary` reads them, in pieces of whole rows. Otherwise like `query`. */
-  rowBinary(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>
-  /** Streams what is in a query's only column, texts after one another, in pieces of whole rows. Otherwise like `query`. */
+  /** Streams rows in RowBinary, cut anywhere: `wholeRows` makes pieces of whole rows of it. Otherwise like `query`. */
+  rowBinary(query: BinaryQuery, signal?: AbortSignal): AsyncIterable<Uint8Array>
+  /**
+   * Streams the texts of a query's only column, concatenated and cut anywhere: `wholeLines` makes pieces of whole lines
+   * of them. Otherwise like `query`.
+   */
   text(query: Query, signal?: AbortSignal): AsyncIterable<Buffer>
   /**
-   * Inserts rows, durable and readable once this resolves. Calls that meet are committed together; a row the database
-   * refuses fails only the call it came with.
+   * Inserts rows, durable and readable once this resolves. Concurrent inserts are committed together; a row the
+   * database refuses fails only the call it came with.
    * @throws 503 when too much is already waiting, and nothing is stored then; or when the disk fails, and some may be.
    */
   insert(table: string, rows: readonly object[]): Promise<void>
@@ -30,11 +44,11 @@ export interface TraceDb extends AsyncDisposable {
   repairs(): TableRepairs
 }
 
-/** What became of tables that a failing disk broke, since the start. */
+/** Counts of tables that a failing disk broke, since the start. */
 export interface TableRepairs {
   /** Tables that were repaired. */
   done: number
-  /** Attempts that failed; each is made again. */
+  /** Failed attempts; each is repeated. */
   failed: number
   /** Tables that can be neither read nor written until they are repaired. */
   detached: readonly string[]
@@ -57,4 +71,9 @@ export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | unde
 export function isOutOfMemory(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined
   return cause instanceof Error && cause.message.includes('MEMORY_LIMIT_EXCEEDED')
+}
+
+/** Resolves when the database answers. */
+export async function pingTraceDb(traces: Pick<TraceDb, 'query'>): Promise<void> {
+  await firstOf(traces.query({ sql: 'SELECT 1', params: {} }))
 }

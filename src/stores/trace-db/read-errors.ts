@@ -1,17 +1,17 @@
 import { type ClientError, dependencyFailed, invalidRequest, messageOf, unavailable } from '../../errors.ts'
 
 /**
- * What a query fails on because of what it asks, however often it is asked: TOO_DEEP_AST, TOO_BIG_AST, TOO_DEEP_RECURSION,
- * TOO_LARGE_STRING_SIZE, TOO_LARGE_ARRAY_SIZE, and two that have codes for much else.
+ * Errors of a query that are caused by its size, however often it is repeated: TOO_DEEP_AST, TOO_BIG_AST,
+ * TOO_DEEP_RECURSION, TOO_LARGE_STRING_SIZE, TOO_LARGE_ARRAY_SIZE, and two that have codes for much else.
  */
 const TOO_COMPLEX = /Code: (167|168|306|131|128)\b|Max query size exceeded|Query tree is too big/
 
-/** One query alone has more than it may; `(total)` would say that all of them together have. */
+/** One query alone exceeds its limit; `(total)` would mean all queries together. */
 const TOO_MUCH_MEMORY = /Code: 241\b.*Query memory limit exceeded/is
 
 const TIMED_OUT = /Code: 159\b/
 
-/** What is told of a query that failed: 400 where it asks for too much by itself, and 503 otherwise. */
+/** The error of a failed query: 400 where the query itself is too large, and 503 otherwise. */
 export function readError(error: unknown): ClientError {
   const message = messageOf(error)
   const refused = (text: string): ClientError => Object.assign(invalidRequest(text), { cause: error })

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createReadTurns } from './read-turns.ts'
 
 const PLACES = [1, 2, 3, 4, 5, 6]
@@ -21,6 +21,13 @@ function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, s
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createReadTurns', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   it('gives one owner half of the places, however much it asks for, and another its first at once', async () => {
     const turns = createReadTurns(PLACES, 16)
     const flood = Array.from({ length: 20 }, () => ask(turns, 'flood'))
@@ -97,23 +104,33 @@ describe('createReadTurns', () => {
   })
 
   it('leaves those who wait in line when another has gone long ago', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    try {
-      const turns = createReadTurns([1], 16)
-      const first = ask(turns, 'a')
-      await settled()
-      const client = new AbortController()
-      ask(turns, 'b', client.signal)
-      client.abort(new Error('gone'))
-      vi.advanceTimersByTime(20_000)
-      const next = ask(turns, 'b')
-      // Now the one that has gone would have waited for too long.
-      vi.advanceTimersByTime(15_000)
-      turns.give('a', first.place ?? 0)
-      await settled()
-      expect(next.place).toBe(1)
-    } finally {
-      vi.useRealTimers()
-    }
+    const turns = createReadTurns([1], 16)
+    const first = ask(turns, 'a')
+    await settled()
+    const client = new AbortController()
+    ask(turns, 'b', client.signal)
+    client.abort(new Error('gone'))
+    vi.advanceTimersByTime(20_000)
+    const next = ask(turns, 'b')
+    // Now the one that has gone would have waited for too long.
+    vi.advanceTimersByTime(15_000)
+    turns.give('a', first.place ?? 0)
+    await settled()
+    expect(next.place).toBe(1)
+  })
+
+  it('pauses an owner with more to read for as long as its read took while another is active', async () => {
+    const turns = createReadTurns(PLACES, 2)
+    turns.give('person', (await turns.take('person', undefined)).place)
+    const flood = Array.from({ length: 3 }, () => ask(turns, 'flood'))
+    await settled()
+    vi.advanceTimersByTime(100)
+    turns.give('flood', flood[0]?.place ?? -1)
+    vi.advanceTimersByTime(99)
+    await settled()
+    expect(flood[1]?.place).toBeUndefined()
+    vi.advanceTimersByTime(1)
+    await settled()
+    expect(flood[1]?.place).toBeDefined()
   })
 })

@@ -1,14 +1,15 @@
 import { unavailable } from '../../errors.ts'
 import { createOwnerLines } from '../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
+import { createPacing } from './pacing.ts'
 
-/** Reads that wait their turn; more would wait longer than a client does. */
+/** Reads that wait; more would wait longer than a client does. */
 const WAITING_MAX = 1000
 
-/** What of these one owner may take, so that a flood leaves room for the others. */
+/** The share of these that one owner may use, so that a flood leaves room for others. */
 const OWNER_WAITING_MAX = 250
 
-/** A read whose turn has not come by then is refused: its client is about to give up. */
+/** A read that waits longer is refused: its client is about to give up. */
 const WAIT_MS_MAX = 30_000
 
 interface Waiting<Place> {
@@ -17,16 +18,16 @@ interface Waiting<Place> {
 
 export interface Taken<Place> {
   place: Place
-  /** With how many threads one should read there. */
+  /** Number of threads for the read. */
   threads: 'all' | 'one'
 }
 
-/** Takes turns at a number of places. */
+/** Shares a number of read slots fairly. */
 export interface ReadTurns<Place> {
-  /** The places that are not taken. */
+  /** The free slots. */
   free(): readonly Place[]
   /**
-   * Waits for a place, which is `give`n back.
+   * Waits for a slot, to be released with `give`.
    * @throws 503 when too many wait, or for too long; the signal's reason.
    */
   take(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>>
@@ -34,21 +35,25 @@ export interface ReadTurns<Place> {
 }
 
 /**
- * Owners take turns, each in its own order, and none has more places than it leaves free: one alone has half of them. So the
- * first read of an owner waits only where several others have much to read. As long as others are active, none has more than
- * its share of the processors either, since a read takes as long as all that run beside it let it. For the same reason only
- * one read of an owner has all threads, and none of an owner with more waiting while others are active.
+ * Owners take turns, each in its own order, and none has more slots than it leaves free: one alone has half of them. So
+ * the first read of an owner waits only where several others read a lot. While others are active, no owner has more
+ * than its share of the processors either, since concurrent reads slow each other down. For the same reason only one
+ * read of an owner uses all threads, and none of an owner with more waiting while others are active; such an owner also
+ * pauses between its reads.
  */
 export function createReadTurns<Place>(places: readonly Place[], processors: number): ReadTurns<Place> {
   const free = [...places]
-  /** Places that an owner has. */
+  /** Slots in use by an owner. */
   const held = new Map<string, number>()
   const lines = createOwnerLines<Waiting<Place>>()
   const active = createActiveOwners()
+  const pacing = createPacing(serve)
+  const takenAt = new Map<Place, number>()
 
   const heldBy = (owner: string): number => held.get(owner) ?? 0
 
   function isFreeFor(owner: string): boolean {
+    if (pacing.isPaused(owner)) return false
     const owners = active.count()
     const share = owners > 1 ? Math.max(1, Math.floor(processors / owners)) : places.length
     return free.length > heldBy(owner) && heldBy(owner) < share
@@ -58,6 +63,7 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
     if (!isFreeFor(owner)) return undefined
     const place = free.pop()
     if (place === undefined) return undefined
+    takenAt.set(place, performance.now())
     const before = heldBy(owner)
     held.set(owner, before + 1)
     const isFlood = lines.weight(owner) > 0 && active.count() > 1
@@ -72,7 +78,7 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
   }
 
   function wait(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>> {
-    // With this one.
+    // Including this one.
     if (lines.weight() + 1 >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
     if (lines.weight(owner) >= OWNER_WAITING_MAX)
       throw unavailable('Too many reads of this project are waiting', 2)
@@ -115,6 +121,8 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
       const left = heldBy(owner) - 1
       if (left > 0) held.set(owner, left)
       else held.delete(owner)
+      const workMs = performance.now() - (takenAt.get(place) ?? 0)
+      if (active.count() > 1 && lines.weight(owner) > 0) pacing.pause(owner, workMs)
       serve()
     },
   }

@@ -6,16 +6,16 @@ import type { Query } from './port.ts'
 import { readError, tookTooLong } from './read-errors.ts'
 import { createReadTurns, type Taken } from './read-turns.ts'
 
-/** Queries that may stream at once; chDB allows one stream a session, further ones wait their turn. */
+/** Queries that may stream at once; chDB allows one stream a session, further ones wait. */
 export const READ_SESSIONS = 6
 
-/** A query whose reader has what it wanted has often ended by itself: only one that goes on for longer is killed. */
+/** A query whose reader has left often ends by itself soon: only one that continues for longer is killed. */
 const ENDS_SOON_MS = 20
 
-/** A query looks whether it was killed between two blocks of rows, so one may have to be told again. */
+/** A query checks whether it was killed between two blocks of rows, and a kill may have to be repeated. */
 const KILL_AGAIN_MS = 1_000
 
-/** The end of one is worth a line in the log when it takes longer. */
+/** A cancellation that takes longer is logged. */
 const SLOW_END_MS = 10_000
 
 export interface ReadsDeps {
@@ -24,11 +24,11 @@ export interface ReadsDeps {
   log: Pick<Log, 'warn'>
   /** A query that takes longer is ended, at the latest a block of rows later. */
   readMsMax: number
-  /** Hears of a query that failed by itself. */
+  /** Called when a query fails by itself. */
   onFailure: () => void
 }
 
-/** A place of one reader at a time, with a session for each number of threads. */
+/** A slot for one reader at a time, with a session for each number of threads. */
 interface Reader {
   name: string
   sessions: Partial<Record<Threads, Session>>
@@ -38,7 +38,7 @@ type Threads = Taken<Reader>['threads']
 
 const ARGUMENTS: Record<Threads, readonly string[]> = { all: [], one: ['--max_threads=1'] }
 
-/** Streams the results of queries; `project_id` of their parameters says whose turn they take. */
+/** Streams the results of queries; `project_id` of their parameters is their owner. */
 export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
   const readers = Array.from({ length: READ_SESSIONS }, (_, index): Reader => {
     return { name: `reader ${index}`, sessions: {} }
@@ -59,8 +59,8 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
   }
 
   /**
-   * Ends a query whose reader has left. To cancel its stream would hold up the whole process until its current
-   * block is done (chDB 3.4), so it is killed, and its stream read to its end, which waits in a thread.
+   * Ends a query whose reader has left. Cancelling its stream would block the whole process until its current block is
+   * done (chDB 3.4), so it is killed, and its stream is read to its end, which waits in a thread.
    */
   async function end(reader: Reader, rest: AsyncIterator<StreamChunk>): Promise<void> {
     const started = performance.now()
@@ -82,9 +82,9 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     } finally {
       clearTimeout(timer)
     }
-    // One that is still under way would kill the next query of this session.
+    // A kill still in progress would end the next query of this session.
     await killing
-    // A session keeps what its last query failed on, and the memory of that, until its next one.
+    // A session keeps the error of its last query, and its memory, until the next query.
     for (const session of Object.values(reader.sessions))
       await session.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined)
     const ms = Math.round(performance.now() - started)
@@ -137,7 +137,7 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
       }
     },
 
-    /** Sessions that run no query. */
+    /** Idle sessions. */
     idle: (): Session[] => turns.free().flatMap(({ sessions }) => Object.values(sessions)),
 
     /** Waits for queries that are being ended, and closes everything. */
@@ -149,13 +149,13 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
   }
 }
 
-/** Whose turn a read takes: that of its project, where it has one. */
+/** The owner of a read: its project, where it has one. */
 function ownerOf({ params }: Query): string {
   const { project_id } = params
   return typeof project_id === 'string' ? project_id : ''
 }
 
-/** Waits for work no longer than until the signal or the end of a time. */
+/** Waits for work until the signal or a time limit ends the waiting. */
 function stopBy(signal: AbortSignal | undefined, msMax: number) {
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)

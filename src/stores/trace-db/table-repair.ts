@@ -5,23 +5,23 @@ import type { Log } from '../../log.ts'
 import { jsonLines } from './json-lines.ts'
 import type { TableRepairs } from './port.ts'
 
-/** A table cannot be opened again while a query reads it, and no query may take longer than this. */
+/** A table cannot be reopened while a query reads it, and no query may take longer than this. */
 const REOPEN_MS_MAX = 70_000
 const REOPEN_RETRY_MS = 20
 
-/** A session, for what is asked of it here. */
+/** A session of its own, for the queries of the repair. */
 export type Asked = Pick<Session, 'queryBindAsync'>
 
 export interface RepairDeps {
   session: Asked
-  /** Sessions that run no query. */
+  /** Idle sessions. */
   idleSessions: () => readonly Asked[]
   log: Pick<Log, 'error' | 'warn'>
 }
 
 /**
- * Finds tables with a broken part and closes and opens them again, which ClickHouse does by setting such a part aside and
- * taking back what it was merged from.
+ * Finds tables with a broken part and reopens them; ClickHouse then detaches the part and restores the parts that it
+ * was merged from.
  */
 export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
   const counts = { done: 0, failed: 0 }
@@ -35,7 +35,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
     try {
       return (await rowsOf<{ is_passed: number }>(session, check)).some((row) => row.is_passed === 0)
     } catch (error) {
-      // A merge has taken it away meanwhile, so no query reads it any more.
+      // A merge has removed it meanwhile, so no query reads it any more.
       if (/Code: 232\b/.test(messageOf(error))) return false
       throw error
     }
@@ -48,7 +48,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
   async function open(table: string): Promise<void> {
     const giveUpAt = performance.now() + REOPEN_MS_MAX
     for (;;) {
-      // A session holds what its last query failed on until its next one.
+      // A session keeps the error of its last query until the next one.
       for (const idle of idleSessions()) await idle.queryBindAsync('SELECT 1', {}, { format: 'Null' })
       try {
         return await run(`ATTACH TABLE ${table}`)
@@ -59,7 +59,10 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
     }
   }
 
-  /** What was in such a part has been refused, or is in the parts that it was merged of; kept, it would look like a loss. */
+  /**
+   * The rows of such a part were refused, or are in the parts that it was merged from; if kept, it would be reported as
+   * a loss.
+   */
   async function dropSetAside(table: string): Promise<void> {
     const parts = setAside.get(table) ?? []
     setAside.delete(table)
@@ -71,7 +74,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
     }
   }
 
-  /** @throws Error when a table stays closed; the others are open then. */
+  /** @throws Error when a table stays closed; the others have been reopened then. */
   async function openClosed(): Promise<void> {
     const failures: unknown[] = []
     for (const table of closed) {
@@ -88,7 +91,9 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
   }
 
   return {
-    /** Repairs tables whose parts were written since a time in milliseconds. @throws Error; what failed is tried again. */
+    /**
+     * Repairs tables whose parts were written since a time in milliseconds. @throws Error; a failed repair is repeated.
+     */
     async repair(since: number): Promise<void> {
       const parts = await rowsOf<{ table: string; name: string }>(
         session,

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { firstOf, rowsOf, type TraceDb } from './port.ts'
+import { type ColumnType, firstOf, rowsOf, type TraceDb } from './port.ts'
+import { readRowBinary, wholeRows } from './row-binary.ts'
+import { wholeLines } from './whole-lines.ts'
 
 /** What every adapter of the trace database must do. */
 export function traceDbContract(open: () => Promise<TraceDb>): void {
@@ -73,6 +75,43 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       }
       const pieces = await rowsOf(db.text(query))
       expect(Buffer.concat(pieces).toString()).toBe(`0${value}1${value}`)
+    })
+
+    it('streams rows in RowBinary, whose columns have the types that the query names', async () => {
+      const values = [
+        ['String', `'a'`],
+        ['UInt8', 'toUInt8(1)'],
+        ['UInt64', 'toUInt64(2)'],
+        ['DateTime64(6)', `toDateTime64('1970-01-01 00:00:03.000004', 6, 'UTC')`],
+      ] as const
+      const columns: ColumnType[] = values.flatMap(([type]) => [type, `Nullable(${type})` as const])
+      const selected = values.flatMap(([type, sql]) => [sql, `CAST(${sql}, 'Nullable(${type})')`])
+      const absent = values.map(([type]) => `CAST(NULL, 'Nullable(${type})')`)
+      const query = {
+        sql: `SELECT ${[...selected, ...absent].join(', ')} FROM numbers(3)`,
+        params: {},
+        columns: [...columns, ...columns.filter((type) => type.startsWith('Nullable'))],
+      }
+      const pieces = await rowsOf(wholeRows(db, query))
+      const rows = pieces.flatMap((piece) => {
+        const read = []
+        for (const row = readRowBinary(piece); !row.done(); ) {
+          const own = [row.text, row.flag, row.count, row.micros]
+          const found = own.flatMap<unknown>((value) => [value(), row.nullable<unknown>(value)])
+          read.push([...found, ...own.map((value) => row.nullable<unknown>(value))])
+        }
+        return read
+      })
+      const row = ['a', 'a', true, true, 2, 2, 3_000_004, 3_000_004, null, null, null, null]
+      expect(rows).toEqual([row, row, row])
+    })
+
+    it('streams lines', async () => {
+      const query = { sql: `SELECT concat(toString(number), '\\n') FROM numbers(100000)`, params: {} }
+      const lines = Buffer.concat(await rowsOf(wholeLines(db, query)))
+        .toString()
+        .split('\n')
+      expect([lines.length, lines[0], lines.at(-2), lines.at(-1)]).toEqual([100_001, '0', '99999', ''])
     })
 
     it('streams: the first rows arrive while others are still made, and an early end stops the query', async () => {

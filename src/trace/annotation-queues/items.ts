@@ -1,7 +1,7 @@
 import { tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { pageOf } from '../query-language/page.ts'
@@ -10,10 +10,10 @@ import * as queries from './queries.ts'
 import { textsOf } from './texts.ts'
 import type * as wire from './wire.ts'
 
-/** Calls added at once: SQLite takes 32,766 values in a statement, and others may write between two of these. */
+/** Calls added at once: SQLite takes 32,766 values in a statement, and other writes run between two of these. */
 const CALLS_PER_INSERT = 1000
 
-/** Items of one reply: they are read at once, so that no item is in it twice, while others wait. */
+/** Items of one reply: they are read in one query, so that none is in it twice, while other requests wait. */
 const ITEMS_PER_REPLY = 20_000
 
 const SORT_FIELDS = new Set(['call_started_at', 'call_op_name', 'created_at', 'updated_at'])
@@ -27,7 +27,7 @@ export interface QueueItemsDeps {
 
 /** The calls in a queue. */
 export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
-  /** Adds those of some calls that are not in the queue; returns how many were new, and how many were not. */
+  /** Adds those of some calls that are not in the queue; returns how many were new, and how many were in it already. */
   async function add(
     { project_id, queue_id, display_fields }: wire.QueueAddCallsReq,
     ids: readonly string[],
@@ -39,7 +39,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
     const byId = new Map(calls.map((call) => [call.id, call]))
     const found = fresh.flatMap((id) => byId.get(id) ?? [])
     if (found.length === 0) return { added_count: 0, duplicates: queued.size }
-    // The items come last: whoever repeats a request that ended between the two finds them missing, and adds both.
+    // The items are written last: when a request fails between the two writes, repeating it adds both.
     await traces.insert(
       'annotation_queue_calls',
       found.map(({ id }) => ({ project_id, queue_id, call_id: id })),
@@ -51,7 +51,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
   }
 
   return {
-    /** Calls are added some at a time, each of them for good: a request that ended early can be repeated as it was. */
+    /** Calls are added in batches, each committed by itself: an interrupted request can be repeated as it was. */
     async addCalls(req: wire.QueueAddCallsReq, { caller }: CallContext): Promise<wire.QueueAddCallsRes> {
       await find(req)
       const ids = [...new Set(req.call_ids)]
@@ -68,7 +68,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
       return sum
     },
 
-    /** @throws 413 for more than a reply holds; nothing is ever left out silently. */
+    /** @throws 413 for more than a reply holds; items are never left out silently. */
     async queryItems(req: wire.QueueItemsQueryReq): Promise<wire.QueueItemsQueryRes> {
       const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
       await find(req)

@@ -1,7 +1,7 @@
 import type { SortBy } from '../query-language/wire.ts'
 import type { Order } from './queries.ts'
 
-/** Wire: other fields than these give no order; what sorts alike is in the order of its ids. */
+/** Wire: other fields than these give no order; equal items are in the order of their ids. */
 export function orderOf(
   sortBy: readonly SortBy[] | null | undefined,
   fields: ReadonlySet<string>,

@@ -1,12 +1,12 @@
 import { ClientError, invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { isoOfMicros, microsOf, nowIso } from '../../time.ts'
 import { itemShown } from './items.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** How long an item that is in progress is kept from others: long enough to read a long trace and think about it. */
+/** How long a claim on an item keeps it from other annotators: long enough to read a long trace and think about it. */
 const CLAIM_MINUTES = 30
 
 const TARGETS = ['in_progress', 'completed', 'skipped'] as const
@@ -17,12 +17,12 @@ export interface ItemProgressDeps {
 }
 
 /**
- * How far people are with items. Whoever has an item in progress has claimed it, for some time and with their key: until
- * then nobody else's progress is taken. A claim that ran out leaves the item as it was before.
+ * Progress of annotators on items. An annotator who starts an item claims it, for a limited time and with their key:
+ * meanwhile progress of others is refused. An expired claim leaves the item as it was before.
  */
 export function createItemProgress({ control, find }: ItemProgressDeps) {
   return {
-    /** Wire: what an annotator has finished stays so; the same once more changes nothing. */
+    /** Wire: a finished item stays finished; finishing it again changes nothing. */
     async setProgress(req: wire.ItemProgressReq, { caller }: CallContext): Promise<wire.ItemProgressRes> {
       const target = TARGETS.find((state) => state === req.annotation_state)
       if (target === undefined) throw invalidRequest(`annotation_state must be one of ${TARGETS.join(', ')}`)
@@ -53,7 +53,7 @@ async function itemNow(tx: ControlTx, req: wire.ItemProgressReq): Promise<querie
 
 const THE_ONE = { order: [], limit: 1, offset: 0, position: 'without' as const }
 
-/** Takes an item, or keeps it for longer; returns whether it was free. */
+/** Claims an item, or extends the claim; returns whether it was free. */
 function claim(tx: ControlTx, item: queries.ItemRow, holder: queries.Holder): Promise<boolean> {
   const now = nowIso()
   const changes = {
@@ -65,7 +65,7 @@ function claim(tx: ControlTx, item: queries.ItemRow, holder: queries.Holder): Pr
   return queries.changeItem(tx, { itemId: item.id, holder, now }, changes)
 }
 
-/** Writes what the annotator made of an item; returns whether it was free. */
+/** Writes the annotator's result for an item; returns whether it was free. */
 async function finish(
   tx: ControlTx,
   item: queries.ItemRow,
@@ -88,7 +88,7 @@ async function finish(
   return true
 }
 
-/** 409 with who has an item and until when, in words and as fields. */
+/** 409 with the annotator who has claimed an item and until when, in words and as fields. */
 function claimed({ id, claimed_by, claimed_until }: queries.ItemRow): ClientError {
   const message = `Item ${id} is in progress by ${claimed_by}, until ${claimed_until} at the latest: take another one`
   return new ClientError(409, 'ConflictError', message, { extra: { claimed_by, claimed_until } })

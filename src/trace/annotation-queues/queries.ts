@@ -1,20 +1,19 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type {
   AnnotationQueueItemsTable,
   AnnotationQueuesTable,
-  ControlDb,
   ControlTables,
-  ControlTx,
 } from '../../stores/control-db/tables.ts'
 import type { Query } from '../../stores/trace-db/port.ts'
-import { ENDED_AT } from '../calls/fields.ts'
-import { VISIBLE } from '../calls/selection.ts'
+import { ENDED_AT } from '../calls/sql/derived.ts'
+import { MERGED_CALLS, VISIBLE } from '../calls/sql/table.ts'
 import type * as wire from './wire.ts'
 
 export type QueueRow = Selectable<AnnotationQueuesTable>
 export type StoredItem = Selectable<AnnotationQueueItemsTable>
 
-/** An item as it is at some moment. */
+/** An item as it is at a given time. */
 export interface ItemRow extends StoredItem {
   annotation_state: wire.AnnotationQueueItem['annotation_state']
   annotator_user_id: string | null
@@ -29,6 +28,10 @@ export interface Page {
   offset: number
 }
 
+export async function insertQueue(control: ControlDb, row: QueueRow): Promise<void> {
+  await control.insertInto('annotation_queues').values(row).execute()
+}
+
 export function findQueue(control: ControlDb, name: wire.QueueName): Promise<QueueRow | undefined> {
   return control
     .selectFrom('annotation_queues')
@@ -39,7 +42,7 @@ export function findQueue(control: ControlDb, name: wire.QueueName): Promise<Que
     .executeTakeFirst()
 }
 
-/** Changes a queue that is not deleted, and returns it as it is then; undefined where there is none. */
+/** Changes a queue that is not deleted, and returns it after the change; undefined where there is none. */
 export function changeQueue(
   control: ControlDb,
   name: wire.QueueName,
@@ -67,10 +70,15 @@ export async function listQueueIds(
     .where('project_id', '=', selection.project_id)
     .where('deleted_at', 'is', null)
   const { name } = selection
-  if (name !== undefined) query = query.where(sql`instr(name_lower, ${name.toLowerCase()})`, '>', 0)
+  if (name) query = query.where(contains('name_lower', name.toLowerCase()))
   for (const [column, direction] of page.order) query = query.orderBy(sql.ref(column), direction)
   const rows = await query.limit(page.limit).offset(page.offset).execute()
   return rows.map(({ id }) => id)
+}
+
+/** Whether a text contains another, in SQL that both databases support: `like` would need escapes. */
+function contains(column: 'name_lower', part: string) {
+  return sql<boolean>`replace(${sql.ref(column)}, ${part}, '') <> ${sql.ref(column)}`
 }
 
 /** Queues in the order of their ids, without those that have been deleted meanwhile. */
@@ -85,7 +93,7 @@ export async function readQueues(control: ControlDb, ids: readonly string[]): Pr
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** How many items there are in those of the queues that the project has. */
+/** Number of items in those of the queues that the project has. */
 export function countItems(control: ControlDb, projectId: string, queueIds: readonly string[]) {
   return control
     .selectFrom('annotation_queues')
@@ -111,7 +119,7 @@ export async function queuedCalls(
   return new Set(rows.map((row) => row.call_id))
 }
 
-/** Adds items to a queue whose calls are not in it yet; returns how many that were. */
+/** Adds items whose calls are not in the queue yet; returns how many were added. */
 export function insertItems(
   control: ControlDb,
   queueId: string,
@@ -133,7 +141,7 @@ export function insertItems(
   })
 }
 
-/** Counts an item as one that somebody has finished. */
+/** Counts an item as finished by an annotator. */
 export async function countFinished(control: ControlTx, queueId: string): Promise<void> {
   await control
     .updateTable('annotation_queues')
@@ -144,7 +152,7 @@ export async function countFinished(control: ControlTx, queueId: string): Promis
 
 type ItemExpression = ExpressionBuilder<ControlTables, 'annotation_queue_items'>
 
-/** A claim that has run out is as if there were none: the item is again what it was before. */
+/** An expired claim counts as none: the item has the state it had before. */
 function shownAt(now: string) {
   const claimed = (then: string, otherwise: string) =>
     sql`case when claimed_until > ${now} then ${sql.raw(then)} else ${sql.raw(otherwise)} end`
@@ -188,11 +196,11 @@ export async function listItems(
   for (const [column, direction] of page.order) query = query.orderBy(sql.ref(column), direction)
   const rows = await query.limit(page.limit).offset(page.offset).execute()
   if (page.position === 'without' || isRanked) return rows
-  // Items in any state are counted from the first of them on, whatever page this is.
+  // Positions are counted over all items in any state, whatever the page.
   return rows.map((row, index) => ({ ...row, position_in_queue: page.offset + index + 1 }))
 }
 
-/** What an annotator has made of an item. */
+/** An annotator's result for an item. */
 export async function findResult(
   control: ControlTx,
   itemId: string,
@@ -214,13 +222,13 @@ export function insertResult(
   return control.insertInto('annotation_results').values(result).execute()
 }
 
-/** Who may hold an item. */
+/** The annotator and key of a claim. */
 export interface Holder {
   user: string
   keyId: string
 }
 
-/** Changes an item unless it is somebody else's `now`; returns whether it did. */
+/** Changes an item unless another annotator has claimed it at `now`; returns whether it did. */
 export async function changeItem(
   control: ControlTx,
   { itemId, holder, now }: { itemId: string; holder: Holder; now: string },
@@ -241,7 +249,7 @@ export async function changeItem(
   return numUpdatedRows > 0n
 }
 
-/** What items keep of their calls; unknown and deleted calls are absent. */
+/** Members of calls that items keep; unknown and deleted calls are absent. */
 export interface QueuedCall {
   id: string
   started_at: string
@@ -252,7 +260,7 @@ export interface QueuedCall {
 
 export function selectCalls(projectId: string, ids: readonly string[]): Query {
   return {
-    sql: `SELECT id, started_at, ${ENDED_AT} AS ended, op_name, trace_id FROM calls FINAL
+    sql: `SELECT id, started_at, ${ENDED_AT} AS ended, op_name, trace_id FROM ${MERGED_CALLS}
       WHERE project_id = {project_id:String} AND id IN {ids:Array(String)} AND ${VISIBLE}`,
     params: { project_id: projectId, ids },
   }

@@ -2,7 +2,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import { notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { pageOf } from '../query-language/page.ts'
@@ -25,8 +25,8 @@ const NEWEST_FIRST: queries.Order = [['created_at', 'desc']]
 export type AnnotationQueues = ReturnType<typeof createAnnotationQueues>
 
 /**
- * Queues of calls that people look at one by one, and what became of each. They lie in the control database, where taking
- * an item is a compare-and-set; only which calls are in them is in the trace database too, for queries of calls.
+ * Queues of calls that people review one by one, with the result for each. They are in the control database, where
+ * claiming an item is a compare-and-set; the trace database only has which calls are in them, for queries of calls.
  */
 export function createAnnotationQueues(deps: { control: ControlDb; traces: TraceDb; projects: Projects }) {
   const { control, projects, traces } = deps
@@ -48,23 +48,21 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
     async create(req: wire.QueueCreateReq, { caller }: CallContext) {
       await projects.ensureById(req.project_id)
       const [id, now] = [newId(), nowIso()]
-      await control
-        .insertInto('annotation_queues')
-        .values({
-          ...columnsOf(req),
-          id,
-          project_id: req.project_id,
-          total_items: 0,
-          completed_items: 0,
-          created_by: caller.user,
-          created_at: now,
-          updated_at: now,
-        })
-        .execute()
+      await queries.insertQueue(control, {
+        ...columnsOf(req),
+        id,
+        project_id: req.project_id,
+        total_items: 0,
+        completed_items: 0,
+        created_by: caller.user,
+        created_at: now,
+        updated_at: now,
+        deleted_at: null,
+      })
       return { id }
     },
 
-    /** @throws 413 for more than a reply holds; nothing is ever left out silently. */
+    /** @throws 413 for more than a reply holds; queues are never left out silently. */
     async query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>> {
       const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
       const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
@@ -96,7 +94,7 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
       return removed
     },
 
-    /** Wire: one entry for each that was asked for; nothing is in a queue that is not there. */
+    /** Wire: one entry for each that was asked for; an unknown queue has no items. */
     async stats({ project_id, queue_ids }: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes> {
       const counted = await queries.countItems(control, project_id, queue_ids)
       const byId = new Map(counted.map((row) => [row.queue_id, row]))
@@ -119,7 +117,7 @@ function columnsOf({ name, description, scorer_refs }: Omit<wire.QueueCreateReq,
   return { ...nameColumns(name), description, scorer_refs: JSON.stringify(scorer_refs) }
 }
 
-/** The columns of the fields that are given. */
+/** The columns of the given fields. */
 function changesOf(fields: Omit<wire.QueueUpdateReq, keyof wire.QueueName>): Partial<queries.QueueRow> {
   const { name, description, scorer_refs } = fields
   return {

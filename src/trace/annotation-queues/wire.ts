@@ -3,7 +3,7 @@ import { SortBy } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
-/** People read these; what is longer belongs into the description. */
+/** Shown in lists; longer texts belong in the description. */
 const NAME_CHARS_MAX = 1024
 const DESCRIPTION_CHARS_MAX = 64 * 1024
 
@@ -79,7 +79,7 @@ export const QueuesStatsReq = z.object({
 })
 export type QueuesStatsReq = z.output<typeof QueuesStatsReq>
 
-/** `completed_items`: those that somebody has completed or skipped. */
+/** `completed_items`: items that an annotator has completed or skipped. */
 export const QueueStats = z
   .object({ queue_id: z.string(), total_items: z.int(), completed_items: z.int() })
   .meta({ id: 'AnnotationQueueStats' })

@@ -1,18 +1,20 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { EXCERPT_BYTES } from '../calls/excerpt.ts'
-import { PAYLOADS, type PayloadColumn, STATUS, TRACE_NAME } from '../calls/fields.ts'
-import { type Selection, selectionSql } from '../calls/selection.ts'
+import { STATUS, TRACE_NAME } from '../calls/sql/derived.ts'
+import { selectionSql } from '../calls/sql/selected-calls.ts'
+import type { Selection } from '../calls/sql/selection.ts'
+import { PAYLOADS, type PayloadColumn, STORAGE_BYTES } from '../calls/sql/table.ts'
+import { TRUNCATED_BYTES, truncatedColumn } from '../calls/sql/truncated.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 
-/** What calls have at a path; values are JSON texts. */
+/** Values at a path of calls, as JSON texts. */
 export interface FieldRow {
   path: string
   count: number
-  /** The first characters of the values, which tell their types. */
+  /** The first characters of the values, which determine their types. */
   initials: string[]
   /** Empty where every value is long. */
   example: string
-  /** The database has counted each `count` times, at most `error` of which were other values. */
+  /** The count is an estimate: at most `error` of it are other values. */
   frequent: { item: string; count: number; error: number }[]
 }
 
@@ -33,22 +35,25 @@ const PAYLOADS_MAX = 80_000
 /** They may be large, so they have a limit of their own, as the size of whole calls. */
 const BYTES_MAX = 512 * 1024 * 1024
 
-/** Calls of each op that are read however old they are: what only they have is found too. Each may lie alone in its megabyte. */
+/**
+ * Calls of each op that are read however old they are, so that fields of rare ops are found. Each may be alone in its
+ * megabyte of the table.
+ */
 const CALLS_OF_OP = 100
 
 /** Older calls of all ops together. */
 const OLDER_MAX = 2000
 
-/** Objects that lie deeper are values themselves: their fields are better looked at one call at a time. */
+/** Objects deeper than this count as values: their fields are better read one call at a time. */
 const DEPTH_MAX = 6
 
-/** Longer paths are of keys that are data. */
+/** Longer paths come from keys that are data. */
 const PATH_BYTES_MAX = 500
 
 /** Bytes of an example, which may be a list or an object. */
 const EXAMPLE_BYTES_MAX = 2000
 
-/** So many different values of a field are counted exactly. */
+/** Up to this many different values of a field are counted exactly. */
 const COUNTED_VALUES = 256
 
 /** Rows whose payloads are in memory at once, on each core. */
@@ -64,15 +69,10 @@ const COLUMNS: Readonly<Record<string, string>> = {
   exception: `nullIf(exception, '')`,
 }
 
-/** Where the database finds the leaves of payloads: in excerpts, where there are any. */
-const DOCUMENTS: Readonly<Record<PayloadColumn, string>> = {
-  attributes: 'attributes',
-  inputs: 'inputs_excerpt',
-  output: 'output_excerpt',
-  summary: 'summary',
-}
-
-/** Which of the selected calls tell their fields: the newest, and of each op some. One row. @throws 4xx for a query of fields that there are not */
+/**
+ * Chooses the sample of the selected calls: the newest, and some of each op. One row. @throws 4xx for a query of fields
+ * that there are not
+ */
 export function selectSample(selection: Selection, prefix: string): Query {
   const params = createParams()
   const { where, from } = selectionSql(selection, params)
@@ -84,14 +84,14 @@ export function selectSample(selection: Selection, prefix: string): Query {
       FROM (
         SELECT id, row_number() OVER (PARTITION BY op_name ORDER BY id DESC) AS place,
           row_number() OVER newest <= ${calls} AND sum(bytes) OVER newest - bytes < ${BYTES_MAX} AS is_new
-        FROM (SELECT id, op_name, start_bytes + end_bytes AS bytes FROM ${from()} WHERE ${where})
+        FROM (SELECT id, op_name, ${STORAGE_BYTES} AS bytes FROM ${from()} WHERE ${where})
         WINDOW newest AS (ORDER BY id DESC ROWS UNBOUNDED PRECEDING)
       )`,
     params: params.values,
   }
 }
 
-/** What fields of the calls are asked for. */
+/** The requested fields. */
 export interface Asked {
   prefix: string
   limit: number
@@ -118,10 +118,10 @@ export function selectFields(selection: Selection, sample: SampleRow, asked: Ask
   }
 }
 
-/** The most frequent values; a text in an excerpt is whole if it is shorter than what excerpts keep. */
+/** The most frequent values; a text in a truncated copy is whole if it is shorter than what those keep. */
 function frequentSql(values: number): string {
   if (values === 0) return '[]'
-  const isShort = `length(json) < ${EXCERPT_BYTES + 2}`
+  const isShort = `length(json) < ${TRUNCATED_BYTES + 2}`
   return `topKIf(${Math.trunc(values)}, ${Math.ceil(COUNTED_VALUES / values)}, 'counts')(json,
     ${isShort} AND substring(json, 1, 1) NOT IN ('[', '{'))`
 }
@@ -139,14 +139,17 @@ function columnLeaves(prefix: string): string[] {
 
 /** SQL for what is in a payload, pairs of a path and a JSON text: its members, or itself where it is no object. */
 function membersOf(root: PayloadColumn): string {
-  const document = `assumeNotNull(${DOCUMENTS[root]})`
+  const document = `assumeNotNull(${truncatedColumn(root) ?? root})`
   const members = `JSONExtractKeysAndValuesRaw(${document})`
-  // `summary.weave` is what the server derives, whatever a client keeps there.
+  // `summary.weave` is what the server derives, so a client's own value there is left out.
   const shown = root === 'summary' ? `arrayFilter(member -> member.1 != 'weave', ${members})` : members
   return `if(startsWith(${document}, '{'), ${below(`'${root}'`, shown)}, [('${root}', ${document})])`
 }
 
-/** SQL for the leaves below pairs of a path and a JSON text. All payloads go down together, since functions take time to plan. */
+/**
+ * SQL for the leaves below pairs of a path and a JSON text. All payloads are expanded together, since functions take
+ * time to plan.
+ */
 function leavesBelow(pairs: string): string {
   let leaves = pairs
   const children = below('leaf.1', 'JSONExtractKeysAndValuesRaw(leaf.2)')
@@ -160,7 +163,7 @@ function below(path: string, members: string): string {
   return `arrayMap(member -> (concat(${path}, '.', replaceAll(member.1, '.', '\\\\.')), member.2), ${members})`
 }
 
-/** SQL that is true for leaves that are there and can be asked for: no step of a path is empty. */
+/** SQL that is true for leaves that exist and can be queried: no step of a path is empty. */
 function isField(prefix: string, params: Params): string {
   const isAsked = prefix === '' ? '1' : `startsWith(leaf.1, ${params.bind(prefix, 'String')})`
   return `leaf.2 NOT IN ('', 'null') AND length(leaf.1) <= ${PATH_BYTES_MAX}

@@ -3,15 +3,18 @@ import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** Characters of an example, as many as a line of a menu shows. */
+/** Characters of an example: one line of a menu. */
 const EXAMPLE_CHARS = 120
 
-export type CallFields = ReturnType<typeof createCallFields>
+/** The fields of the calls of a project, and their values. */
+export interface CallFields {
+  /** @throws 4xx for a query of fields that there are not */
+  fields(req: wire.CallFieldsReq, context: CallContext): Promise<wire.CallFieldsRes>
+}
 
-/** Which fields the calls of a project have, and what is in them. */
-export function createCallFields({ traces }: { traces: TraceDb }) {
+export function createCallFields({ traces }: { traces: TraceDb }): CallFields {
   return {
-    async fields(req: wire.CallFieldsReq, { signal }: CallContext): Promise<wire.CallFieldsRes> {
+    async fields(req, { signal }) {
       const { project_id, prefix, limit, values } = req
       const sample = await firstOf(traces.query<queries.SampleRow>(queries.selectSample(req, prefix), signal))
       if (sample === undefined) throw new Error(`The sample of ${project_id} has no row`)

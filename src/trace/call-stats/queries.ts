@@ -1,12 +1,13 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { LATENCY_MS } from '../calls/fields.ts'
-import { type Selection, selectionSql } from '../calls/selection.ts'
+import { LATENCY_MS } from '../calls/sql/derived.ts'
+import { selectionSql } from '../calls/sql/selected-calls.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import type { Params } from '../query-language/params.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
 import type { TimeBuckets } from '../stats/time-buckets.ts'
 import type { CallMetric, TokenMetric } from './wire.ts'
 
-/** A bucket in which something happened, counted from the first; `model` only where usage is told. */
+/** A bucket that is not empty, counted from the first; `model` only for usage. */
 export interface StatsRow {
   bucket: number
   model: string
@@ -14,7 +15,7 @@ export interface StatsRow {
   aggregates: (number | null)[]
 }
 
-/** Where usage is told: `usage.1` is a model, `usage.2` the JSON of what it used. Wire: services name tokens differently. */
+/** Usage of calls: `usage.1` is a model, `usage.2` the JSON of its counts. Wire: services name tokens differently. */
 const TOKENS: Record<TokenMetric, string> = {
   input_tokens: sumOf('prompt_tokens', 'input_tokens'),
   output_tokens: sumOf('completion_tokens', 'output_tokens'),
@@ -49,7 +50,7 @@ export function selectUsage(work: Work, limit: number): Query {
   }
 }
 
-/** What the calls in each bucket were like. */
+/** Numbers of the calls in each bucket. */
 export function selectCalls(work: Work): Query {
   return {
     sql: `SELECT ${bucketColumn(work)}, '' AS model, count() AS count, ${aggregateColumn(work.aggregates)}

@@ -14,10 +14,19 @@ import * as wire from './wire.ts'
 /** Usage buckets in one reply, of all models together: about a hundred megabytes of JSON. */
 const USAGE_BUCKETS_MAX = 500_000
 
-export type CallStats = ReturnType<typeof createCallStats>
-
 /** Calls, and the tokens they used, over time. */
-export function createCallStats({ traces, costs }: { traces: TraceDb; costs: Pick<Costs, 'priceLists'> }) {
+export interface CallStats {
+  /** @throws 413 for more buckets than a reply may have, 4xx for a query of fields that there are not */
+  stats(req: wire.CallStatsReq, context: CallContext): Promise<wire.CallStatsRes>
+}
+
+export function createCallStats({
+  traces,
+  costs,
+}: {
+  traces: TraceDb
+  costs: Pick<Costs, 'priceLists'>
+}): CallStats {
   async function usageBuckets(req: wire.CallStatsReq, work: Work): Promise<Bucket[]> {
     const params = createParams()
     const aggregates = aggregatesOf(tokenMetrics(req), params)
@@ -51,7 +60,7 @@ export function createCallStats({ traces, costs }: { traces: TraceDb; costs: Pic
     })
   }
 
-  /** Wire: what tokens cost is told at the prices of today, whenever they were used. */
+  /** Wire: costs of tokens use today's prices, whatever the time of use. */
   async function pricesNow(
     req: wire.CallStatsReq,
     models: readonly string[],
@@ -63,7 +72,7 @@ export function createCallStats({ traces, costs }: { traces: TraceDb; costs: Pic
   }
 
   return {
-    async stats(req: wire.CallStatsReq, { signal }: CallContext): Promise<wire.CallStatsRes> {
+    async stats(req, { signal }) {
       const buckets = timeBuckets(req)
       const { start, end, granularity, timezone } = buckets
       const usage_buckets = await usageBuckets(req, { buckets, signal })
@@ -80,7 +89,7 @@ interface Work {
 
 type UsageMetric = NonNullable<wire.CallStatsReq['usage_metrics']>[number]
 
-/** What costs are made of; wire: their sums come with the costs. */
+/** The parts of costs; wire: their sums are returned with the costs. */
 const PAID_TOKENS = [
   'input_tokens',
   'output_tokens',
@@ -119,7 +128,7 @@ function costMetrics(req: wire.CallStatsReq): string[] {
   return asked.filter((metric) => metric !== undefined)
 }
 
-/** Wire: cached tokens are among the input and have prices of their own; what has no price costs nothing. */
+/** Wire: cached tokens are among the input and have prices of their own; tokens without a price cost nothing. */
 function costsOf(
   req: wire.CallStatsReq,
   sums: Record<string, number | null>,

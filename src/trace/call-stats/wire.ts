@@ -35,7 +35,7 @@ export const CallStatsReq = z.object({
 })
 export type CallStatsReq = z.output<typeof CallStatsReq>
 
-/** Wire: usage is told for each model, the rest for all calls together. */
+/** Wire: usage is reported for each model, other metrics for all calls together. */
 export const CallStatsRes = z.object({
   ...statsWindow,
   usage_buckets: z.array(Bucket),

@@ -1,22 +1,111 @@
+import type { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
 import type { Refs } from '../refs/service.ts'
-import { createLineCache } from './line-cache.ts'
-import { createCallReading } from './reading.ts'
-import { createCallWriting } from './writing.ts'
+import { createListReader } from './read/execute.ts'
+import { createExpansion } from './read/expansion.ts'
+import { createExtras, hasExtras } from './read/extras.ts'
+import { checkedPage, checkSelection, type List } from './read/list.ts'
+import * as queries from './read/queries.ts'
+import { parseLines } from './render/parse-lines.ts'
+import type * as wire from './wire.ts'
+import { type CallWriter, createCallWriter } from './write/writer.ts'
 
-export type Calls = ReturnType<typeof createCalls>
+/** Calls: written in parts, read whole. */
+export interface Calls extends CallWriter, CallReader {}
 
-/** Calls: written part by part, read whole. */
-export function createCalls(deps: {
+/**
+ * All reads of calls. All but `queryStats` take the request of `/calls/stream_query`, and @throws 4xx and 503 as it.
+ */
+export interface CallReader {
+  /** Wire: 200 with null for an unknown call. */
+  read(req: wire.CallReadReq, context: CallContext): Promise<z.input<typeof wire.CallReadRes>>
+  /** A list in the wire's form: JSON lines, or objects where calls show more than their rows. */
+  streamQuery(
+    req: wire.CallsStreamQueryReq,
+    context: CallContext,
+  ): Promise<AsyncIterable<Uint8Array | wire.Call>>
+  /** The same list for other parts of the server. */
+  list(req: wire.CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<wire.Call>>
+  /** The ids of that list alone. */
+  ids(req: wire.CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<string>>
+  /** How many calls are selected, and their bytes. */
+  queryStats(
+    req: wire.CallsQueryStatsReq,
+    context: CallContext,
+  ): Promise<z.input<typeof wire.CallsQueryStatsRes>>
+}
+
+interface ReaderDeps {
   traces: TraceDb
-  projects: Projects
   feedback: Feedback
   refs: Pick<Refs, 'resolve'>
   costs: Pick<Costs, 'priceLists'>
-}) {
-  const lines = createLineCache()
-  return { ...createCallWriting({ ...deps, lines }), ...createCallReading({ ...deps, lines }) }
+}
+
+export function createCalls(deps: ReaderDeps & { projects: Projects }): Calls {
+  return { ...createCallWriter(deps), ...createCallReader(deps) }
+}
+
+function createCallReader(deps: ReaderDeps): CallReader {
+  const { traces } = deps
+  const lists = createListReader(deps)
+  const expansion = createExpansion(deps)
+  const extras = createExtras({ ...deps, expansion })
+
+  async function checked(req: wire.CallsStreamQueryReq, context: CallContext): Promise<List> {
+    const page = checkedPage(req)
+    const sortFields = page.sort_by.map(({ field }) => field)
+    const expanded = await expansion.expandedFields(req, sortFields, req.expand_columns ?? [])
+    return { req, selection: { ...req, expanded }, page, context }
+  }
+
+  async function* callsOf(list: List): AsyncGenerator<wire.Call> {
+    for await (const lines of lists.lines(list)) {
+      const calls = parseLines(lines)
+      await extras.add(calls, list)
+      yield* calls
+    }
+  }
+
+  const read: CallReader['read'] = async (req, context) => {
+    const list = await checked(req, context)
+    const calls = (await lists.linesOfIds(list, [req.id])).flatMap(parseLines)
+    await extras.add(calls, list)
+    return { call: calls[0] ?? null }
+  }
+
+  const streamQuery: CallReader['streamQuery'] = async (req, context) => {
+    const list = await checked(req, context)
+    return hasExtras(req) ? callsOf(list) : lists.lines(list)
+  }
+
+  const queryStats: CallReader['queryStats'] = async (req, { signal }) => {
+    checkSelection(req)
+    if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
+    const storageSize = req.include_total_storage_size ? 'with' : 'without'
+    // One row past the limit shows whether more exist.
+    const limit = req.limit == null ? undefined : Math.min(req.limit + 1, Number.MAX_SAFE_INTEGER)
+    const expanded = await expansion.expandedFields(req, [], req.expand_columns ?? [])
+    const query = queries.countCalls({ ...req, expanded }, { limit, storageSize })
+    const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
+    const count = row?.count ?? 0
+    return {
+      count: req.limit == null ? count : Math.min(count, req.limit),
+      total_storage_size_bytes: storageSize === 'with' ? (row?.bytes ?? 0) : null,
+      has_more: req.limit == null ? null : count > req.limit,
+    }
+  }
+
+  return {
+    read,
+    streamQuery,
+    list: async (req, context) => callsOf(await checked(req, context)),
+    ids: async (req, context) => lists.ids(await checked(req, context)),
+    queryStats,
+  }
 }

@@ -3,7 +3,7 @@ import type { Price } from './prices.ts'
 
 const DEFAULT = 'default'
 
-/** What everybody pays for a model, as far as it is known. */
+/** Public list prices of models, as far as known. */
 export function defaultPrices(llmId: string): readonly Price[] {
   const price = PRICES.get(llmId)
   return price === undefined ? [] : [price]
@@ -13,7 +13,9 @@ const PRICES = new Map(
   Object.entries(TABLE.prices).flatMap(([provider, models]) => pricesOf(provider, models)),
 )
 
-/** Models of a provider's own that the table names alone are called `provider/name` too by those who call several. */
+/**
+ * Models that the table lists under one provider only are also called `provider/name` by clients of several providers.
+ */
 function pricesOf(provider: string, models: Record<string, number[]>): [string, Price][] {
   return Object.entries(models).flatMap(([name, row]) => {
     const names = name.includes('/') ? [name] : [name, `${provider}/${name}`]
@@ -21,7 +23,7 @@ function pricesOf(provider: string, models: Record<string, number[]>): [string, 
   })
 }
 
-/** `row` has the columns that the table says. */
+/** `row` has the columns of the table. */
 function priceOf(llmId: string, provider: string, row: readonly number[]): Price {
   const [prompt = 0, completion = 0, cacheRead = 0, cacheCreation = 0] = row
   return {

@@ -2,12 +2,12 @@ import { invalidRequest } from '../../errors.ts'
 import type { FieldExpression } from '../query-language/compile.ts'
 import { Cost } from './wire.ts'
 
-/** What a query returns that names no fields. */
+/** Fields returned where a query names none. */
 export const COST_FIELDS = Cost.keyof().options
 
 type CostField = keyof Cost
 
-/** Beside the fields that are returned, a query may compare these. */
+/** Further fields that a query may compare. */
 const FIELDS = {
   id: { sql: 'id', kind: 'text' },
   llm_id: { sql: 'llm_id', kind: 'text' },

@@ -1,4 +1,4 @@
-/** What one token of a model costs, and who says so. Costs are in the unit, dates are ISO 8601 with microseconds. */
+/** The price of one token of a model, and its source. Costs are in the unit, dates are ISO 8601 with microseconds. */
 export interface Price {
   llm_id: string
   provider_id: string
@@ -18,8 +18,8 @@ export interface Price {
 }
 
 /**
- * The price of a model that counts at a time, of all that are known of it. Wire: prices in effect come before future
- * ones, a project's before the default, later ones before earlier ones; so a future price counts where nothing else is.
+ * The price of a model that applies at a time. Wire: prices in effect come before future ones, a project's before the
+ * default, later ones before earlier ones; so a future price counts where nothing else is.
  */
 export function priceAt(prices: readonly Price[], at: string): Price | undefined {
   return prices.reduce<Price | undefined>(
@@ -34,7 +34,7 @@ function isBetter(price: Price, best: Price, at: string): boolean {
   return index !== -1 && (ours[index] ?? '') > (theirs[index] ?? '')
 }
 
-/** Texts that compare as the prices do, the weightiest first. */
+/** Sort keys of prices, the decisive first. */
 function rankOf(price: Price, at: string): string[] {
   return [
     price.effective_date <= at ? 'in effect' : 'future',

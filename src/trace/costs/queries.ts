@@ -22,7 +22,7 @@ export function selectCosts(
   }
 }
 
-/** The newest prices of each of the models in a project, up to `limit` for one model. */
+/** The newest prices of each model in a project, up to `limit` for each. */
 export function selectPrices(projectId: string, llmIds: readonly string[], limit: number): Sql {
   return {
     sql: `SELECT llm_id, provider_id, 'project' AS pricing_level, project_id AS pricing_level_id, effective_date,

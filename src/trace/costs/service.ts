@@ -24,7 +24,7 @@ export type Costs = ReturnType<typeof createCosts>
 
 /** What tokens cost: prices that people enter for a project, and default prices that the server knows. */
 export function createCosts({ traces, projects }: { traces: TraceDb; projects: Projects }) {
-  /** Every price of each model that could count in a project; `priceAt` chooses. */
+  /** Every price of each model that could apply in a project; `priceAt` chooses. */
   async function priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>> {
     const wanted = [...new Set(llmIds)]
     if (wanted.length === 0) return new Map()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { memberText } from '../../lossless-json.ts'
 import { type Price, priceAt } from './prices.ts'
 
-/** What is no number counts nothing: clients write what their model's service told them. */
+/** Values that are not numbers count as 0: clients copy what their model's service returned. */
 const Count = z.number().catch(0)
 
 /** Wire: services name the tokens in one of two ways. */

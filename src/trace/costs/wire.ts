@@ -3,7 +3,7 @@ import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
-/** What one token costs. Wire: a null unit means USD, a null provider `default`, a null date now. */
+/** The price of one token. Wire: a null unit means USD, a null provider `default`, a null date now. */
 const CostInput = z
   .object({
     prompt_token_cost: z.number(),
@@ -27,7 +27,7 @@ export type CostCreateRes = z.input<typeof CostCreateRes>
 export const CostQueryReq = RowsQueryReq
 export type CostQueryReq = z.output<typeof CostQueryReq>
 
-/** Wire: fields that were not asked for are null. */
+/** Wire: fields that were not requested are null. */
 export const Cost = z
   .object({
     id: z.string().nullable(),

@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { rowsOf } from '../../stores/trace-db/port.ts'
-import type { Selection } from '../calls/selection.ts'
 import type { Calls } from '../calls/service.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import type { PlacedRow } from './places.ts'
 import { pathInTrial, ROOTS } from './trial-fields.ts'
@@ -11,7 +11,7 @@ import type * as wire from './wire.ts'
 /** Each is a query of its own. */
 const FILTERS_MAX = 20
 
-/** Filters rows by what their trials say; the payloads stay in the database. */
+/** Filters rows by values of their trials; the payloads stay in the database. */
 export function createChoosing({ calls }: { calls: Calls }) {
   async function matching(
     selection: Selection,

@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
-import type { Selection } from '../calls/selection.ts'
+import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import { splitPath } from '../query-language/json-path.ts'
 import type { Refs } from '../refs/service.ts'
 import type { Place, PlacedRow } from './places.ts'
@@ -17,7 +17,7 @@ const SORTS_MAX = 10
 /** The field that sorts by whether trials have an error. */
 const ERRORS = 'errors'
 
-/** Orders rows by what their trials say; the payloads stay in the database. */
+/** Orders rows by values of their trials; the payloads stay in the database. */
 export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolve'> }) {
   const { traces, refs } = deps
 
@@ -31,7 +31,7 @@ export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
     const [root = '', ...steps] = splitPath(pathInTrial(field))
     const values = new Map<string, string>()
     const query = queries.selectLeaves(selection, root === 'inputs' ? 'inputs' : 'output', steps)
-    for await (const piece of traces.rowBinary(query, signal)) {
+    for await (const piece of wholeRows(traces, query, signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
         const id = row.text()
         const leaf = row.nullable(row.text)
@@ -111,7 +111,7 @@ function failErrors(
 
 type Key = number | string | undefined
 
-/** What a row is sorted by: the mean of its numbers, or its first text; or what its evaluations' means tell together. */
+/** The sort value of a row: the mean of its numbers, or its first text; or the mean of the evaluations' means. */
 function keyOf({ trials }: PlacedRow, sort: wire.Sort, values: ReadonlyMap<string, string>): Key {
   const keyIn = (group: readonly Place[]): Key => combined(group.flatMap(({ id }) => values.get(id) ?? []))
   if (sort.mode === 'change') {

@@ -1,8 +1,8 @@
 import { ClientError, tooLarge } from '../../errors.ts'
 import { memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
-import type { Selection } from '../calls/selection.ts'
+import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import { bytesDigest, jsonDigest } from '../digest.ts'
 import { internalRef, isRef } from '../refs/ref-uri.ts'
 import * as queries from './queries.ts'
@@ -10,7 +10,7 @@ import * as queries from './queries.ts'
 /** Trials that are sorted into rows at once; each takes some two hundred bytes of memory. */
 const TRIALS_MAX = 1_000_000
 
-/** Where a trial belongs; its payloads stay in the database. */
+/** A trial's position; its payloads stay in the database. */
 export interface Place {
   id: string
   root: string
@@ -23,13 +23,13 @@ export interface Place {
 /** Trials of one example, in the order in which they began. */
 export interface PlacedRow {
   digest: string
-  /** The example where it is a ref. */
+  /** A trial's example, where it is a ref. */
   ref: string | undefined
   trials: Place[]
 }
 
 /**
- * Sorts trials into rows by what is light of them, one after the other.
+ * Sorts trials into rows by their small columns, one after the other.
  * @throws 413 for more trials than can be sorted.
  */
 export async function placeTrials(
@@ -39,7 +39,7 @@ export async function placeTrials(
 ): Promise<PlacedRow[]> {
   const rows = new Map<string, PlacedRow>()
   let count = 0
-  for await (const piece of traces.rowBinary(queries.selectPlaces(selection), signal)) {
+  for await (const piece of wholeRows(traces, queries.selectPlaces(selection), signal)) {
     for (const row = readRowBinary(piece); !row.done(); ) {
       if (++count > TRIALS_MAX)
         throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
@@ -54,16 +54,16 @@ export async function placeTrials(
   return [...rows.values()].sort((a, b) => compare(a.digest, b.digest))
 }
 
-/** A row as its trials are read. */
+/** A row, for reading its trials. */
 export interface ShownRow {
   digest: string
   ids: readonly string[]
 }
 
 /**
- * Some of the rows, and how many there are, without bringing all trials here; undefined where examples are no rows of
- * datasets, whose digests the database cannot tell, and for a page after the last. A trial that was begun twice with
- * different examples is in the rows of both.
+ * A page of the rows and their number, without reading all trials; undefined where examples are not rows of datasets,
+ * whose digests the database cannot compute, and for a page after the last. A trial that was begun twice with different
+ * examples is in the rows of both.
  */
 export async function placePage(
   traces: TraceDb,
@@ -103,7 +103,7 @@ function exampleOf(weave: string, inputs: string): { digest: string; ref: string
   return { digest, ref }
 }
 
-/** What has no digest, being nested too deeply, can be no row of any dataset, so that of its text names it as well. */
+/** A value nested too deeply for a digest cannot be a dataset's row, so the digest of its text identifies it. */
 function digestOf(json: string): string {
   try {
     return jsonDigest(json)

@@ -1,13 +1,16 @@
-import { opShortName } from '../calls/fields.ts'
+import { opShortName } from '../calls/sql/derived.ts'
 
-/** A call below a trial that is no score, as far as it tells whether it is the prediction. */
+/** A call below a trial that is not a score, with what identifies the prediction. */
 export interface Candidate {
   op_name: string
-  /** Of what it is called on. */
+  /** Hash of the model that it is called on. */
   self_hash: string
 }
 
-/** Wire: of what is below a trial and no score, the first call that is the model's, by what it is called on or by its name. */
+/**
+ * Wire: of the calls below a trial that are not scores, the first call that is the model's, by what it is called on or
+ * by its name.
+ */
 export function isPrediction(
   { op_name, self_hash }: Candidate,
   { model, model_hash }: { model: string; model_hash: string },

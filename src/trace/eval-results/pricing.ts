@@ -4,7 +4,7 @@ import { totalCost, usageOf } from '../costs/usage-costs.ts'
 
 export type Pricing = ReturnType<typeof createPricing>
 
-/** What calls of one project cost; the prices of a model are looked up once. */
+/** Costs of calls of one project; the prices of a model are read once. */
 export function createPricing(costs: Pick<Costs, 'priceLists'>, projectId: string) {
   const prices = new Map<string, readonly Price[]>()
   return {

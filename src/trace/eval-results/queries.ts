@@ -1,36 +1,39 @@
-import type { Query } from '../../stores/trace-db/port.ts'
-import { ENDED_AT, NEVER } from '../calls/fields.ts'
-import { conditions, type Selection, startConditions, VISIBLE } from '../calls/selection.ts'
+import type { BinaryQuery, Query } from '../../stores/trace-db/port.ts'
+import { ENDED_AT } from '../calls/sql/derived.ts'
+import { filterSql, startRowsSql } from '../calls/sql/filter.ts'
+import type { Selection } from '../calls/sql/selection.ts'
+import { CALL_ROWS, MERGED_CALLS, NEVER, STORAGE_BYTES, VISIBLE } from '../calls/sql/table.ts'
 import { jsonLeaf } from '../query-language/json-path.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 
 /**
- * What places each trial, as rows of: id, evaluation, start, bytes of payloads, the example where it is a ref and otherwise
- * '', the inputs in which any other example is and otherwise ''.
+ * The position of each trial, as rows of: id, evaluation, start, bytes of payloads, the example where it is a ref and
+ * otherwise '', the inputs with any other example and otherwise ''.
  */
-export function selectPlaces(selection: Selection): Query {
+export function selectPlaces(selection: Selection): BinaryQuery {
   const params = createParams()
   return {
     sql: `WITH JSONExtractString(assumeNotNull(inputs), 'example') AS example, startsWith(example, 'weave:') AS is_ref
-      SELECT id, parent_id, started_at, start_bytes + end_bytes,
+      SELECT id, parent_id, started_at, ${STORAGE_BYTES},
         if(is_ref, example, ''), if(is_ref, '', assumeNotNull(inputs))
-      FROM calls FINAL WHERE ${conditions(selection, params)}`,
+      FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
     params: params.values,
+    columns: ['String', 'String', 'DateTime64(6)', 'UInt64', 'String', 'String'],
   }
 }
 
-/** A row of a dataset with its trials, some perhaps twice, and how many rows there are. */
+/** A row of a dataset with its trials, perhaps with duplicates, and the number of rows. */
 export interface PlacedRowRow {
   digest: string
   ids: string[]
   total: number
-  /** Whether there are examples that are no rows of datasets. */
+  /** Whether there are examples that are not rows of datasets. */
   has_others: 0 | 1
 }
 
 /**
- * Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. What
- * started a trial tells its row, and is read as it lies there: merging all parts of all trials takes twice as long.
+ * Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. The
+ * start part of a trial determines its row, and is read unmerged: merging all parts of all trials takes twice as long.
  */
 export function selectPlacedRows(selection: Selection, page: { limit: number; offset: number }): Query {
   const params = createParams()
@@ -41,8 +44,8 @@ export function selectPlacedRows(selection: Selection, page: { limit: number; of
       FROM (
         SELECT id, JSONExtractString(assumeNotNull(inputs), 'example') AS example,
           if(startsWith(example, 'weave:'), extract(example, '/attr/rows/id/([^/]+)$'), '') AS digest
-        FROM calls WHERE ${startConditions(selection, params)}
-          AND id NOT IN (SELECT id FROM calls WHERE project_id = ${project} AND deleted_at > ${NEVER})
+        FROM ${CALL_ROWS} WHERE ${startRowsSql(selection, params)}
+          AND id NOT IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND deleted_at > ${NEVER})
       )
       GROUP BY digest ORDER BY digest LIMIT ${params.bind(offset, 'UInt64')}, ${params.bind(limit, 'UInt64')}`,
     params: params.values,
@@ -54,16 +57,17 @@ export function selectLeaves(
   selection: Selection,
   column: 'inputs' | 'output',
   steps: readonly string[],
-): Query {
+): BinaryQuery {
   const params = createParams()
   const leaf = jsonLeaf(column, steps, params)
   return {
-    sql: `SELECT id, ${leaf} FROM calls FINAL WHERE ${conditions(selection, params)}`,
+    sql: `SELECT id, ${leaf} FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
     params: params.values,
+    columns: ['String', 'Nullable(String)'],
   }
 }
 
-/** What a trial says; `model` tells whether a call below it is that model's. */
+/** Output of a trial; `model` identifies calls of that model below it. */
 export interface TrialRow {
   id: string
   root: string
@@ -89,14 +93,15 @@ export function selectTrials(projectId: string, ids: readonly string[], inputs: 
   }
 }
 
-/** What a summary needs of all selected trials, as rows of: id, scores as JSON, start, usage, model, its hash. */
-export function selectScores(selection: Selection): Query {
+/** Columns for the summary of all selected trials, as rows of: id, scores as JSON, start, usage, model, its hash. */
+export function selectScores(selection: Selection): BinaryQuery {
   const params = createParams()
   const project = params.bindProject(selection.project_id)
   return {
     sql: `SELECT id, JSONExtractRaw(assumeNotNull(output), 'scores'), started_at, ${USAGE}, ${MODEL}, ${hashOf('model')}
       FROM ${callsAmong(project, startsSql(selection, params))}`,
     params: params.values,
+    columns: ['String', 'String', 'DateTime64(6)', 'String', 'String', 'String'],
   }
 }
 
@@ -114,7 +119,7 @@ export interface ChildRow {
   exception: string
 }
 
-/** What is below trials, in the order in which it began. */
+/** Calls below trials, in the order in which they began. */
 export function selectChildren(projectId: string, trialIds: readonly string[]): Query {
   const params = createParams()
   const project = params.bindProject(projectId)
@@ -127,8 +132,11 @@ export function selectChildren(projectId: string, trialIds: readonly string[]): 
   }
 }
 
-/** What is below all selected trials and no score, in the order in which it began, as rows of: trial, op, hash of what it is called on, start, usage. */
-export function selectAnswers(selection: Selection): Query {
+/**
+ * Calls below all selected trials that are not scores, in the order in which they began, as rows of: trial, op, hash of
+ * the model, start, usage.
+ */
+export function selectAnswers(selection: Selection): BinaryQuery {
   const params = createParams()
   const project = params.bindProject(selection.project_id)
   return {
@@ -136,10 +144,11 @@ export function selectAnswers(selection: Selection): Query {
       FROM ${callsAmong(project, belowSql(project, startsSql(selection, params)))} AND NOT ${IS_SCORE}
       ORDER BY started_at, id`,
     params: params.values,
+    columns: ['String', 'String', 'String', 'DateTime64(6)', 'String'],
   }
 }
 
-/** The selected trials with an error: of their own, or of a call directly below them, some perhaps twice. */
+/** The selected trials with an error: of their own, or of a call directly below them, perhaps with duplicates. */
 export function selectErrors(selection: Selection): Query {
   const params = createParams()
   const project = params.bindProject(selection.project_id)
@@ -152,22 +161,24 @@ export function selectErrors(selection: Selection): Query {
   }
 }
 
-/** SQL for the merged calls among ids, which are picked before they are merged: it takes reading whole payloads of all others. */
+/**
+ * SQL for the merged calls among ids, filtered before they are merged: merging would read whole payloads of all others.
+ */
 function callsAmong(project: string, ids: string): string {
-  return `calls FINAL PREWHERE project_id = ${project} AND id IN ${ids} WHERE ${VISIBLE}`
+  return `${MERGED_CALLS} PREWHERE project_id = ${project} AND id IN ${ids} WHERE ${VISIBLE}`
 }
 
-/** SQL for the ids of trials as their starts tell them, which may be of deleted ones. */
+/** SQL for the ids of trials by their start parts, which may belong to deleted ones. */
 function startsSql(selection: Selection, params: Params): string {
-  return `(SELECT id FROM calls WHERE ${startConditions(selection, params)})`
+  return `(SELECT id FROM ${CALL_ROWS} WHERE ${startRowsSql(selection, params)})`
 }
 
 /** More ids than this are not looked up in an index: preparing that takes longer than reading the column. */
 const INDEXED_IDS_MAX = 1000
 
-/** SQL for the ids of what is below trials; found among parts as they lie there, which is many times as fast as merging all. */
+/** SQL for the ids of calls below trials; found among unmerged parts, which is many times as fast as merging all. */
 function belowSql(project: string, trialIds: string): string {
-  return `(SELECT id FROM calls WHERE project_id = ${project} AND parent_id IN ${trialIds}
+  return `(SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND parent_id IN ${trialIds}
     SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_IDS_MAX})`
 }
 
@@ -177,13 +188,13 @@ const USAGE = `JSONExtractRaw(assumeNotNull(summary), 'usage')`
 
 const MODEL = `JSONExtractString(assumeNotNull(inputs), 'model')`
 
-/** Whether a call is marked as a score; most attributes are not even looked into. */
+/** Whether a call is marked as a score; most attributes are not even parsed. */
 const IS_SCORE = `(position(assumeNotNull(attributes), '"score"') > 0 AND (
   JSONExtractString(assumeNotNull(attributes), 'weave', 'score') = 'true'
     OR JSONType(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'Null'
       AND JSONExtractRaw(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'false'))`
 
-/** Models may be long values of their own, of which only the sameness matters. */
+/** Models may be long values, which are only compared for equality. */
 function hashOf(member: 'self' | 'model'): string {
   return `hex(sipHash128(JSONExtractRaw(assumeNotNull(inputs), '${member}')))`
 }

@@ -1,13 +1,13 @@
 import { isRecord } from '../../is-record.ts'
 import type * as wire from './wire.ts'
 
-/** Adds up what scorers say of trials, leaf by leaf; trials with an error count as failures where that is asked for. */
+/** Aggregates outputs of scorers over trials, leaf by leaf; trials with an error count as failures on request. */
 export function createScorerStats() {
   const all: Leaf[] = []
   const root = newNode([])
   let errors = 0
 
-  /** Wire: one statistic for each leaf; lists and nulls are none. */
+  /** Wire: one statistic for each leaf; lists and nulls have none. */
   function add(node: Node, value: unknown, outcome: Outcome): void {
     if (isRecord(value)) {
       for (const name of Object.keys(value)) {
@@ -44,11 +44,11 @@ export type Outcome = 'done' | 'error'
 
 interface Leaf {
   stats: wire.ScorerStats
-  /** Trials with an error that were scored all the same. */
+  /** Trials with an error that were scored nevertheless. */
   errorsWithValue: number
 }
 
-/** An error is no truth, so it counts as one that is false; it is no number, so it has no part in a mean. */
+/** An error counts as one false boolean; it has no part in a mean of numbers. */
 function withScore(stats: wire.ScorerStats, error_count: number): wire.ScorerStats {
   const { value_type, pass_true_count, pass_known_count, numeric_mean } = stats
   const counted = pass_known_count + error_count
@@ -56,7 +56,7 @@ function withScore(stats: wire.ScorerStats, error_count: number): wire.ScorerSta
   return { ...stats, error_count, score: value_type === 'binary' ? share : numeric_mean }
 }
 
-/** Where leaves may be: the scorer's name and the names below it. */
+/** Paths of possible leaves: the scorer's name and the names below it. */
 interface Node {
   path: readonly string[]
   leaf: Leaf | undefined

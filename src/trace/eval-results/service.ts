@@ -1,12 +1,12 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import type { Selection } from '../calls/selection.ts'
+import { inBatches } from '../batches.ts'
 import type { Calls } from '../calls/service.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import { createReplyBudget } from '../collect-reply.ts'
 import type { Costs } from '../costs/service.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
-import { portions } from '../portions.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
@@ -22,7 +22,7 @@ import type * as wire from './wire.ts'
 /** Evaluations in one request: as many as a filter takes ids. */
 const EVALUATIONS_MAX = 1000
 
-/** Trials fetched at once, but for a row of more: their ids travel to the database with the query. */
+/** Trials fetched at once, or one larger row: their ids are sent to the database with the query. */
 const PER_FETCH = { count: 2000, bytes: 0 }
 
 const UNRESOLVED = 'Some refs to rows of datasets lead nowhere: raw_data_row is the ref itself there'
@@ -30,8 +30,8 @@ const UNRESOLVED = 'Some refs to rows of datasets lead nowhere: raw_data_row is 
 export type EvalResults = ReturnType<typeof createEvalResults>
 
 /**
- * What evaluations found, example by example. First only what places each trial is read; then the payloads of the rows
- * that are shown.
+ * Results of evaluations, example by example. First only the positions of trials are read; then the payloads of the
+ * rows that are shown.
  */
 export function createEvalResults(deps: {
   traces: TraceDb
@@ -45,7 +45,7 @@ export function createEvalResults(deps: {
   const trials = createTrialReading(deps)
   const summaries = createSummaries(deps)
 
-  /** The rows with what their trials say, in their order. @throws 413 for more than a reply can hold. */
+  /** The rows with the results of their trials, in their order. @throws 413 for more than a reply can hold. */
   async function readRows(
     rows: readonly ShownRow[],
     { req, projectId, pricing, context }: Asked,
@@ -59,13 +59,13 @@ export function createEvalResults(deps: {
       context,
     }
     const found: wire.Row[] = []
-    for (const portion of portions(rows, PER_FETCH, ({ ids }) => ({ count: ids.length, bytes: 0 }))) {
-      const ids = portion.flatMap((row) => row.ids)
+    for (const batch of inBatches(rows, PER_FETCH, ({ ids }) => ({ count: ids.length, bytes: 0 }))) {
+      const ids = batch.flatMap((row) => row.ids)
       const read = await trials.read(ids, options)
       if (pricing !== undefined)
         for (const { trial, used } of read.values())
           trial.total_cost = await pricing.costOf(used.usage, used.startedAt)
-      for (const row of portion) found.push(rowOf(row, read))
+      for (const row of batch) found.push(rowOf(row, read))
     }
     return found
   }
@@ -77,7 +77,7 @@ export function createEvalResults(deps: {
     return { rows, warnings: isResolved ? await resolveRows(refs, projectId, rows) : [] }
   }
 
-  /** Rows that are filtered, sorted or summed up: for that, where each trial belongs has to be known. */
+  /** Filtering, sorting and summaries of rows need the positions of all trials. */
   async function queryPlaced(asked: Asked): Promise<wire.EvalResultsRes> {
     const { req, roots, selection, context, page } = asked
     const placed = await placeTrials(traces, selection, context.signal)
@@ -122,7 +122,7 @@ export function createEvalResults(deps: {
   }
 }
 
-/** A request, and what follows from it. */
+/** A request with derived values. */
 interface Asked {
   req: wire.EvalResultsReq
   projectId: string
@@ -131,12 +131,12 @@ interface Asked {
   /** Of their trials. */
   selection: Selection
   page: ReturnType<typeof pageOf>
-  /** Absent where nobody asks for costs. */
+  /** Absent where no costs were requested. */
   pricing: Pricing | undefined
   context: CallContext
 }
 
-/** Whether rows are asked for as they come: nothing then needs to be known of all trials. */
+/** Whether rows are requested in their natural order: then not all trials need to be read. */
 function isPlainPage(req: wire.EvalResultsReq): boolean {
   return (
     req.include_rows &&
@@ -154,7 +154,7 @@ function rootsOf(req: wire.EvalResultsReq): string[] {
   return roots
 }
 
-/** Replaces refs by the rows that they lead to; returns what to warn of. */
+/** Replaces refs by their rows; returns warnings. */
 async function resolveRows(
   refs: Pick<Refs, 'resolve'>,
   projectId: string,

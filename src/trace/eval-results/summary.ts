@@ -1,9 +1,9 @@
 import type { CallContext } from '../../http/caller.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { readRowBinary } from '../../stores/trace-db/row-binary.ts'
+import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import { isoOfMicros } from '../../time.ts'
-import type { Selection } from '../calls/selection.ts'
 import type { Calls } from '../calls/service.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import type { Call } from '../calls/wire.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
 import type { PlacedRow } from './places.ts'
@@ -21,18 +21,18 @@ interface SummaryOptions {
   roots: readonly string[]
   /** Of their trials. */
   selection: Selection
-  /** Absent where nobody asks for costs. */
+  /** Absent where no costs were requested. */
   pricing: Pricing | undefined
   /** The ids of trials with an error; absent unless asked for. */
   errors: ReadonlySet<string> | undefined
   context: CallContext
 }
 
-/** Sums up trials, of which the database sends only what counts, all of it in two queries. */
+/** Aggregates trials, of which the database returns only the columns needed, in two queries. */
 export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }) {
   async function readScores(trials: Trials, { selection, pricing, context }: SummaryOptions) {
     const models = createShared()
-    for await (const piece of traces.rowBinary(queries.selectScores(selection), context.signal)) {
+    for await (const piece of wholeRows(traces, queries.selectScores(selection), context.signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
         const trial = trials.get(row.text())
         const scores = row.text()
@@ -48,7 +48,7 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
   }
 
   async function readAnswers(trials: Trials, { selection, pricing, context }: SummaryOptions) {
-    for await (const piece of traces.rowBinary(queries.selectAnswers(selection), context.signal)) {
+    for await (const piece of wholeRows(traces, queries.selectAnswers(selection), context.signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
         const found = trials.get(row.text())?.found
         const op_name = row.text()
@@ -86,7 +86,7 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
 /** The trials that count, by id, in the order of their rows. */
 type Trials = Map<string, { root: string; found?: Found }>
 
-/** A trial as it was found to be, and what its prediction used, or it itself where there is none. */
+/** A trial with the usage of its prediction, or its own where there is none. */
 interface Found {
   /** JSON, or ''. */
   scores: string
@@ -97,7 +97,7 @@ interface Found {
   cost: number | null
 }
 
-/** Texts that are in memory once each: most trials have one of few models. */
+/** Texts shared in memory: most trials have one of few models. */
 function createShared(): { shared: (text: string) => string } {
   const texts = new Map<string, string>()
   return {
@@ -138,7 +138,7 @@ function summed(
   })
 }
 
-/** How many of the rows each evaluation has. */
+/** Number of the rows of each evaluation. */
 function rowCounts(rows: readonly PlacedRow[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { trials } of rows)
@@ -147,7 +147,7 @@ function rowCounts(rows: readonly PlacedRow[]): Map<string, number> {
   return counts
 }
 
-/** Null where there is nothing to add up. */
+/** Null where there are no values. */
 function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce((sum, number) => (number === null ? sum : (sum ?? 0) + number), null)
 }

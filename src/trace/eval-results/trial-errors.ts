@@ -1,5 +1,5 @@
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import type { Selection } from '../calls/selection.ts'
+import type { Selection } from '../calls/sql/selection.ts'
 import * as queries from './queries.ts'
 
 /** The ids of the selected trials that failed: with an exception of their own, or of the prediction or a scorer below them. */

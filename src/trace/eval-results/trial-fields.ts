@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 
-/** Wire: where in a trial the fields of a request lie. */
+/** Wire: where the fields of a request are in a trial. */
 export const ROOTS = { scores: 'output.scores', outputs: 'output.output', inputs: 'inputs.example' } as const
 
 /** @throws 400 for a field that trials do not have. */

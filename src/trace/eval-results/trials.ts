@@ -3,7 +3,7 @@ import type { CallContext } from '../../http/caller.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { microsOf } from '../../time.ts'
-import { opShortName } from '../calls/fields.ts'
+import { opShortName } from '../calls/sql/derived.ts'
 import { isPrediction, tokensIn } from './predictions.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
@@ -15,7 +15,7 @@ export interface ReadTrial {
   example: JsonText | null
   root: string
   startedAt: string
-  /** What the prediction used, or the trial where there is none: JSON or '', and from when on. */
+  /** The usage of the prediction, or of the trial where there is none: JSON or '', and its start. */
   used: { usage: string; startedAt: string }
 }
 
@@ -26,13 +26,13 @@ export interface TrialOptions {
   /** Whether trials show their errors. */
   errors: boolean
   context: CallContext
-  /** Hears of the characters of each payload that comes, and throws where they are too many. */
+  /** Counts the characters of each payload that is read, and throws above the limit. */
   onPayload?: (chars: number) => void
 }
 
 const SpanRefs = z.array(z.object({ trace_id: z.string(), span_id: z.string() })).catch([])
 
-/** Reads the payloads of trials whose ids are known; nothing of their children but who they are. */
+/** Reads the payloads of trials whose ids are known; of their children only ids and names. */
 export function createTrialReading({ traces }: { traces: TraceDb }) {
   async function trialsOf(ids: readonly string[], options: TrialOptions): Promise<queries.TrialRow[]> {
     const query = queries.selectTrials(options.projectId, ids, options.examples ? 'with' : 'without')
@@ -114,7 +114,7 @@ function errorOf(
   return row.exception || predict?.exception || first?.exception || null
 }
 
-/** Which call made each score, by their names: marked ones and those named so come before any other call. */
+/** The call that made each score, by name: marked calls and calls named after the scorer take precedence. */
 function scorerCalls(
   scorers: readonly string[],
   children: readonly queries.ChildRow[],

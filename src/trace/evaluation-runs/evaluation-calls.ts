@@ -3,8 +3,8 @@ import type { CallContext } from '../../http/caller.ts'
 import { isRecord } from '../../is-record.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { opShortName } from '../calls/fields.ts'
 import type { Calls } from '../calls/service.ts'
+import { opShortName } from '../calls/sql/derived.ts'
 import type { Call } from '../calls/wire.ts'
 
 /** Wire: a list in a filter is limited to this. */
@@ -16,7 +16,7 @@ const DELETED_PER_WRITE = 5000
 /** Calls deleted in one request; their ids are in memory, some hundred bytes each. */
 const DELETED_MAX = 1_000_000
 
-/** Wire: which calls are of one op, whichever version of it, and whether it was published or not. */
+/** Wire: which calls are of one op, in any version, published or not. */
 export function opNames(projectId: string, names: readonly string[]): string[] {
   return names.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
 }
@@ -33,7 +33,7 @@ export function isPredictAndScore({ op_name }: Pick<Call, 'op_name'>): boolean {
   return PREDICT_AND_SCORE_NAMES.some((spelling) => spelling === name)
 }
 
-/** What `attributes.weave` says of a call. */
+/** The members of `attributes.weave`. */
 export function marksOf(call: Pick<Call, 'attributes'>): Record<string, unknown> {
   const marks: unknown = JSON.parse(memberText(call.attributes.text, 'weave') ?? 'null')
   return isRecord(marks) ? marks : {}
@@ -59,14 +59,14 @@ export function floatText(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text
 }
 
-/** One kind of call that evaluations consist of. */
+/** A kind of call in evaluations. */
 export interface Kind {
   /** For messages. */
   name: string
   is(call: Call): boolean
 }
 
-/** Calls of evaluations, found and deleted; those of another kind are not there. */
+/** Calls of evaluations, found and deleted; calls of another kind are not found. */
 export function createEvaluationCalls({ calls }: { calls: Calls }) {
   async function withDescendants(
     project_id: string,
@@ -89,7 +89,7 @@ export function createEvaluationCalls({ calls }: { calls: Calls }) {
   }
 
   return {
-    /** @throws 404 for a call that is not there, or of another kind. */
+    /** @throws 404 for a call that does not exist, or is of another kind. */
     async find(
       { project_id, id }: { project_id: string; id: string },
       kind: Kind,
@@ -101,8 +101,8 @@ export function createEvaluationCalls({ calls }: { calls: Calls }) {
     },
 
     /**
-     * Deletes calls of a kind with all below them and returns their own ids and how many calls went. Parents go last, so
-     * that a deletion that was cut off can be repeated.
+     * Deletes calls of a kind with all below them and returns their own ids and the number of deleted calls. Parents
+     * are deleted last, so that an interrupted deletion can be repeated.
      */
     async delete(
       { project_id, ids }: { project_id: string; ids: readonly string[] },

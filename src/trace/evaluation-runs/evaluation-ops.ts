@@ -8,12 +8,12 @@ const SEEN_MAX = 10_000
 
 export type EvaluationOps = PlaceholderOps
 
-/** The ops of evaluations that clients log step by step: what runs is with the client. */
+/** The ops of evaluations that clients log step by step: the code is on the client. */
 export function createEvaluationOps(deps: { objects: Objects; files: Files }): EvaluationOps {
   return createPlaceholderOps(deps, { why: 'logged over HTTP, without source code', seenMax: SEEN_MAX })
 }
 
-/** The name of what a model or a scorer does: a name that an op can have, whatever the thing is called. */
+/** The name of the op of a model or a scorer: a valid op name, whatever the object is called. */
 export function methodName(owner: string, method: string): string {
   const safe = owner.replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
   return `${safe.slice(0, OBJECT_ID_CHARS_MAX - method.length - 1) || 'Model'}.${method}`

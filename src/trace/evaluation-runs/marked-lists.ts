@@ -7,7 +7,7 @@ import type { ListOfRunReq } from './wire.ts'
 
 type Mark = 'prediction' | 'score'
 
-/** Wire: predictions and scores are told by a mark among their attributes. */
+/** Wire: predictions and scores are identified by a mark among their attributes. */
 export function marked(mark: Mark): Operation {
   return isMarked(mark, 'true')
 }
@@ -24,12 +24,12 @@ export function createMarkedLists({ calls }: { calls: Calls }) {
     async list(req: ListOfRunReq, mark: Mark, context: CallContext): Promise<AsyncIterable<Call>> {
       const project_id = projectIdOf(req)
       const { limit, offset, evaluation_run_id: id } = req
-      // Wire: an empty id is none.
+      // Wire: an empty id counts as none.
       if (!id) {
         return calls.list({ project_id, query: { $expr: marked(mark) }, limit, offset }, context)
       }
       const { call: run } = await calls.read({ project_id, id }, context)
-      // A run keeps its own in its trace, so that not every call of the project has to be looked at.
+      // A run's own calls are in its trace, so that not every call of the project has to be read.
       const filter = { trace_ids: [run?.trace_id ?? id] }
       const query = { $expr: { $and: [marked(mark), isMarked('evaluation_run_id', id)] } }
       return calls.list({ project_id, filter, query, limit, offset }, context)

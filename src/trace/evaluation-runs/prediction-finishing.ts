@@ -1,9 +1,9 @@
 import type { CallContext } from '../../http/caller.ts'
 import { JsonNumber, JsonText, stringify } from '../../lossless-json.ts'
 import { microsOf, nowIso } from '../../time.ts'
-import { type CallPart, endPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
+import { type CallPart, endPart } from '../calls/write/parts.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { refOf } from '../refs/ref-uri.ts'
 import { type EvaluationCalls, floatText, isPredictAndScore, markOf } from './evaluation-calls.ts'
@@ -29,12 +29,14 @@ export function createPredictionFinishing({ calls, found }: { calls: Calls; foun
   }
 
   return {
-    /** Ends the prediction with its scores; done again, it takes in what scores came since, and the end stays. */
+    /**
+     * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
+     */
     async finish(req: wire.PredictionPath, context: CallContext) {
       const project_id = projectIdOf(req)
       const prediction = await found.find({ project_id, id: req.prediction_id }, PREDICTION, context)
       const now = nowIso()
-      // What the prediction has put out stays: an end without an output would take it away from who reads it next.
+      // The output of the prediction is repeated: an end without one would remove it for later readers.
       const parts: CallPart[] =
         prediction.ended_at === null
           ? [endPart({ project_id, id: prediction.id, ended_at: now, summary: EMPTY }, [])]

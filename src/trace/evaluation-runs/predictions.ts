@@ -2,8 +2,8 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, memberText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { type CallPart, endPart, startPart } from '../calls/parts.ts'
 import type { Call, CallStart } from '../calls/wire.ts'
+import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { refOf } from '../refs/ref-uri.ts'
 import { type Kind, markOf, marksOf, PREDICT_AND_SCORE } from './evaluation-calls.ts'
@@ -16,7 +16,7 @@ export const PREDICTION: Kind = { name: 'Prediction', is: (call) => markOf(call,
 
 const EMPTY = new JsonText('{}')
 
-/** What models made of inputs: calls that end at once, in a run or alone. */
+/** Predictions of models: calls that end at once, in a run or alone. */
 export function createPredictions(deps: RunsDeps & { lists: MarkedLists }) {
   const { calls, found, ops, lists } = deps
 
@@ -95,7 +95,7 @@ function parentOf(
   }
 }
 
-/** Wire: a model that is named by no ref is a model. */
+/** Wire: a model that is not named by a ref counts as a model. */
 function nameIn(model: string): string {
   const ref = refOf(model)
   return ref?.kind === 'object' || ref?.kind === 'op' ? ref.name : 'Model'

@@ -2,9 +2,9 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonNumber, JsonText, memberText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { opShortName } from '../calls/fields.ts'
-import { endPart, startPart } from '../calls/parts.ts'
+import { opShortName } from '../calls/sql/derived.ts'
 import type { Call } from '../calls/wire.ts'
+import { endPart, startPart } from '../calls/write/parts.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { floatText, opNames, PREDICT_AND_SCORE_NAMES, SUMMARIZE } from './evaluation-calls.ts'
 import { RUN, type RunsDeps } from './runs.ts'
@@ -14,7 +14,7 @@ const EMPTY = new JsonText('{}')
 
 /** The end of a run. */
 export function createRunFinishing({ calls, found, ops }: RunsDeps) {
-  /** What the children of a run say, one after the other: the outputs of any number of them are not in memory together. */
+  /** Outputs of the children of a run, one after the other: they are never in memory together. */
   async function readChildren(project_id: string, run: Call, context: CallContext) {
     const names = opNames(project_id, [...PREDICT_AND_SCORE_NAMES, SUMMARIZE])
     const filter = { parent_ids: [run.id], op_names: names }
@@ -28,7 +28,7 @@ export function createRunFinishing({ calls, found, ops }: RunsDeps) {
   }
 
   return {
-    /** Sums up what the run's predictions say. Done again, it sums up again and the run's end stays. */
+    /** Aggregates the run's predictions. Repeated, it aggregates again and keeps the run's end time. */
     async finish(req: wire.RunFinishReq, context: CallContext) {
       const project_id = projectIdOf(req)
       const run = await found.find({ project_id, id: req.evaluation_run_id }, RUN, context)

@@ -2,17 +2,17 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { opShortName } from '../calls/fields.ts'
-import { startPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
+import { opShortName } from '../calls/sql/derived.ts'
 import type { Call } from '../calls/wire.ts'
+import { startPart } from '../calls/write/parts.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
 import { EVALUATE, type EvaluationCalls, type Kind, markOf, opNames, textAt } from './evaluation-calls.ts'
 import type { EvaluationOps } from './evaluation-ops.ts'
 import type * as wire from './wire.ts'
 
-/** Wire: clients that run an evaluation themselves leave no mark but the op. */
+/** Wire: evaluations run by clients carry no mark but their op. */
 export const RUN: Kind = { name: 'Evaluation run', is: (call) => opShortName(call.op_name) === EVALUATE }
 
 export interface RunsDeps {
@@ -83,7 +83,7 @@ export function createRuns(deps: RunsDeps) {
   }
 }
 
-/** What is asked for, but an empty text, as which a missing field reads. */
+/** The requested value; an empty text counts as a missing field. */
 function refsIn(names: readonly string[] | undefined): string[] | undefined {
   return names?.filter((name) => name !== '')
 }

@@ -3,9 +3,9 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, memberText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
-import { endPart, startPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
 import type { Call } from '../calls/wire.ts'
+import { endPart, startPart } from '../calls/write/parts.ts'
 import type { Feedback } from '../feedback/service.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
@@ -18,10 +18,10 @@ import type * as wire from './wire.ts'
 
 const SCORE: Kind = { name: 'Score', is: (call) => markOf(call, 'score') === 'true' }
 
-/** Whatever a client has called can be scored, not only what it logged as a prediction. */
+/** Any call can be scored, not only logged predictions. */
 const SCORED: Kind = { name: 'Prediction', is: () => true }
 
-/** What scorers say of predictions: a call each, and feedback on the prediction. */
+/** Scores of predictions: a call each, and feedback on the prediction. */
 export function createScores(deps: {
   calls: Calls
   feedback: Feedback
@@ -31,7 +31,7 @@ export function createScores(deps: {
 }) {
   const { calls, feedback, found, ops, lists } = deps
 
-  /** @throws 404 for a run that is not there, 400 for one that the prediction is not of. */
+  /** @throws 404 for a run that does not exist, 400 for one that the prediction does not belong to. */
   async function runOf(req: wire.ScoreCreateReq, prediction: Call, context: CallContext) {
     if (req.evaluation_run_id == null) return undefined
     const named = { project_id: projectIdOf(req), id: req.evaluation_run_id }
@@ -56,7 +56,7 @@ export function createScores(deps: {
       await ops.publish(project_id, [opName], user)
       await calls.writeParts(parts)
       const said = {
-        // The same id as the call's: a score that is deleted takes with it what it said.
+        // The id of the call as well: deleting a score deletes its feedback.
         id,
         project_id,
         weave_ref: callRef(project_id, prediction.id),
@@ -88,7 +88,7 @@ export function createScores(deps: {
   }
 }
 
-/** Wire: in a run, a score stands beside its prediction. */
+/** Wire: in a run, a score is a sibling of its prediction. */
 function scoreParts(
   req: wire.ScoreCreateReq,
   score: { id: string; at: string; prediction: Call; run: Call | undefined; opName: string },
@@ -118,7 +118,7 @@ function scoreParts(
   return [startPart(start, user, []), endPart(end, [])]
 }
 
-/** @throws 400 for what is no ref to a scorer. */
+/** @throws 400 for anything but a ref to a scorer. */
 function scorerIn(ref: string): string {
   const { kind, name } = parseRef(ref)
   if (kind !== 'object' && kind !== 'op') throw invalidRequest('scorer must be a ref to an object or an op')

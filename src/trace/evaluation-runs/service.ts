@@ -13,7 +13,9 @@ import { createScores } from './scores.ts'
 
 export type EvaluationRuns = ReturnType<typeof createEvaluationRuns>
 
-/** Evaluations that clients log step by step: the same calls, ops and feedback as those of evaluations that they run. */
+/**
+ * Evaluations that clients log step by step, stored as the same calls, ops and feedback as evaluations that they run.
+ */
 export function createEvaluationRuns(services: {
   calls: Calls
   feedback: Feedback

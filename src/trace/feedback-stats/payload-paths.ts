@@ -1,14 +1,14 @@
 import type { PayloadPath } from './wire.ts'
 
-/** Wire: only paths of these characters can be asked about, so no others are told. */
+/** Wire: only paths of these characters can be queried, so no others are listed. */
 const JSON_PATH = /^[a-zA-Z0-9_. ]*[a-zA-Z0-9_.][a-zA-Z0-9_. ]*$/
 
-/** The keys of a dotted path; undefined for one that cannot be asked about. */
+/** The keys of a dotted path; undefined for one that cannot be queried. */
 export function stepsOf(path: string): string[] | undefined {
   return JSON_PATH.test(path) ? path.trim().split('.') : undefined
 }
 
-/** Which leaves payloads have, by path, and of what type each is in all of them. */
+/** The leaves of payloads, by path, each with its type in all of them. */
 export function payloadPaths(payloads: readonly unknown[]): PayloadPath[] {
   const types = new Map<string, Set<string>>()
   for (const payload of payloads) {
@@ -25,7 +25,7 @@ interface Leaf {
   type: string
 }
 
-/** Wire: scalars in a list are leaves at the path of the list; what lies deeper in one has no path. */
+/** Wire: scalars in a list are leaves at the path of the list; deeper values have no path. */
 function* leavesOf(value: unknown, path: string): Generator<Leaf> {
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item !== 'object' || item === null) yield leafOf(item, path)

@@ -5,7 +5,7 @@ import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
 import type { TimeBuckets } from '../stats/time-buckets.ts'
 import type { FeedbackAggregateReq, GroupKey, ValueType } from './wire.ts'
 
-/** Which feedback counts: of a project, said from `start` to before `end`. */
+/** The feedback that counts: of a project, from `start` to before `end`. */
 export interface Selection {
   project_id: string
   start: string
@@ -26,7 +26,7 @@ interface Work {
   params: Params
 }
 
-/** What scorers say of tags and ratings beside the payload, by name. */
+/** Tags and ratings of scorers, which are stored beside the payload, by name. */
 const SCORER_MAPS: readonly string[] = [
   'scorer_tag_reasons',
   'scorer_tag_confidences',
@@ -36,8 +36,8 @@ const SCORER_MAPS: readonly string[] = [
 ]
 
 /**
- * The leaf of a payload as a number: itself, 1 and 0 for true and false, or 1 for any value of a category; else NULL. A path
- * that begins with a member which scorers write beside the payload means that member where it has the name.
+ * The leaf of a payload as a number: itself, 1 and 0 for true and false, or 1 for any value of a category; else NULL. A
+ * path that begins with a member stored beside the payload means that member where it has the name.
  */
 export function leafSql(path: readonly string[], type: ValueType, params: Params): string {
   const raw = rawSql(path, params)
@@ -81,7 +81,7 @@ export function selectWindow({ selection, aggregates, params }: Work): Query {
   }
 }
 
-/** The newest payload of each trigger. Wire: what one trigger says has one shape. */
+/** The newest payload of each trigger. Wire: the payloads of one trigger have one shape. */
 export function selectSamples(selection: Selection, limit: number): Query {
   const params = createParams()
   return {
@@ -93,7 +93,7 @@ export function selectSamples(selection: Selection, limit: number): Query {
 }
 
 export interface ScoreRow {
-  /** Milliseconds since 1970; 0 where time is not divided. */
+  /** Milliseconds since 1970; 0 where time is not divided into buckets. */
   bucket: number
   groups: string[]
   total_count: number
@@ -111,7 +111,7 @@ const GROUPS: Record<GroupKey, string> = {
   span_status_code: 'span_status_code',
 }
 
-/** What scorers said, by time and group, up to `limit` rows. */
+/** Outputs of scorers, by time and group, up to `limit` rows. */
 export function selectScores(req: FeedbackAggregateReq, groups: readonly GroupKey[], limit: number): Query {
   const params = createParams()
   const seconds = params.bind(req.time_bucket_seconds ?? 0, 'Int64')
@@ -131,7 +131,7 @@ export function selectScores(req: FeedbackAggregateReq, groups: readonly GroupKe
   }
 }
 
-/** Each row is compared with one after the other. */
+/** Ids that are prefixes; each row is compared with one after the other. */
 const PREFIXES_MAX = 1000
 
 function scoreConditions(req: FeedbackAggregateReq, params: Params): string {

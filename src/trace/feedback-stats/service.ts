@@ -18,7 +18,7 @@ const SCORE_BUCKETS_MAX = 100_000
 
 export type FeedbackStats = ReturnType<typeof createFeedbackStats>
 
-/** What feedback says, counted. */
+/** Statistics of feedback. */
 export function createFeedbackStats({ traces }: { traces: TraceDb }) {
   return {
     async stats(req: wire.FeedbackStatsReq, { signal }: CallContext): Promise<wire.FeedbackStatsRes> {
@@ -77,14 +77,17 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }) {
   }
 }
 
-/** Wire: what is told of a metric where the request does not say. */
+/** Wire: the aggregations of a metric where the request names none. */
 const DEFAULTS: Record<wire.ValueType, readonly Aggregation[]> = {
   numeric: ['avg', 'min', 'max'],
   boolean: ['count_true', 'count_false'],
   categorical: ['count'],
 }
 
-/** Wire: percentiles are of numbers only, others are passed over. @throws 400 for what makes no sense of a value. */
+/**
+ * Wire: percentiles are of numbers only, others are ignored. @throws 400 for an aggregation that the type does not
+ * support.
+ */
 function metricOf(spec: wire.MetricSpec, params: Params): Metric {
   const { json_path, value_type, percentiles } = spec
   const steps = stepsOf(json_path)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Aggregation, Bucket, Percentiles, statsRange, statsWindow } from '../stats/stats-wire.ts'
 
-/** Wire: this many payloads are looked at to find out what is in them. */
+/** Wire: payloads read to determine their fields. */
 const SAMPLE_LIMIT_DEFAULT = 2000
 const SAMPLE_LIMIT_MAX = 5000
 

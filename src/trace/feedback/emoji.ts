@@ -5,7 +5,7 @@ export interface NamedEmoji {
   emoji: string
   /** The CLDR short name as a shortcode, such as `:thumbs_up_dark_skin_tone:`. */
   alias: string
-  /** Without skin tones, and in its coloured form. */
+  /** Without skin tones, and in its emoji presentation. */
   detoned: string
   detoned_alias: string
 }
@@ -17,7 +17,7 @@ const TONE_NAMES = ['light', 'medium-light', 'medium', 'medium-dark', 'dark'].ma
 )
 const FIRST_TONE = 0x1f3fb
 
-/** Chooses the coloured form of a character; people and keyboards leave it out. */
+/** Selects the emoji presentation of a character; people and keyboards leave it out. */
 const VARIATION_SELECTOR = '\u{FE0F}'
 
 interface Known {

@@ -40,12 +40,12 @@ type Column = keyof typeof COLUMNS
 /** A row of the table: texts, the payload as JSON text, arrays and maps. */
 export type StoredFeedback = Record<Column, unknown>
 
-/** What a query reads that names no fields, and what `*` stands for. */
+/** Columns of a query that names no fields, and the meaning of `*`. */
 export const ALL_COLUMNS = Object.keys(COLUMNS).filter(isColumn)
 
 /**
- * The columns of a row that a query returns which names no fields. Wire: older clients refuse a row with members that they
- * do not know, and newer ones have defaults for these, so a row shows them where they say something.
+ * The columns of a row that a query returns which names no fields. Wire: older clients refuse a row with members that
+ * they do not know, and newer ones have defaults for these, so a row has them only where they are not empty.
  */
 export function shownColumns(row: StoredFeedback): Column[] {
   return ALL_COLUMNS.filter((column) => !/^(?:scorer|span)_/.test(column) || !isEmpty(row[column]))
@@ -94,7 +94,7 @@ function isColumn(name: string): name is Column {
   return Object.hasOwn(COLUMNS, name)
 }
 
-/** The column of a field, and the steps below it. */
+/** The column of a field, and the path below it. */
 function placeOf(path: string): { column: Column; steps: string[] } {
   const name = path.split('.', 1)[0] ?? ''
   const isWellFormed = !/(^|[^\\])\.(\.|$)/.test(path)

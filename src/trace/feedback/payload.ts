@@ -18,13 +18,12 @@ const RUNNABLE = 'wandb.runnable.'
 const Reaction = z.object({ emoji: z.string() })
 const Note = z.object({ note: z.string().min(1).max(NOTE_CHARS_MAX) })
 
-/** Reads the value of the object a ref points to. */
+/** Reads the value of the object of a ref. */
 export type ReadObject = (projectId: string, objectId: string, version: string) => Promise<JsonText | null>
 
 /**
- * The payload as it is stored: what the type of the feedback demands has been checked, and reactions have got the
- * names of their emoji.
- * @throws 400 for what the type does not allow.
+ * The payload as it is stored: checked as its type requires, and reactions with the names of their emoji.
+ * @throws 400 for payloads that the type does not allow.
  */
 export async function checkedPayload(feedback: FeedbackCreateReq, readObject: ReadObject): Promise<string> {
   const { feedback_type: type, payload } = feedback
@@ -42,13 +41,13 @@ export async function checkedPayload(feedback: FeedbackCreateReq, readObject: Re
   return payload.text
 }
 
-/** What is said beside the payload, such as a scorer's reasons, may be as large. */
+/** Values beside the payload, such as a scorer's reasons, may be as large. */
 function checkMembers({ payload: _, ...members }: FeedbackCreateReq): void {
   if (Buffer.byteLength(JSON.stringify(members)) > PAYLOAD_BYTES_MAX)
     throw invalidRequest(`What feedback says beside its payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
 }
 
-/** Only annotations and runnables refer to what made them. */
+/** Only annotations and runnables have refs to their source. */
 function refuseRefs(feedback: FeedbackCreateReq): void {
   const type = feedback.feedback_type
   const allowed = type.startsWith(ANNOTATION)
@@ -92,7 +91,7 @@ async function checkAnnotation(feedback: FeedbackCreateReq, readObject: ReadObje
   }
 }
 
-/** @throws 400 when the schema itself is none. */
+/** @throws 400 when the schema itself is invalid. */
 async function conforms(value: unknown, schema: unknown): Promise<boolean> {
   if (schema === null) return true
   if (typeof schema !== 'object') throw invalidRequest('field_schema is not a JSON schema')

@@ -5,7 +5,7 @@ import { createParams, type Params } from '../query-language/params.ts'
 import type { Query } from '../query-language/wire.ts'
 import { columnOf, feedbackField } from './fields.ts'
 
-/** Which feedback of a project is meant. */
+/** Selects feedback of a project. */
 export interface Selection {
   project_id: string
   query?: Query | null | undefined

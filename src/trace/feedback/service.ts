@@ -23,12 +23,12 @@ const BATCH_MAX = 1000
 /** An id is a UUID by custom; longer ones would only fill the table's key. */
 const ID_CHARS_MAX = 128
 
-/** In an id that follows from what it stands for, and from no moment. */
+/** The time in an id that is derived from content alone. */
 const NO_TIME = 0
 
 export type Feedback = ReturnType<typeof createFeedback>
 
-/** What people and scorers say about calls and objects. */
+/** Feedback of people and scorers on calls and objects. */
 export function createFeedback(deps: {
   traces: TraceDb
   projects: Projects
@@ -50,7 +50,7 @@ export function createFeedback(deps: {
     return rows
   }
 
-  /** @throws 400 for feedback from a queue that the project does not have, or no longer. */
+  /** @throws 400 for feedback from a queue that the project does not have, or that was deleted. */
   async function checkQueue({ project_id, queue_id }: wire.FeedbackCreateReq): Promise<void> {
     if (queue_id != null && !(await annotationQueues.isLive({ project_id, queue_id })))
       throw invalidRequest(`Annotation queue ${queue_id.slice(0, ID_CHARS_MAX)} not found`)
@@ -106,8 +106,8 @@ export function createFeedback(deps: {
     },
 
     /**
-     * The new row is written before the old one goes: after a crash there may be both, but never none. Its id follows from
-     * what is replaced and by what, so that the same request again changes nothing.
+     * The new row is written before the old one goes: after a crash both may exist, but never none. Its id is derived
+     * from both, so that repeating the request changes nothing.
      */
     async replace(req: wire.FeedbackReplaceReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
       const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
@@ -150,7 +150,7 @@ interface StoredRow {
 
 type ReadObject = Parameters<typeof checkedPayload>[1]
 
-/** @throws 400 for what may not be stored. */
+/** @throws 400 for invalid feedback. */
 async function rowOf(
   feedback: wire.FeedbackCreateReq,
   { user, readObject }: { user: string; readObject: ReadObject },
@@ -163,7 +163,7 @@ async function rowOf(
     ...feedback,
     id,
     payload: await checkedPayload(feedback, readObject),
-    // The name to show, which the client chooses; who it really was is the user.
+    // The display name, which the client chooses; the user is recorded beside it.
     creator: feedback.creator ?? null,
     wb_user_id: user,
     created_at: nowIso(),

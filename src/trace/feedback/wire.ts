@@ -55,7 +55,7 @@ export type FeedbackReplaceReq = z.output<typeof FeedbackReplaceReq>
 export const FeedbackQueryReq = RowsQueryReq
 export type FeedbackQueryReq = z.output<typeof FeedbackQueryReq>
 
-/** Wire: a row has exactly the fields that were asked for, under the names they were asked by. */
+/** Wire: a row has exactly the requested fields, under the requested names. */
 const FeedbackRow = z.record(z.string(), AnyJson.nullable()).meta({ id: 'FeedbackRow' })
 export const FeedbackQueryRes = z.object({ result: z.array(FeedbackRow), total_count: z.int() })
 

@@ -5,7 +5,7 @@ import { selectKnown } from './queries.ts'
 /** Below which prefix the bytes of files are. */
 const PREFIX = 'files/'
 
-/** The key of a file's bytes, which all projects that have the file share. */
+/** The key of a file's bytes, shared by all projects with the file. */
 export function blobKey(digest: string): string {
   return `${PREFIX}${digest.slice(0, 2)}/${digest}`
 }

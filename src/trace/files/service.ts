@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
-import type { Blobs } from '../../stores/blobs/port.ts'
+import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
 import { blobKey } from './blob-owner.ts'
@@ -10,7 +10,7 @@ import type * as wire from './wire.ts'
 
 export type Files = ReturnType<typeof createFiles>
 
-/** Files: the bytes are a blob shared by all who have them, the row says which projects do. */
+/** Files: the bytes are a shared blob; a row says which project has them. */
 export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }) {
   const { traces, blobs, projects } = deps
   const arriving = new Map<string, Promise<void>>()
@@ -29,11 +29,11 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     { project_id, digest }: wire.FileContentReq,
     { bytesMax = Number.POSITIVE_INFINITY }: { bytesMax?: number } = {},
   ): Promise<Uint8Array | undefined> {
-    // Wire: the Python client publishes an object, and may read it, while its files are still on their way.
+    // Wire: the Python client publishes an object, and may read it, while its files are still being uploaded.
     await arriving.get(`${project_id}/${digest}`)?.catch(() => undefined)
     const query = queries.selectFile(project_id, digest)
     const known = await firstOf(traces.query<{ size_bytes: number }>(query))
-    return known === undefined || known.size_bytes > bytesMax ? undefined : blobs.get(blobKey(digest))
+    return known === undefined || known.size_bytes > bytesMax ? undefined : readBlob(blobs, blobKey(digest))
   }
 
   return {

@@ -29,7 +29,7 @@ const Leaderboard = model(
 
 const SchemaType = z.enum(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
-/** Only what would make a schema useless is refused here; payloads are checked against all of it. */
+/** Only schemas that could never be used are refused here; payloads are checked against all of it. */
 const JsonSchema = AnyObject.refine(
   ({ type }) => type === undefined || SchemaType.or(z.array(SchemaType).min(1)).safeParse(type).success,
   'Must be a JSON schema',
@@ -69,7 +69,7 @@ const AlertSpec = model(
   isObject,
 )
 
-/** Only its form is checked: what a server on somebody's own machine asks is often not on the public internet. */
+/** Only its form is checked: the hosts that a local server calls are often not on the public internet. */
 const ProviderUrl = z.url({ protocol: /^https?$/ }).refine((url) => !/[?#]/.test(url), 'Must be a plain URL')
 
 const Provider = model(
@@ -232,7 +232,7 @@ const ActionSpec = model(
   isObject,
 )
 
-/** Classes the service itself defines; values sent under their names without being of them become of them. */
+/** Classes that the service defines; values sent under their names become instances of them. */
 export const BUILTIN_CLASSES: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['ActionSpec', ActionSpec],
   ['AgentDashboard', AgentDashboard],

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const TAG = /^[-\p{L}\p{N}_]+( [-\p{L}\p{N}_]+)*$/u
 const TAG_CHARS_MAX = 256
 
-/** Wire: anything that no digest, index or `latest` could be, nor break a ref. */
+/** Wire: any text that cannot be a digest, an index or `latest`, and does not break a ref. */
 const ALIAS = /^(?!latest$|v\d+$)(?=.*\S)[^/:]+$/s
 const ALIAS_CHARS_MAX = 128
 
@@ -27,7 +27,7 @@ type VersionPath = z.output<typeof VersionPath>
 export const ObjAddTagsReq = z.object({ project_id: z.string(), tags: z.array(Tag) })
 export type ObjAddTagsReq = VersionPath & z.output<typeof ObjAddTagsReq>
 
-/** Wire: what could never be a tag may be removed all the same. */
+/** Wire: a text that could never be a tag may still be removed. */
 export const ObjRemoveTagsReq = z.object({ project_id: z.string(), tags: z.array(z.string()) })
 export type ObjRemoveTagsReq = VersionPath & z.output<typeof ObjRemoveTagsReq>
 

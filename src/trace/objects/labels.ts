@@ -17,7 +17,7 @@ export interface Labels {
 export function createLabels({ traces, projects }: { traces: TraceDb; projects: Projects }) {
   const { versionsOf } = createVersionReading(traces)
 
-  /** Wire: only a digest names a version here. @throws 404 when there is no such version, or no longer. */
+  /** Wire: only a digest names a version here. @throws 404 when the version does not exist or was deleted. */
   async function checkVersion(projectId: string, { object_id, digest }: VersionName): Promise<void> {
     const versions = await versionsOf(projectId, [object_id])
     if (!versions.some((version) => version.digest === digest && isLive(version)))
@@ -65,7 +65,7 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
     /** By `keyOf` of their versions. */
     labelsOf,
 
-    /** Takes the labels off versions that were deleted. */
+    /** Removes the labels of deleted versions. */
     async removeLabels(projectId: string, objectId: string, digests: readonly string[]): Promise<void> {
       const labels = await labelsOf(projectId, [objectId])
       for (const digest of digests) {
@@ -80,7 +80,7 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
       return {}
     },
 
-    /** Wire: what is not there is removed without complaint. */
+    /** Wire: removing an absent label is no error. */
     async removeTags(req: wire.ObjRemoveTagsReq) {
       await projects.ensureById(req.project_id)
       await change('removed', req, { tags: req.tags })
@@ -99,7 +99,7 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
       return {}
     },
 
-    /** Wire: `latest` is no alias that is kept, so it is never listed. */
+    /** Wire: `latest` is not stored, so it is never listed. */
     listTags: async (req: wire.LabelsListReq) => ({ tags: await listed(queries.listTags(req.project_id)) }),
 
     listAliases: async (req: wire.LabelsListReq) => ({

@@ -19,8 +19,8 @@ export interface ObjectClasses {
 
 /**
  * A value as it is stored, with its kind and classes. Wire: an instance lists its bases in `_bases`, which end with
- * Object (or BaseObject) and BaseModel; the one before those is the base class. A value that says nothing of the kind
- * but is `claimed` to be of a builtin class is checked against it, filled with its defaults, and becomes an instance.
+ * Object (or BaseObject) and BaseModel; the one before those is the base class. A value without these that is `claimed`
+ * to be of a builtin class is checked against it, filled with its defaults, and becomes an instance.
  * @throws 400 when `claimed` is unknown or contradicts the value.
  */
 export function classified(
@@ -42,7 +42,7 @@ export function classified(
   return { val: text, kind, ...own }
 }
 
-/** What a value says of its class; a large one is not parsed for that. */
+/** The class that a value states; a large value is not parsed for that. */
 function classFields(text: string): Record<string, unknown> {
   const names = ['weave_type', '_bases', '_class_name']
   return Object.fromEntries(
@@ -50,7 +50,7 @@ function classFields(text: string): Record<string, unknown> {
   )
 }
 
-/** A megabyte is parsed and checked in some 200 ms; values of these classes describe something, and hold no data. */
+/** A megabyte is parsed and checked in some 200 ms; values of these classes are descriptions and hold no data. */
 const BUILTIN_CHARS_MAX = 1024 * 1024
 
 function instanceOf(claimed: string, text: string) {

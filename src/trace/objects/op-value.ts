@@ -8,12 +8,12 @@ export function sourceFile(code: string) {
   return { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: Buffer.from(code) }
 }
 
-/** Source of an op of which none is known: whoever loads it finds a function that says why. */
+/** Source of an op without known code: it loads as a function whose error says why. */
 export function placeholderSource(signature: string, why = 'created without source code'): string {
   return `def ${signature}:\n    ...  # ${why}\n`
 }
 
-/** What clients publish for an op whose source is the file with this digest. */
+/** The value that clients publish for an op whose source is the file with this digest. */
 export function opValue(sourceDigest: string): JsonText {
   return new JsonText(
     stringify({

@@ -5,7 +5,7 @@ import type { Objects } from './service.ts'
 
 export type PlaceholderOps = ReturnType<typeof createPlaceholderOps>
 
-/** Ops of which only names are known; `seenMax` names are remembered as published, at about 100 bytes each. */
+/** Ops of which only names are known; up to `seenMax` names are remembered as published, at about 100 bytes each. */
 export function createPlaceholderOps(
   { objects, files }: { objects: Objects; files: Files },
   { why, seenMax }: { why: string; seenMax: number },

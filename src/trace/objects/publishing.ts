@@ -16,10 +16,10 @@ import type * as wire from './wire.ts'
 export const OBJECT_ID_CHARS_MAX = 128
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
-/** Hears of versions that come and go. */
+/** Called for versions that are published or deleted. */
 export type OnChange = (version: { project_id: string; base_object_class: string | null }) => void
 
-/** Looks at an object of a client that has been published. @returns what it will not do, and why */
+/** Checks an object of a client that has been published. @returns warnings about what it will not do */
 export type Review = (
   published: {
     project_id: string
@@ -31,7 +31,7 @@ export type Review = (
   context: CallContext,
 ) => Promise<string[]>
 
-/** The same content under the same name makes no new version; a deleted one comes back with its old index. */
+/** The same content under the same name makes no new version; a deleted one is restored with its old index. */
 export function createPublishing(deps: {
   traces: TraceDb
   projects: Projects
@@ -68,7 +68,7 @@ export function createPublishing(deps: {
       return warnings.length === 0 ? { digest, object_id } : { digest, object_id, warnings }
     },
 
-    /** One value under many names, as the server itself makes them. */
+    /** One value under many names, as the server itself publishes them. */
     async createAll(
       project_id: string,
       { names, val, user }: { names: readonly string[]; val: JsonText; user: string },

@@ -18,14 +18,14 @@ export interface VersionRow {
   is_latest: number
 }
 
-/** The value of a version; null where all that is left of it is that it was deleted. */
+/** The value of a version; null where only the deletion is left. */
 export interface ValueRow {
   object_id: string
   digest: string
   val: string | null
 }
 
-/** How large the value of a version is. */
+/** Size of the value of a version. */
 export interface SizeRow {
   object_id: string
   digest: string
@@ -63,7 +63,7 @@ export function selectVersions(projectId: string, objectIds: readonly string[]):
   }
 }
 
-/** The live versions that a filter selects, in order. Wire: only two fields sort, others are passed over. */
+/** The live versions that a filter selects, in order. Wire: only two fields sort, others are ignored. */
 export function selectObjects(req: ObjsQueryReq, page: Page): Query {
   const params = createParams()
   const project = params.bindProject(req.project_id)

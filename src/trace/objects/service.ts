@@ -17,7 +17,7 @@ type IsWanted = (version: Pick<VersionRow, 'kind' | 'base_object_class'>) => boo
 
 export type Objects = ReturnType<typeof createObjects>
 
-/** Objects: named values with versions, told apart by the digest of their content. */
+/** Objects: named values with versions, distinguished by the digest of their content. */
 export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
   let onChange: OnChange = () => undefined
@@ -61,7 +61,10 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     delete: (req: wire.ObjDeleteReq) => deleteOf(req, () => true),
     deleteOf,
 
-    /** The values of versions of one project by their names; null for deleted ones, undefined for what never was. */
+    /**
+     * The values of versions of one project by their names; null for deleted ones, undefined for versions that never
+     * existed.
+     */
     async readValues(
       projectId: string,
       names: readonly VersionName[],
@@ -92,12 +95,12 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       review: (published, context) => review(published, context),
     }),
 
-    /** Tells of versions that come and go from now on. */
+    /** Calls a function for versions that are published or deleted from now on. */
     watchChanges(watcher: OnChange): void {
       onChange = watcher
     },
 
-    /** Has objects that clients publish looked at from now on. */
+    /** Has objects that clients publish checked from now on. */
     reviewWith(reviewer: Review): void {
       review = reviewer
     },

@@ -3,14 +3,14 @@ import { isRecord } from '../../is-record.ts'
 import { JsonNumber, type LosslessJson } from '../../lossless-json.ts'
 
 /**
- * Types for values whose numbers keep their source, because the digest of what is stored tells `1` from `1.0`. What
- * they give is what the service's own models would store.
+ * Types for values whose numbers keep their source, because the digest of what is stored tells `1` from `1.0`. Their
+ * output is what the service's own models would store.
  */
 
-/** Any value, as it came. */
+/** Any value, unchanged. */
 export const AnyValue = z.custom<LosslessJson>((value) => value !== undefined, 'Value required')
 
-/** Any object, as it came. */
+/** Any object, unchanged. */
 export const AnyObject = z.custom<Record<string, LosslessJson>>(isPlainObject, 'Must be an object')
 
 /** Wire: `3.0` is taken for `3`. */
@@ -32,13 +32,13 @@ export const Float = z
 
 /** A field that may be missing or null, and is stored as null then. */
 export function optional<T extends z.ZodType>(type: T): z.ZodDefault<z.ZodNullable<T>> {
-  // A generic type's default is checked against a type that TypeScript leaves open; null is in each of them.
+  // A generic default cannot be checked against an open type; null is in each of them.
   return type.nullable().default(null as never)
 }
 
 /**
- * A class of the service. Wire: stored values name their class twice and its bases, at every level. Other fields than
- * the class has are left out; a `closed` class refuses them.
+ * A class of the service. Wire: stored values name their class twice and its bases, at every level. Unknown fields are
+ * dropped; a `closed` class refuses them.
  */
 export function model<T extends z.ZodRawShape>(
   name: string,

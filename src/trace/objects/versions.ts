@@ -8,19 +8,19 @@ import type { VersionRow } from './queries.ts'
 import * as queries from './queries.ts'
 import type { ObjsQueryReq } from './wire.ts'
 
-/** A version by the names that clients give it: its digest, `latest`, `v<index>` or an alias. */
+/** A version by a client's name for it: its digest, `latest`, `v<index>` or an alias. */
 export interface VersionName {
   object_id: string
   digest: string
 }
 
-/** Reads versions, and apart from them, because they may be large, their values. */
+/** Reads versions, and separately their values, which may be large. */
 export function createVersionReading(traces: TraceDb) {
   function versionsOf(projectId: string, objectIds: readonly string[]): Promise<VersionRow[]> {
     return rowsOf(traces.query<VersionRow>(queries.selectVersions(projectId, objectIds)))
   }
 
-  /** The digests that names stand for which are aliases, by the key of the name. */
+  /** The digests of names that are aliases, by the key of the name. */
   async function aliasesOf(projectId: string, names: readonly VersionName[]): Promise<Map<string, string>> {
     if (names.length === 0) return new Map()
     const rows = await rowsOf(traces.query<LabelRow>(selectAliases(projectId, names)))
@@ -31,7 +31,7 @@ export function createVersionReading(traces: TraceDb) {
     /** All versions of the named objects, deleted ones too, oldest first. */
     versionsOf,
 
-    /** One version for each name, deleted ones too; undefined for what never was, or is none that is wanted. */
+    /** One version for each name, deleted ones too; undefined for versions that never existed, or do not match. */
     async findVersions(
       projectId: string,
       names: readonly VersionName[],
@@ -68,14 +68,14 @@ export function createVersionReading(traces: TraceDb) {
   }
 }
 
-/** What tells versions apart within a project. */
+/** Identifies versions within a project. */
 export function keyOf(version: VersionName): string {
   return `${version.object_id} ${version.digest}`
 }
 
 /**
  * Finds the named versions of an object among all of them, deleted ones too; each is there once.
- * @throws 404 when one is not there. Wire: of several names, it says how many were found and which were not.
+ * @throws 404 when one does not exist. Wire: of several names, it says how many were found and which were not.
  */
 export function pickAll(
   versions: readonly VersionRow[],
@@ -106,7 +106,10 @@ function findIn(versions: readonly VersionRow[], digest: string): VersionRow | u
   )
 }
 
-/** The latest may be of a class that was not asked for; where every version was deleted, the newest says when. */
+/**
+ * The latest may be of another class than requested; where every version was deleted, the newest one's time is
+ * reported.
+ */
 function latestOf(versions: readonly VersionRow[]): VersionRow | undefined {
   return (
     versions.findLast((version) => version.is_latest === 1) ?? versions.findLast(isLive) ?? versions.at(-1)

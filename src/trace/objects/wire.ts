@@ -15,7 +15,7 @@ export const ObjCreateReq = z.object({
   }),
 })
 export type ObjCreateReq = z.output<typeof ObjCreateReq>
-/** Wire: clients take no notice of further members. */
+/** Wire: clients ignore further members. */
 export const ObjCreateRes = z.object({
   digest: z.string(),
   object_id: z.string(),

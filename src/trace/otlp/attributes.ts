@@ -4,7 +4,7 @@ import { JsonText } from '../../lossless-json.ts'
 import { checked } from './checked.ts'
 import { AnyValue, KeyValue } from './wire.ts'
 
-/** A value as a call keeps it; numbers that JavaScript would change stay text. */
+/** A value as a call stores it; numbers that JavaScript would change stay text. */
 export type Plain = string | number | boolean | null | JsonText | Plain[] | Tree
 
 /** Attributes by the parts of their dotted names. It has no prototype: names such as `__proto__` are names here. */
@@ -15,15 +15,16 @@ export interface Tree {
 /** Dots in the names of one list of attributes: each may become an object of some hundred bytes. */
 const DOTS_MAX = 100_000
 
-/** Parts of a name that become objects in each other, which conventions need ten of: all that walk them go as deep. */
+/** Levels of objects from one name, of which conventions need ten: code that walks them recurses as deep. */
 const NAME_PARTS_MAX = 100
 
-/** Characters of JSON that become values in one list of attributes. Wire: services keep at most 3.5 MiB of a call. */
+/** Characters of JSON that are parsed in one list of attributes. Wire: services keep at most 3.5 MiB of a call. */
 const JSON_CHARS_MAX = 4 * 1024 * 1024
 
 /**
- * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. A name that goes on
- * below a value, as `a` and `a.b` do, is refused with 400, or else stays as it is. One of very many parts always stays.
+ * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. A name that
+ * continues below a value, as `a` and `a.b` do, is refused with 400, or else stays unchanged. A name of too many parts
+ * is never split.
  */
 export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 'flat'): Tree {
   const tree = emptyTree()
@@ -45,10 +46,10 @@ export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 
   return tree
 }
 
-/** What a tree holds under a dotted name; undefined where nothing is, or nothing that says anything. */
+/** The value under a dotted name; undefined where it is absent or empty. */
 export function valueAt(tree: Tree, key: string): Plain | undefined {
   let found: Plain | undefined = tree
-  // Most of the names that conventions know lead nowhere, and that shows at their first part.
+  // Most names of conventions are absent, which shows at their first part.
   for (let start = 0; found !== undefined && start <= key.length; ) {
     const dot = key.indexOf('.', start)
     const end = dot === -1 ? key.length : dot
@@ -58,7 +59,7 @@ export function valueAt(tree: Tree, key: string): Plain | undefined {
   return isEmpty(found) ? undefined : found
 }
 
-/** The first of several names under which a tree holds something. */
+/** The first of several names that has a value. */
 export function firstAt(tree: Tree, keys: readonly string[]): { key: string; value: Plain } | undefined {
   for (const key of keys) {
     const value = valueAt(tree, key)
@@ -67,7 +68,7 @@ export function firstAt(tree: Tree, keys: readonly string[]): { key: string; val
   return undefined
 }
 
-/** Wire: what conventions number from zero (`messages.0.role`, `messages.1.role`) is a list. */
+/** Wire: members that conventions number from zero (`messages.0.role`, `messages.1.role`) are a list. */
 export function withLists(value: Plain): Plain {
   if (Array.isArray(value) || !isTree(value)) return value
   const entries = Object.entries(value).map(([key, member]) => [key, withLists(member)] as const)
@@ -79,7 +80,7 @@ export function withLists(value: Plain): Plain {
   return tree
 }
 
-/** What a value says where a text or a number is expected: an object or a list says nothing there. */
+/** A value where a text or a number is expected; objects and lists are ignored there. */
 export function textOf(value: Plain | undefined): string | undefined {
   if (value instanceof JsonText) return value.text
   return value === undefined || typeof value === 'object' ? undefined : String(value)
@@ -111,7 +112,7 @@ function plainOf(any: unknown): Plain {
     : Buffer.from(value.bytesValue).toString('base64')
 }
 
-/** Names inside a value are no paths. */
+/** Names inside a value are not split at dots. */
 function objectOf(members: readonly unknown[]): Tree {
   const object = emptyTree()
   for (const member of members) {
@@ -121,7 +122,7 @@ function objectOf(members: readonly unknown[]): Tree {
   return object
 }
 
-/** JSON has no word for NaN and the infinities. */
+/** JSON has no NaN or infinities. */
 function finiteOf(double: number | string): Plain {
   return Number.isFinite(double) ? Number(double) : String(double)
 }
@@ -131,7 +132,7 @@ function numberOf(source: string): number | JsonText {
   return String(number) === source ? number : new JsonText(source)
 }
 
-/** Wire: a text that only looks like JSON stays a text. */
+/** Wire: a text that only resembles JSON stays a text. */
 function parsed(text: string): Plain {
   // TypeScript's reviver type lacks the third argument (ECMAScript "JSON.parse source text access").
   const reviver = (_key: string, value: Plain, context: { source?: string }): Plain => {
@@ -145,7 +146,7 @@ function parsed(text: string): Plain {
   }
 }
 
-/** False when there is something else in the way. */
+/** False when another value is in the way. */
 function put(tree: Tree, path: readonly string[], value: Plain): boolean {
   const last = path.at(-1) ?? ''
   let place = tree
@@ -176,7 +177,7 @@ function memberOf(value: Plain | undefined, name: string): Plain | undefined {
   return isTree(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** Wire: a value that is false, zero or empty counts as none. */
+/** Wire: a value that is false, zero or empty counts as absent. */
 function isEmpty(value: Plain | undefined): boolean {
   if (value instanceof JsonText) return false
   return typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value

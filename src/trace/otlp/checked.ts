@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { checked as checkedValue } from '../../checked.ts'
 
-/** A part of a request as its schema has it. @throws 400 that says what is wrong with it. */
+/** A part of a request as its schema has it. @throws 400 that names the error. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -1,10 +1,10 @@
 /**
- * Which attributes of which convention say what, most telling first: OpenTelemetry's for generative AI (`gen_ai`),
- * OpenInference (`input.value`, `llm`), OpenLLMetry (`traceloop`), Vercel's AI SDK (`ai`), MLflow, Google's Agent
- * Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT. Wire: the first that is there counts.
+ * The attributes of each convention by their meaning, in order of precedence: OpenTelemetry's for generative AI
+ * (`gen_ai`), OpenInference (`input.value`, `llm`), OpenLLMetry (`traceloop`), Vercel's AI SDK (`ai`), MLflow, Google's
+ * Agent Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT. Wire: the first that is present counts.
  */
 
-/** Found inputs stay under the name they came with. */
+/** Inputs stay under the name of their attribute. */
 export const INPUTS = [
   'ai.prompt',
   'gen_ai.prompt',
@@ -20,7 +20,7 @@ export const INPUTS = [
   'inputs',
 ]
 
-/** Found outputs stay under the name they came with. */
+/** Outputs stay under the name of their attribute. */
 export const OUTPUTS = [
   'ai.response',
   'gen_ai.completion',
@@ -52,7 +52,7 @@ export const USAGE = {
   cache_read_input_tokens: ['gen_ai.usage.cache_read.input_tokens'],
 }
 
-/** Attributes of a call that conventions have different names for. */
+/** Members of `attributes` for which conventions have different names. */
 export const ATTRIBUTES = {
   system: ['gen_ai.system_instructions', 'gen_ai.system', 'llm.system'],
   kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
@@ -69,5 +69,5 @@ export const ATTRIBUTES = {
 /** The thread of a call. */
 export const THREAD = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.thread_id']
 
-/** Says that a call is a turn of its thread; a conversation's id says so by being there. */
+/** Marks a call as a turn of its thread; the id of a conversation implies it. */
 export const IS_TURN = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.is_turn']

@@ -3,8 +3,8 @@ import { INPUTS, OUTPUTS } from './conventions.ts'
 import type { ShownEvent } from './otel-span.ts'
 
 /**
- * What a span's events say was asked or answered, for instrumentations that say it nowhere else. Wire: OpenTelemetry had
- * one event for all messages, whose attributes are those that spans have, and then one event for each message.
+ * Input and output in a span's events, for instrumentations that record them nowhere else. Wire: OpenTelemetry first
+ * had one event for all messages, with the attributes of spans, and later one event for each message.
  */
 export function messagesIn(events: readonly ShownEvent[], direction: 'inputs' | 'output'): Tree {
   const own = events.filter(({ name }) => name.startsWith('gen_ai.'))

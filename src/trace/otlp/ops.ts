@@ -4,7 +4,7 @@ import { OBJECT_ID_CHARS_MAX } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
 import type { Objects } from '../objects/service.ts'
 
-/** Enough for the spans of many projects, which are named by whoever traces. */
+/** Enough for the span names of many projects, which are chosen by clients. */
 const SEEN_MAX = 100_000
 
 /** Wire: the op of a span is an object named like the span. */

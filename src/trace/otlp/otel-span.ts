@@ -23,7 +23,7 @@ export function shownEvent(event: unknown): ShownEvent {
   }
 }
 
-/** Wire: `attributes.otel_span` holds the span as it came. */
+/** Wire: `attributes.otel_span` holds the original span. */
 export function otelSpan(
   span: wire.Span,
   shown: { attributes: Tree; events: readonly ShownEvent[]; resource: object },
@@ -69,8 +69,8 @@ function enumName(value: number | string, names: readonly string[], prefix: stri
 const NANOSECONDS_MAX = 2n ** 63n - 1n
 
 /**
- * The text of a time in nanoseconds since 1970, at the nearest microsecond: nanoseconds that came as a number of JSON are
- * not exact.
+ * The text of a time in nanoseconds since 1970, rounded to microseconds: nanoseconds sent as a JSON number are not
+ * exact.
  * @throws 400 for one that cannot be stored.
  */
 export function timeOf(nanoseconds: bigint): string {

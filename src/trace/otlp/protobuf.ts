@@ -14,8 +14,9 @@ const RequestType = root.lookupType('ExportTraceServiceRequest')
 const ResponseType = root.lookupType('ExportTraceServiceResponse')
 
 /**
- * Decodes an `ExportTraceServiceRequest` into the form it has in JSON, but with bytes as bytes and long integers as text.
- * @throws 400 for bytes that are none, 413 for too many fields.
+ * Decodes an `ExportTraceServiceRequest` into the form it has in JSON, but with bytes as bytes and long integers as
+ * text.
+ * @throws 400 for invalid bytes, 413 for too many fields.
  */
 export function decodeRequest(bytes: Uint8Array): object {
   const reader = new CountingReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))

@@ -1,8 +1,8 @@
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
-import { type CallPart, endPart, startPart } from '../calls/parts.ts'
 import type { Calls } from '../calls/service.ts'
+import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import type { Files } from '../files/service.ts'
 import type { Objects } from '../objects/service.ts'
 import { type Tree, textOf, treeOf, valueAt } from './attributes.ts'
@@ -15,10 +15,10 @@ import * as wire from './wire.ts'
 /** Spans of one request; exporters send some hundred and collectors some thousand at once. */
 const SPANS_MAX = 50_000
 
-/** Spans that become calls at once: between them other requests get their turn. What was written stays written. */
+/** Spans converted at once; other requests run between these batches. What was written stays written. */
 const SPANS_PER_WRITE = 1000
 
-/** Wire: of the reasons why spans were rejected, the first are told. */
+/** Wire: the reply quotes the first of the reasons why spans were rejected. */
 const MESSAGES_MAX = 20
 
 export type Otlp = ReturnType<typeof createOtlp>
@@ -39,7 +39,7 @@ export function createOtlp(deps: { calls: Pick<Calls, 'acceptParts'>; objects: O
     }
   }
 
-  /** Resolves with why spans were rejected. */
+  /** Resolves with the reasons why spans were rejected. */
   async function write(spans: readonly PlacedSpan[], user: string): Promise<string[]> {
     const rejections: string[] = []
     const accepted = spans.flatMap((placed) => {
@@ -117,10 +117,10 @@ function projectOf(resource: Tree, defaultEntity: string): string | undefined {
   return project === undefined ? undefined : `${entity}/${project}`
 }
 
-/** Why a span makes no call; undefined for what is no fault of its own. */
+/** Why a span makes no call; undefined where the error is not the span's. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof ClientError) return error.message
-  // How deep the walks over a span go is up to its values alone; V8 reports an exhausted stack as a RangeError.
+  // The recursion depth over a span depends on its values alone; V8 reports an exhausted stack as a RangeError.
   const isTooDeep = error instanceof RangeError && error.message.includes('call stack')
   return isTooDeep ? 'The span is nested too deeply' : undefined
 }

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../errors.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { isoMicros } from '../../time.ts'
-import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/parts.ts'
+import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/write/parts.ts'
 import { firstAt, isTree, type Plain, type Tree, textOf, treeOf, valueAt, withLists } from './attributes.ts'
 import { ATTRIBUTES, INPUTS, IS_TURN, OUTPUTS, THREAD, USAGE } from './conventions.ts'
 import { messagesIn } from './messages.ts'
 import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
 import type { Span } from './wire.ts'
 
-/** Where a span came from. */
+/** The origin of a span. */
 export interface SpanSource {
   project_id: string
   resource: ShownResource
 }
 
-/** What produced spans, as they show it. */
+/** The software that produced spans, as their resource names it. */
 export interface ShownResource {
   attributes: Tree
   dropped_attributes_count: number
 }
 
-/** The call that a span is. @throws 400 for ids or times that are none, and attributes that contradict each other. */
+/** Converts a span to a call. @throws 400 for invalid ids or times, and contradictory attributes. */
 export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
   const tree = treeOf(span.attributes, 'refused')
   const events = span.events.map(shownEvent)
@@ -44,7 +44,7 @@ export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
     op_name: shortened(span.name, OP_NAME_CHARS_MAX),
     display_name: displayNameOf(tree),
     thread_id: thread,
-    // Wire: a turn of a thread is the call that lends it its id.
+    // Wire: a turn of a thread is the call whose id it has.
     turn_id: thread !== undefined && firstAt(tree, IS_TURN) !== undefined ? id : undefined,
     started_at,
     ended_at: notBefore(started_at, ended_at),
@@ -108,7 +108,7 @@ function foundAtEach(tree: Tree, names: Record<string, readonly string[]>): Tree
   return found
 }
 
-/** Wire: without anything that a convention names, all attributes are shown as they came. */
+/** Wire: without any known attribute, all attributes are shown unchanged. */
 function shownAttributes(
   tree: Tree,
   found: { inputs: Tree; output: Tree; usage: Tree; attributes: Tree },
@@ -119,7 +119,7 @@ function shownAttributes(
   return isTree(own) ? { ...found.attributes, ...own } : found.attributes
 }
 
-/** Wire: counts that came as text are numbers; a total that is not given is the sum. */
+/** Wire: counts sent as text are numbers; a missing total is the sum. */
 function usageOf(tree: Tree): Tree {
   const usage: Tree = {}
   for (const [name, value] of Object.entries(foundAtEach(tree, USAGE))) {
@@ -136,7 +136,7 @@ function sumOf(one: Plain | undefined, other: Plain | undefined): number | undef
   return typeof one === 'number' && typeof other === 'number' ? one + other : undefined
 }
 
-/** Wire: usage is counted by model; what no model is named for, under `usage`. */
+/** Wire: usage is counted by model; without a model's name, under `usage`. */
 function summaryOf({ usage, attributes }: { usage: Tree; attributes: Tree }): object {
   return Object.keys(usage).length === 0 ? {} : { usage: { [modelOf(attributes) ?? 'usage']: usage } }
 }
@@ -146,7 +146,7 @@ function modelOf({ model, model_parameters }: Tree): string | undefined {
   return typeof named === 'string' ? named : undefined
 }
 
-/** A failed span always says something: a call without an exception would count as a success. */
+/** A failed span always has a message: a call without an exception would count as a success. */
 function exceptionOf({ status }: Span, events: readonly ShownEvent[]): string | undefined {
   if (status.code !== STATUS_ERROR && status.code !== 'STATUS_CODE_ERROR') return undefined
   if (status.message !== '') return status.message
@@ -162,7 +162,7 @@ function displayNameOf(tree: Tree): string | undefined {
   return name === undefined ? undefined : shortened(name, DISPLAY_NAME_CHARS_MAX)
 }
 
-/** Names that are too long end with the beginning of their hash, so that similar ones stay apart. */
+/** Names that are too long end with the beginning of their hash, so that similar ones stay distinct. */
 function shortened(name: string, charsMax: number): string {
   if (name.length <= charsMax) return name
   const mark = `:${createHash('sha256').update(name).digest('hex').slice(0, 4)}`

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * OTLP in its JSON form. Lists are checked element by element by whoever reads them, so that one wrong span costs only
- * itself, and a body with room for millions of wrong elements costs one message.
+ * OTLP in its JSON form. Lists are checked element by element where they are read, so that a wrong span is rejected
+ * alone, and millions of wrong elements cost one message.
  */
 const Unchecked = z.array(z.unknown()).default([])
 
@@ -72,7 +72,7 @@ export const Span = message({
 })
 export type Span = z.output<typeof Span>
 
-/** What a message says of a span that may be none. */
+/** An element that may not be a span. */
 export const SpanIdentity = z
   .object({ name: Text.catch(''), spanId: Id.catch(''), traceId: Id.catch('') })
   .catch({ name: '', spanId: '', traceId: '' })
@@ -84,7 +84,7 @@ export const ResourceSpans = message({
   scopeSpans: Unchecked,
 })
 
-/** A message too; its name is that of the object itself, which is what the API's description shows. */
+/** A JSON object; the API's description shows it under its schema's name. */
 export const ExportTraceServiceRequest = z.preprocess(
   withoutNulls,
   z

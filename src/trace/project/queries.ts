@@ -1,18 +1,18 @@
 import type { Query } from '../../stores/trace-db/port.ts'
+import { CALL_ROWS, MERGED_CALLS, PAYLOADS } from '../calls/sql/table.ts'
 
 /** Bytes of the JSON of all calls of a project. */
 export function sumCalls(projectId: string): Query {
-  const columns = ['attributes', 'inputs', 'output', 'summary']
-  return sumOf(columns.map((column) => `length(ifNull(${column}, ''))`).join(' + '), 'calls', projectId)
+  return sumOf(PAYLOADS.map((column) => `length(ifNull(${column}, ''))`).join(' + '), MERGED_CALLS, projectId)
 }
 
 export function sumObjects(projectId: string): Query {
-  return sumOf(`length(ifNull(val, ''))`, 'objects', projectId)
+  return sumOf(`length(ifNull(val, ''))`, 'objects FINAL', projectId)
 }
 
 /** Rows that several tables share are stored once. */
 export function sumTableRows(projectId: string): Query {
-  return sumOf('length(val)', 'table_rows', projectId)
+  return sumOf('length(val)', 'table_rows FINAL', projectId)
 }
 
 export interface ActivityRow {
@@ -33,14 +33,14 @@ export function selectActivity(hours: number): Query {
     sql: `SELECT project_id,
         least(intDiv(greatest(dateDiff('second', if(has_start = 1, started_at, ended_at), now64(6)), 0), 3600), {hours:UInt8}) AS hour,
         countIf(has_start = 1) AS calls, countIf(ifNull(exception, '') != '') AS failed, max(started_at) AS last_call_at
-      FROM calls WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
+      FROM ${CALL_ROWS} WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
     params: { hours },
   }
 }
 
 function sumOf(bytes: string, table: string, projectId: string): Query {
   return {
-    sql: `SELECT sum(${bytes}) AS bytes FROM ${table} FINAL WHERE project_id = {project_id:String}`,
+    sql: `SELECT sum(${bytes}) AS bytes FROM ${table} WHERE project_id = {project_id:String}`,
     params: { project_id: projectId },
   }
 }

@@ -14,11 +14,11 @@ const PROJECTS_MAX = 1000
 
 export type Project = ReturnType<typeof createProject>
 
-/** What a project takes up, and its settings: everything that is sent is stored as it came, and kept. */
+/** The storage and settings of a project: everything that is sent is stored unchanged, and kept. */
 export function createProject(deps: { traces: TraceDb; files: Pick<Files, 'stats'>; projects: Projects }) {
   const { traces, files, projects } = deps
   return {
-    /** Projects of all entities, the one that was used last first. */
+    /** Projects of all entities, the most recently used first. */
     async activity(_req: unknown, { signal }: CallContext): Promise<wire.ActivityRes> {
       const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
       const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
@@ -73,7 +73,7 @@ function activityOf(
   for (const row of rows) {
     if (row.calls > 0 && (last_call_at === null || row.last_call_at > last_call_at))
       last_call_at = row.last_call_at
-    // A clock that runs ahead puts calls into the future, which is this hour.
+    // A clock that is ahead dates calls in the future; they count for this hour.
     const at = ACTIVITY_HOURS - 1 - Math.max(row.hour, 0)
     if (at < 0) continue
     calls_by_hour[at] = (calls_by_hour[at] ?? 0) + row.calls

@@ -11,7 +11,7 @@ export const ProjectStatsReq = z.object({
 })
 export type ProjectStatsReq = z.output<typeof ProjectStatsReq>
 
-/** What is stored, deleted things too; 0 for what was not asked for. */
+/** Stored bytes, deleted items included; 0 where not requested. */
 export const ProjectStatsRes = z.object({
   trace_storage_size_bytes: z.int(),
   objects_storage_size_bytes: z.int(),
@@ -39,7 +39,7 @@ export const ProjectActivity = z
     entity: z.string(),
     project: z.string(),
     created_at: z.string(),
-    /** The start of the newest call, whenever that was. */
+    /** The start of the newest call, in or before these hours. */
     last_call_at: z.string().nullable(),
     /** The last is the hour that ends now. */
     calls_by_hour: z.array(z.int()),

@@ -9,10 +9,10 @@ export type FieldKind = 'text' | 'number' | 'datetime' | 'json'
 export interface FieldExpression {
   sql: string
   kind: FieldKind
-  /** The column whose JSON text the leaf is taken from: what that text does not contain, the leaf is not. */
+  /** The column whose JSON text the leaf is taken from: a text that the column lacks, the leaf lacks too. */
   document?: string
-  /** Where the field is compared with texts of fewer than `bytes`, what says the same and takes less time. */
-  excerpt?: { field: () => FieldExpression; bytes: number }
+  /** A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less time. */
+  truncated?: { field: () => FieldExpression; bytes: number }
   /** `sql` is an array of such values: a condition holds when it does for any of them. */
   many?: true
 }
@@ -20,16 +20,19 @@ export interface FieldExpression {
 /** Finds a field of a resource by its path. @throws 403 or 400 for a field that does not exist there. */
 export type FieldResolver = (path: string, params: Params) => FieldExpression
 
-/** What the database plans in half a second, during which nothing else is served; twice as many take three times as long. */
-const CONDITIONS_MAX = 500
+/**
+ * Conditions of a query: the database plans these in a third of a second, during which nothing else is served; twice as
+ * many take three times as long.
+ */
+const CONDITIONS_MAX = 250
 
 /** More keys than anybody sorts by. */
 const SORT_KEYS_MAX = 32
 
-/** Objects and lists in one another; the database reads a thousand levels, of which some operations take several. */
+/** Nesting of operations; the database parses a thousand levels, and some operations take several. */
 const DEPTH_MAX = 200
 
-/** SQL that is 1 where the query holds and 0 elsewhere, never NULL. @throws 400 for comparisons without meaning. */
+/** SQL that is 1 where the query holds and 0 elsewhere, never NULL. @throws 400 for meaningless comparisons. */
 export function compileQuery(query: Query, fields: FieldResolver, params: Params): string {
   checkDepth(query, DEPTH_MAX)
   return condition(query.$expr, { fields, params, conditions: 0 })
@@ -42,12 +45,12 @@ function checkDepth(value: unknown, levels: number): void {
 }
 
 /**
- * SQL that is true for a document which holds a text that the query asks for, and false only where the query is not true;
- * undefined where it asks for none. It looks at one document, so that it can be asked of a row whose other columns are not
- * known.
+ * SQL that is true for a document that contains a text which the query requires, and false only where the query is not
+ * true; undefined where it requires none. It reads one document, so it can be applied to a row whose other columns are
+ * not known.
  */
-export function compileSought(query: Query, fields: FieldResolver, params: Params): string | undefined {
-  return sought(query.$expr, { fields, params, conditions: 0 })
+export function compilePrefilter(query: Query, fields: FieldResolver, params: Params): string | undefined {
+  return prefilter(query.$expr, { fields, params, conditions: 0 })
 }
 
 /** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
@@ -56,19 +59,19 @@ export function compileSort(sortBy: readonly SortBy[], fields: FieldResolver, pa
 }
 
 /**
- * The same by excerpts where fields have them. `isUnsure` is SQL that is true for a row whose place by it may be another
- * than by `compileSort`; the places of all other rows are the same.
+ * The same by truncated copies where fields have them. `isUnsure` is SQL that is true for rows whose position may
+ * differ from that by `compileSort`; all other rows have the same position.
  */
-export function compileExcerptSort(
+export function compileTruncatedSort(
   sortBy: readonly SortBy[],
   fields: FieldResolver,
   params: Params,
 ): { order: string; isUnsure: string } {
   const isUnsure: string[] = []
   const keys = sortKeys(sortBy, fields, params).map((key) => {
-    if (key.excerpt === undefined) return key
-    const { sql } = key.excerpt.field()
-    isUnsure.push(`length(ifNull(${sql}, '')) >= ${key.excerpt.bytes}`)
+    if (key.truncated === undefined) return key
+    const { sql } = key.truncated.field()
+    isUnsure.push(`length(ifNull(${sql}, '')) >= ${key.truncated.bytes}`)
     return { ...key, sql }
   })
   return { order: sortSql(keys), isUnsure: isUnsure.join(' OR ') || '0' }
@@ -77,7 +80,7 @@ export function compileExcerptSort(
 type SortKey = FieldExpression & Pick<SortBy, 'direction'>
 
 function sortKeys(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): SortKey[] {
-  // One more makes the order of a list definite.
+  // One more makes the order total.
   if (sortBy.length > SORT_KEYS_MAX + 1) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
   return sortBy.map(({ field, direction }) => ({ ...firstOf(fields(field, params)), direction }))
 }
@@ -92,7 +95,7 @@ function sortSql(keys: readonly SortKey[]): string {
     .join(', ')
 }
 
-/** Of many values, the first is what they are sorted by. */
+/** Arrays are sorted by their first value. */
 function firstOf(field: FieldExpression): FieldExpression {
   const { sql, kind, many } = field
   return many ? { sql: `if(empty(${sql}), NULL, ${sql}[1])`, kind } : field
@@ -179,10 +182,10 @@ function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): 
   }
 }
 
-/** What a field is compared by: its excerpt, where all it is compared with are short literals. */
+/** The value that a field is compared by: its truncated copy, where all other operands are short literals. */
 function asCompared(value: Compiled, others: readonly Compiled[]): Compiled {
-  if ('literal' in value || value.excerpt === undefined) return value
-  const { field, bytes } = value.excerpt
+  if ('literal' in value || value.truncated === undefined) return value
+  const { field, bytes } = value.truncated
   const areShort = others.every(
     (other) => 'literal' in other && Buffer.byteLength(String(other.literal)) < bytes,
   )
@@ -197,13 +200,16 @@ function truth(whole: Compiled, params: Params): string {
   return `(ifNull(${asText(value, params)}, '') NOT IN ('', 'false', '0'))`
 }
 
-/** A condition on a value, or on any of many, which it knows as `name`. */
+/** A condition on a value, or on any element of an array, which it knows as `name`. */
 function any(value: Compiled, name: string, test: (one: Compiled) => string): string {
   if (!('many' in value)) return test(value)
   return `arrayExists(${name} -> ${test({ sql: name, kind: value.kind })}, ${value.sql})`
 }
 
-/** Both sides become comparable; a comparison with a missing value is false. Wire: but the text of a missing JSON leaf is empty. */
+/**
+ * Converts both sides to comparable types; a comparison with a missing value is false. Wire: but the text of a missing
+ * JSON leaf is empty.
+ */
 function compare(first: Compiled, operator: string, second: Compiled, params: Params): string {
   const [left, right] = [asCompared(first, [second]), asCompared(second, [first])]
   if (isNullLiteral(left) || isNullLiteral(right)) {
@@ -252,7 +258,7 @@ interface Containment {
 function containment(spec: Containment, scope: Scope): string {
   const { input, searched, find } = search(spec, scope)
   const substr = asText(searched, scope.params)
-  // Wire: the empty text is in all, also in a field that is not there.
+  // Wire: every text contains the empty text, even a missing field.
   const whereMissing = 'literal' in searched && searched.literal === '' ? 1 : 0
   const contains = any(
     input,
@@ -270,11 +276,11 @@ function search(spec: Containment, scope: Scope): { input: Compiled; searched: C
   return { input, searched, find: spec.case_insensitive ? insensitive : 'position' }
 }
 
-/** A text that must be in a document wherever the operation holds. */
-function sought(operation: Operand, scope: Scope): string | undefined {
+/** A text that a document must contain wherever the operation holds. */
+function prefilter(operation: Operand, scope: Scope): string | undefined {
   if ('$and' in operation) {
     for (const operand of operation.$and) {
-      const found = sought(operand, scope)
+      const found = prefilter(operand, scope)
       if (found !== undefined) return found
     }
   }
@@ -284,19 +290,19 @@ function sought(operation: Operand, scope: Scope): string | undefined {
   return found === ALWAYS ? undefined : found
 }
 
-/** Nothing that JSON could write in several ways, and something that only a string or a word can hold. */
+/** Text with one possible form in JSON, which only a string or a word can contain. */
 const PLAIN = /^(?=.*[a-df-z_ ])[\w .+-]+$/i
 
 /** A condition that always holds. */
 const ALWAYS = '1'
 
-/** More literals are not looked for one by one. */
+/** With more literals, the search does not pay. */
 const LITERALS_MAX = 10
 
 /**
- * SQL that is false only where a JSON leaf holds none of the texts, because its document does not. A search is many times
- * as fast as taking the leaf out, which the database then does for fewer documents. A document with escaped characters
- * may hold a text without showing it.
+ * SQL that is false only where a JSON leaf contains none of the texts, because its document does not. A search is many
+ * times as fast as extracting the leaf, which the database then does for fewer documents. A document with escaped
+ * characters may contain a text without showing it.
  */
 function mayContain(
   value: Compiled,

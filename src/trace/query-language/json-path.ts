@@ -24,7 +24,7 @@ function isIndex(step: string): boolean {
  * NULL for a missing leaf or JSON null. A step of digits is an index where an array stands.
  */
 export function jsonLeaf(column: string, steps: readonly string[], params: Params): string {
-  // An absent document reads as an empty one, which has no leaves; ifNull would copy every document.
+  // An absent document is read as an empty one, which has no leaves; ifNull would copy every document.
   let container = `assumeNotNull(${column})`
   let keys: string[] = []
   const descend = (): string =>
@@ -36,7 +36,7 @@ export function jsonLeaf(column: string, steps: readonly string[], params: Param
       continue
     }
     const index = params.bind(Number(step) + 1, 'UInt32')
-    // A lambda names the parent, which would stand three times in each further step otherwise.
+    // A lambda names the parent, which would otherwise be repeated three times in each further step.
     container = `arrayMap(parent -> if(JSONType(parent) = 'Array', JSONExtractRaw(parent, ${index}),
       JSONExtractRaw(parent, ${key})), [${descend()}])[1]`
     keys = []

@@ -2,7 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Params } from './params.ts'
 import type { RowsQueryReq, SortBy } from './wire.ts'
 
-/** What a request asks for of a list. */
+/** The page of a list that a request asks for. */
 export interface Page {
   /** Undefined for all of it. */
   limit: number | undefined
@@ -13,7 +13,7 @@ export interface SortedPage extends Page {
   sort_by: readonly SortBy[]
 }
 
-/** What a request leaves open is everything from the start. @throws 400 for negative numbers. */
+/** Missing values mean everything from the start. @throws 400 for negative numbers. */
 export function pageOf(req: { limit?: number | null | undefined; offset?: number | null | undefined }): Page {
   const { limit, offset } = req
   if ((limit ?? 0) < 0 || (offset ?? 0) < 0) throw invalidRequest('limit and offset must not be negative')
@@ -25,7 +25,7 @@ const OLDEST_FIRST = [
   { field: 'id', direction: 'asc' as const },
 ]
 
-/** The oldest first, also among rows that sort alike. @throws 400 for negative numbers. */
+/** Oldest first, also among equal rows. @throws 400 for negative numbers. */
 export function sortedPageOf(req: RowsQueryReq): SortedPage {
   return { sort_by: [...(req.sort_by ?? []), ...OLDEST_FIRST], ...pageOf(req) }
 }

@@ -1,22 +1,22 @@
 import { invalidRequest, tooLarge } from '../../errors.ts'
 
 /**
- * Values that one list of a request may have. Clients send 10,000; to plan a query for a set of 50,000 short texts takes
- * some 40 ms, during which nothing else is served.
+ * Values that one list of a request may have. Clients send 10,000; planning a query with a set of 50,000 short texts
+ * takes some 40 ms, during which nothing else is served.
  */
 const LISTED_MAX = 50_000
 
 /** Characters of all values of a query together: the database plans with at most 0.2 s for each million of them. */
 const VALUES_CHARS_MAX = 4 * 1024 * 1024
 
-/** Collects values that SQL refers to by placeholder, so that no value ever enters the text. */
+/** Collects values that SQL refers to by placeholders, so that values never enter the text. */
 export interface Params {
   /**
    * Binds a value and returns its placeholder, such as `{v3:String}`.
    * @throws 413 when the texts of a query have more characters than it may hold together.
    */
   bind(value: unknown, type: string): string
-  /** Binds the project whose rows are asked for, whose turn the query takes (stores/trace-db/port.ts). */
+  /** Binds the project whose rows are selected, which is the owner of the query (stores/trace-db/port.ts). */
   bindProject(id: string): string
   /** Binds the texts of a list of the request and returns SQL for their set. @throws 400 for too many, 413 as `bind`. */
   bindTexts(texts: readonly string[]): string
@@ -29,12 +29,13 @@ export interface Params {
   values: Record<string, unknown>
 }
 
-/** Of more values, one text takes less time to parse than an array of literals. */
+/** A long list takes less time to parse as one text than as an array of literals. */
 const ARRAY_MAX = 200
 
 /**
- * ClickHouse (26.7) takes a constant of 1 MiB and more for a value that changes from row to row, and compares each row with
- * one element after the other: 50,000 texts and 150,000 rows took a minute. A set that comes from a subquery is made once.
+ * ClickHouse (26.7) treats a constant of 1 MiB and more as a value that changes from row to row, and compares each row
+ * with one element after the other: 50,000 texts and 150,000 rows took a minute. A set that comes from a subquery is
+ * made once.
  */
 const ARRAY_CHARS_MAX = 64 * 1024
 

@@ -57,12 +57,12 @@ const Operation: z.ZodType<Operation> = z
   .meta({ id: 'Operation' })
 
 /**
- * Values in a query beside plain literals. A query has at most 500 conditions of some five each; an operation that is wrong
- * is tried as each kind, which takes 150 µs.
+ * Nodes of a query beside plain literals. A query has at most 250 conditions of some five each; an operation that is
+ * wrong is tried as each kind, which takes 150 µs.
  */
 const PARTS_MAX = 8_000
 
-/** Refuses a query of too many parts before each is looked at. */
+/** Refuses a query of too many nodes before each is checked. */
 function bounded(query: unknown, { addIssue }: z.core.$RefinementCtx): unknown {
   if (hasMoreParts(query)) {
     addIssue({ code: 'custom', message: `A query has at most ${PARTS_MAX} parts` })

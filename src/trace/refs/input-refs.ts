@@ -1,7 +1,7 @@
 import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
 import { isRef } from './ref-uri.ts'
 
-/** The refs among a call's inputs; what it was called on is none of them. */
+/** The refs among a call's inputs, without the one of the method's object. */
 export function refsAmong(inputs: string): string[] {
   if (!inputs.includes('"weave:///')) return []
   return Object.entries(membersOf(inputs)).flatMap(([name, member]) => {
@@ -10,7 +10,7 @@ export function refsAmong(inputs: string): string[] {
   })
 }
 
-/** Inputs with what their refs lead to. */
+/** Inputs with their refs resolved. */
 export function withValues(inputs: string, values: ReadonlyMap<string, JsonText>): string {
   const named = new Set(refsAmong(inputs))
   if (named.size === 0) return inputs
@@ -21,7 +21,7 @@ export function withValues(inputs: string, values: ReadonlyMap<string, JsonText>
   return stringify(Object.fromEntries(members))
 }
 
-/** Wire: what a method is called on, as the Python and the JavaScript client name it. */
+/** Wire: the object that a method is called on, as the Python and the JavaScript client name it. */
 const SELF = 'self'
 
 /** The members of an object's text, each as its own text. */

@@ -12,7 +12,7 @@ export interface RefUri {
   name: string
   /** Digest, `latest`, `v<N>` or alias; only objects and ops have one. */
   version: string | undefined
-  /** Steps into the value. */
+  /** Path into the value. */
   edges: { kind: 'attr' | 'key' | 'index' | 'id'; value: string }[]
 }
 
@@ -39,7 +39,7 @@ export function internalRef(ref: string): string {
   return `${INTERNAL}${internalProjectId(`${entity}/${project}`)}/${tail.join('/')}`
 }
 
-/** Whether a string is the stored form, which clients have no reason to send. */
+/** Whether a string is the internal form, which clients have no reason to send. */
 export function isInternalRef(text: string): boolean {
   return text.startsWith(INTERNAL)
 }
@@ -51,7 +51,7 @@ export function parseRef(text: string): RefUri {
   return ref
 }
 
-/** The ref that a text is; undefined for any other text. */
+/** The ref in a text; undefined for any other text. */
 export function refOf(text: string): RefUri | undefined {
   const [entity, project, kind, named, ...path] = isRef(text) ? text.slice(EXTERNAL.length).split('/') : []
   if (!entity || !project || !named || !isKind(kind)) return undefined

@@ -8,32 +8,32 @@ import type * as wire from './wire.ts'
 /** Wire: refs read in one request. */
 const REFS_MAX = 1000
 
-/** Refs followed on the way through one value; objects may refer to each other in a circle. */
+/** Refs followed to resolve one value; objects may refer to each other in a circle. */
 const HOPS_MAX = 32
 
 export type Refs = ReturnType<typeof createRefs>
 
 type Edges = RefUri['edges']
 
-/** What a ref leads to: a text, `undefined` for nothing, or a ref that has to be followed first. */
+/** The state of resolving a ref: a text, `undefined` for nothing, or a ref to follow next. */
 interface Walk {
   projectId: string
   found: string | undefined
   next: RefUri | undefined
 }
 
-/** Whether a ref to what never was is an error, or leads nowhere like one to what was deleted. */
+/** Whether a ref to something that never existed is an error, or resolves to nothing like one to a deleted object. */
 type Unknown = 'refused' | 'nothing'
 
-/** Reads values by ref, following refs that lie on a path; all refs take a hop together, so that each hop is one query. */
+/** Resolves refs to values, following refs on the path; all refs take a hop together, so that each hop is one query. */
 export function createRefs({ objects, tables }: { objects: Objects; tables: Tables }) {
-  /** @throws 404 where a walk meets what never was, if that is refused. */
+  /** @throws 404 for refs to something that never existed, where that is an error. */
   async function follow(walks: readonly Walk[], unknown: Unknown): Promise<void> {
     for (let hops = 0; hops < HOPS_MAX && walks.some((walk) => walk.next !== undefined); hops++)
       await hop(walks, unknown)
   }
 
-  /** Reads what the walks have to follow next and goes on from there. */
+  /** Reads the values that are needed next and continues from there. */
   async function hop(walks: readonly Walk[], unknown: Unknown): Promise<void> {
     const waiting = walks.flatMap((walk) => (walk.next === undefined ? [] : [{ walk, ref: walk.next }]))
     const versions = groups(waiting.filter(isVersion), ({ ref }) => ref.projectId)
@@ -71,7 +71,7 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
   }
 
   return {
-    /** Values in the order of their refs; null for a deleted object or a path that leads nowhere. */
+    /** Values in the order of their refs; null for a deleted object or an unresolved path. */
     async readBatch(req: wire.RefsReadBatchReq) {
       if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
       const walks = req.refs.map(startOf)
@@ -80,8 +80,8 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
     },
 
     /**
-     * The values in a project that refs lead to, going on from each by the steps of a path; without those of refs that
-     * lead nowhere or out of the project.
+     * The values of refs within a project, continued by the steps of a path; without unresolved refs and those to other
+     * projects.
      */
     async resolve(
       projectId: string,
@@ -110,7 +110,7 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
   }
 }
 
-/** A part of a text keeps all of it in memory, a copy does not. */
+/** A substring keeps the whole text in memory, a copy does not. */
 function copyOf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text).toString()
 }
@@ -138,7 +138,7 @@ function stop(walk: Walk): void {
   walk.found = undefined
 }
 
-/** Walks on from a value. Wire: a missing step is null; a ref that is itself the result stays a ref. */
+/** Follows a path into a value. Wire: a missing step is null; a ref that is itself the result stays a ref. */
 function advance(walk: Walk, value: string | undefined, edges: Edges): void {
   walk.next = undefined
   let text = value
@@ -169,7 +169,7 @@ function startOf(text: string): Walk {
   return { projectId: ref.projectId, found: undefined, next: ref }
 }
 
-/** The ref that a JSON text is; a string that only begins like one is none. */
+/** The ref in a JSON text; undefined for a string that only begins like one. */
 function refIn(text: string): RefUri | undefined {
   if (!text.startsWith('"')) return undefined
   const value: unknown = JSON.parse(text)

@@ -11,8 +11,8 @@ export type Registry = ReturnType<typeof createRegistry>
 export function createRegistry({ objects }: { objects: Objects }) {
   return {
     /**
-     * Links a version of an object: the target project gets a version of `portfolio_name` whose value names the ref. The
-     * same link again is the same version. @throws 400 for a ref to something else, 404 for an unknown version.
+     * Links a version of an object: the target project gets a version of `portfolio_name` whose value names the ref.
+     * Repeating a link gives the same version. @throws 400 for a ref to something else, 404 for an unknown version.
      */
     async link({ ref, target, aliases }: LinkReq, context: CallContext) {
       const { projectId, kind, name, version = 'latest' } = parseRef(ref)

@@ -1,25 +1,24 @@
-import { sql } from 'kysely'
 import type { z } from 'zod'
 import { ClientError } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { Compute } from '../../stores/compute/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { type ControlDb, pingControlDb } from '../../stores/control-db/port.ts'
 import type { Stores } from '../../stores/open-stores.ts'
 import type { BrokenPart } from '../../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb } from '../../stores/trace-db/counted.ts'
-import { firstOf } from '../../stores/trace-db/port.ts'
+import { pingTraceDb } from '../../stores/trace-db/port.ts'
 import type { StoreName } from '../../stores/write-failures.ts'
 import type { UnexpectedErrors } from '../../unexpected-errors.ts'
 import type { HealthRes } from './wire.ts'
 
-/** Longer than a healthy store takes under load, shorter than the patience of those who ask. */
+/** Longer than a healthy store takes under load, shorter than the timeouts of health probes. */
 const ANSWER_MS_MAX = 2_000
 
-/** A store that answered this recently is not asked again: whoever asks for health often costs nothing. */
+/** A store that answered this recently is not probed again, so frequent health requests cost nothing. */
 const FRESH_MS = 5_000
 
-/** Writing the same bytes again is as much work for a disk as writing new ones. */
+/** Rewriting the same bytes is as much work for a disk as writing new ones. */
 const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
 
 export interface HealthDeps {
@@ -33,15 +32,12 @@ export interface HealthDeps {
 
 type Check = z.output<typeof HealthRes>['stores']['trace_db']
 
-/** Whether every store has answered of late; one that has not is asked, and gets a bounded time. */
+/** Whether every store has answered recently; one that has not is probed, with a time limit. */
 export function createHealth({ stores, compute, unexpected }: HealthDeps) {
   const { traces, control, blobs, writeFailures, brokenParts } = stores
   const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
-  const traceDb = createCheck(
-    () => firstOf(traces.query({ sql: 'SELECT 1', params: {} })),
-    traces.lastAnswerAt,
-  )
-  const controlDb = createCheck(() => sql`select 1`.execute(control))
+  const traceDb = createCheck(() => pingTraceDb(traces), traces.lastAnswerAt)
+  const controlDb = createCheck(() => pingControlDb(control))
   const blobStore = createCheck(() => blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes))
 
   return async (): Promise<RawReply> => {
@@ -83,20 +79,23 @@ export function createHealth({ stores, compute, unexpected }: HealthDeps) {
   }
 }
 
-/** How many parts cannot be read, of which tables; their paths are only in the log, since health needs no key. */
+/**
+ * The number of parts that cannot be read, and their tables; their paths are only in the log, since health needs no
+ * key.
+ */
 function unreadableText(parts: readonly BrokenPart[]): string {
   const tables = [...new Set(parts.map(({ table }) => table))].join(', ')
   return `${parts.length} parts could not be read, so rows are missing from ${tables}: see the log of the start`
 }
 
-/** A table that is closed can be neither read nor written, whatever the database answers of others. */
+/** A closed table can be neither read nor written, even when the database answers for others. */
 function tablesOf(traces: CountedTraceDb): Check {
   const { detached } = traces.repairs()
   if (detached.length === 0) return { ok: true, error: null }
   return { ok: false, error: `closed until they can be repaired: ${detached.join(', ')}` }
 }
 
-/** Asks unless there was an answer of late, and only once at a time, however many want to know. */
+/** Probes unless there was a recent answer; concurrent requests share one probe. */
 function createCheck(
   ask: () => Promise<unknown>,
   answeredAt = () => Number.NEGATIVE_INFINITY,
@@ -121,9 +120,9 @@ function createCheck(
       await withinTime(asking)
       return { ok: true, error: null }
     } catch (error) {
-      // One that is busy answering others is well.
+      // A store that is busy answering others is healthy.
       if (isFresh()) return { ok: true, error: null }
-      // Other errors may hold internals, and health needs no key.
+      // Other errors may contain internals, and health needs no key.
       return { ok: false, error: error instanceof ClientError ? error.message : 'failed' }
     }
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { type Projects, parseProjectId } from '../../accounts/projects.ts'
+import { parseProjectId } from '../../accounts/project-name.ts'
+import type { Projects } from '../../accounts/projects.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../refs/ref-uri.ts'
@@ -9,7 +10,7 @@ import type { ProjectsInfoReq, ProjectsInfoRes } from './wire.ts'
 
 export type ServiceInfo = ReturnType<typeof createServiceInfo>
 
-/** What clients ask about the server itself. */
+/** Endpoints about the server itself. */
 export function createServiceInfo(deps: HealthDeps & { projects: Projects; version: string }) {
   const { projects, version } = deps
   return {

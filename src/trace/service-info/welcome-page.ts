@@ -1,7 +1,7 @@
-/** Any key does in local mode; W&B clients refuse one with fewer than 40 characters after its first dash. */
+/** Any key is accepted in local mode; W&B clients refuse one with fewer than 40 characters after its first dash. */
 const EXAMPLE_KEY = `local-${'0'.repeat(40)}`
 
-/** The page a person finds at `/`: what this is and how to point clients at it. `url` is how the page was reached. */
+/** The page for people at `/`: what this server is, and how to connect clients. `url` is how the page was reached. */
 export function welcomePage(url: string, version: string): string {
   return `<!doctype html>
 <html lang="en">

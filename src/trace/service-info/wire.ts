@@ -14,9 +14,9 @@ const StoreHealth = z
   .meta({ id: 'StoreHealth' })
 
 /**
- * Answered with 503 and a `reason` when a store fails. Degraded with 200 for some minutes after an error that is a bug of the
- * server, from a write that failed until one succeeds, and while a part of the trace database cannot be read. A part of the
- * engine that does not run changes neither.
+ * Answered with 503 and a `reason` when a store fails. Degraded with 200 for some minutes after an error that is a bug
+ * of the server, from a write that failed until one succeeds, and while a part of the trace database cannot be read. An
+ * engine process that does not run changes neither.
  */
 export const HealthRes = z
   .object({
@@ -34,7 +34,7 @@ export const ServerInfoRes = z
   .object({ min_required_weave_python_version: z.string(), trace_server_version: z.string() })
   .meta({ id: 'ServerInfo' })
 
-/** Wire: what is in it is for the server to say, and this one asks nobody where its callers are. */
+/** Wire: the server chooses the members; this one does not locate its callers. */
 export const GeolocateRes = z.object({}).meta({ id: 'Geolocation' })
 
 export const ProjectsInfoReq = z.object({ project_ids: z.array(z.string()).max(1000) })

@@ -2,7 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Params } from '../query-language/params.ts'
 import type { Aggregation } from './stats-wire.ts'
 
-/** What is aggregated: `sql` is a number, or NULL where a row has none. */
+/** A number to aggregate: `sql`, NULL where a row has none. */
 export interface Metric {
   name: string
   sql: string
@@ -10,14 +10,14 @@ export interface Metric {
   percentiles: readonly number[]
 }
 
-/** One number that is made of many. */
+/** One aggregate number. */
 export interface Aggregate {
   /** Wire: `sum_latency_ms`, `p95_latency_ms`. */
   name: string
   kind: string
   metric: string
   sql: string
-  /** Wire: where there was nothing, counts, sums and averages are 0 and the rest null. */
+  /** Wire: without any value, counts, sums and averages are 0 and the rest null. */
   none: 0 | null
 }
 
@@ -33,7 +33,7 @@ const FUNCTIONS: Record<Aggregation, (sql: string) => string> = {
 
 const NULL_WHERE_NOTHING = new Set<Aggregation>(['min', 'max'])
 
-/** Every aggregate of the metrics, each once. @throws 400 for percentiles that are none. */
+/** Every aggregate of the metrics, each once. @throws 400 for invalid percentiles. */
 export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggregate[] {
   const all = metrics.flatMap(({ name, sql, aggregations, percentiles }) => [
     ...aggregations.map((kind): Aggregate => {
@@ -56,7 +56,7 @@ export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggreg
   return [...new Map(all.map((aggregate) => [aggregate.name, aggregate])).values()]
 }
 
-/** SQL for the aggregates as one array, so that no name of a client's enters the text. */
+/** SQL for the aggregates as one array, so that no client's name enters the text. */
 export function aggregateColumn(aggregates: readonly Aggregate[]): string {
   return `[${aggregates.map(({ sql }) => `CAST(${sql}, 'Nullable(Float64)')`).join(', ')}] AS aggregates`
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
-/** What is counted when: from `start` to before `end`, by default until now, in buckets of `granularity` seconds. */
+/** The range of time: from `start` to before `end`, by default until now, in buckets of `granularity` seconds. */
 export const statsRange = {
   start: DateTime,
   end: DateTime.nullish(),

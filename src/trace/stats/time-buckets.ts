@@ -20,7 +20,7 @@ const GRANULARITIES = [
   { rangeMax: 14 * DAY, granularity: 12 * HOUR },
 ]
 
-/** Equal pieces of a range of time; `first` is when the first begins, in seconds since 1970. */
+/** Equal intervals of a range of time; `first` is the start of the first, in seconds since 1970. */
 export interface TimeBuckets {
   start: string
   end: string
@@ -65,7 +65,7 @@ export function timeRange(range: { start: string; end?: string | null | undefine
   return { start, end }
 }
 
-/** When each bucket begins. */
+/** The start of each bucket. */
 export function timestamps({ first, granularity, count }: TimeBuckets): string[] {
   return Array.from({ length: count }, (_, index) => isoOfMicros((first + index * granularity) * MICROS))
 }

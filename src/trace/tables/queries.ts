@@ -7,7 +7,7 @@ import { createParams, type Params } from '../query-language/params.ts'
 import type { SortBy } from '../query-language/wire.ts'
 import type { TableQueryReq } from './wire.ts'
 
-/** Where a row stands in its table. */
+/** The position of a row in its table. */
 export interface Place {
   digest: string
   original_index: number
@@ -35,7 +35,7 @@ export function selectMembers(projectId: string, digest: string, rowDigests: rea
   }
 }
 
-/** The page that is asked for, in order. Values are read only to sort by them, and then only what is sorted by. */
+/** The requested page, in order. Only values to sort by are read. */
 export function selectPlaces(req: TableQueryReq, page: Page): Query {
   const params = createParams()
   const project = params.bindProject(req.project_id)
@@ -67,7 +67,7 @@ function slice({ limit, offset }: Page, table: string, params: Params): string {
     ARRAY JOIN page AS digest, arrayEnumerate(page) AS index ORDER BY index`
 }
 
-/** Values of known rows, in no order, some perhaps more than once. */
+/** Values of known rows, in no order, perhaps with duplicates. */
 export function selectValues(projectId: string, rowDigests: readonly string[]): Query {
   const params = createParams()
   return {
@@ -77,7 +77,7 @@ export function selectValues(projectId: string, rowDigests: readonly string[]): 
   }
 }
 
-/** How many rows the known ones of the given tables have. */
+/** Number of rows of the given tables. */
 export function selectCounts(projectId: string, digests: readonly string[]): Query {
   const params = createParams()
   return {
@@ -104,7 +104,7 @@ export function selectSizes(projectId: string, digests: readonly string[]): Quer
   }
 }
 
-/** Each path becomes a column of its own, so that the join holds nothing else of the rows. */
+/** Each path becomes a column of its own, so that the join holds no other data of the rows. */
 function sortKeys(sortBy: readonly SortBy[], params: Params): { columns: string; order: string } {
   const columns: string[] = []
   const keyOf = (path: string): FieldExpression => {

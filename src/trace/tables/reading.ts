@@ -7,7 +7,7 @@ import { type Page, pageOf } from '../query-language/page.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** Rows read at once while a table streams: bounds memory whatever the size of rows and tables. */
+/** Rows read at once while a table streams: bounds memory for rows and tables of any size. */
 const ROWS_PER_FETCH = 1000
 
 /** Every way tables are read. */
@@ -20,7 +20,10 @@ export function createTableReading({ traces }: { traces: TraceDb }) {
     return values
   }
 
-  /** First the places, then the values some hundred at a time. The places are small and need no stream of their own. */
+  /**
+   * First the positions, then the values some hundred at a time. The positions are small and need no stream of their
+   * own.
+   */
   async function* rowsIn(
     req: wire.TableQueryReq,
     page: Page,

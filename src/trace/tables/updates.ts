@@ -8,15 +8,15 @@ export interface StoredRow {
   val: string
 }
 
-/** The row that an update adds; none for one that takes a row out. */
+/** The row that an update adds; none for one that removes a row. */
 export function rowOf(update: TableUpdate): JsonText[] {
   if ('pop' in update) return []
   return ['append' in update ? update.append.row : update.insert.row]
 }
 
 /**
- * Applies one update to the list of row digests, in place; a row that it adds is the next of `added`, and goes to `rows`.
- * Returns the digest of the row it was about.
+ * Applies one update to the list of row digests, in place; a row that it adds is the next of `added`, and goes to
+ * `rows`. Returns the digest of the row that it changed.
  * @throws 400 for an index out of range.
  */
 export function applyUpdate(

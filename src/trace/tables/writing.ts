@@ -9,15 +9,15 @@ import * as queries from './queries.ts'
 import { applyUpdate, rowOf, type StoredRow } from './updates.ts'
 import type * as wire from './wire.ts'
 
-/** Characters of rows digested before other requests get their turn: some 10 ms. */
+/** Characters of rows digested before other requests run: some 10 ms. */
 const CHARS_PER_TURN = 128 * 1024
 
 /** Characters of rows inserted at once: the encoded form of all of a large table would double its memory. */
 const CHARS_PER_INSERT = 8 * 1024 * 1024
 
-/** Every way tables are made; the same table twice is one table. */
+/** All writes of tables; the same table twice is one table. */
 export function createTableWriting({ traces, projects }: { traces: TraceDb; projects: Projects }) {
-  /** Rows go first: a table that can be seen has all of its rows. */
+  /** Rows are written first: a visible table has all of its rows. */
   async function store(
     project_id: string,
     rowDigests: readonly string[],
@@ -43,7 +43,7 @@ export function createTableWriting({ traces, projects }: { traces: TraceDb; proj
       return { digest: await store(table.project_id, rowDigests, rows), row_digests: rowDigests }
     },
 
-    /** Wire: rows are not checked to exist, and an empty list is how clients ask whether this endpoint does. */
+    /** Wire: rows are not checked to exist; clients send an empty list to find out whether this endpoint exists. */
     async createFromDigests(req: wire.TableCreateFromDigestsReq) {
       checkExpectedDigest(req.expected_digest, tableDigest(req.row_digests))
       return { digest: await store(req.project_id, req.row_digests, []) }
@@ -62,7 +62,7 @@ export function createTableWriting({ traces, projects }: { traces: TraceDb; proj
   }
 }
 
-/** Digests cost some microseconds each; a large table must not keep everybody else waiting. */
+/** Digests cost some microseconds each; a large table must not block other requests. */
 async function digestedRows(rows: readonly JsonText[]): Promise<StoredRow[]> {
   const digested: StoredRow[] = []
   let charsLeft = CHARS_PER_TURN

@@ -1,6 +1,6 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { LATENCY_MS, NEVER } from '../calls/fields.ts'
-import { VISIBLE } from '../calls/selection.ts'
+import { LATENCY_MS } from '../calls/sql/derived.ts'
+import { MERGED_CALLS, NEVER, VISIBLE } from '../calls/sql/table.ts'
 import { type Page, pageSql } from '../query-language/page.ts'
 import { createParams } from '../query-language/params.ts'
 
@@ -17,7 +17,10 @@ export interface ThreadsPage extends Page {
   order: readonly string[]
 }
 
-/** Threads by their turns, which are the calls that are their own turn. Wire: a thread without an ended turn is none yet. */
+/**
+ * Threads by their turns, which are the calls whose turn id is their own. Wire: a thread without an ended turn is not
+ * listed yet.
+ */
 export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Query {
   const params = createParams()
   const where = [
@@ -35,7 +38,7 @@ export function selectThreads(selection: ThreadsSelection, page: ThreadsPage): Q
     sql: `SELECT thread_id, count() AS turn_count, min(started_at) AS start_time, max(ended_at) AS last_updated,
         argMin(id, (started_at, id)) AS first_turn_id, argMax(id, (ended_at, id)) AS last_turn_id,
         quantile(0.5)(${LATENCY_MS}) AS p50_turn_duration_ms, quantile(0.99)(${LATENCY_MS}) AS p99_turn_duration_ms
-      FROM calls FINAL WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING last_updated != ${NEVER}
+      FROM ${MERGED_CALLS} WHERE ${where.join(' AND ')} GROUP BY thread_id HAVING last_updated != ${NEVER}
       ORDER BY ${page.order.join(', ')} ${pageSql(page, params)}`,
     params: params.values,
   }

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
+import type { Query, TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
 import { dateTimeAt } from '../date-time.ts'
 import { pageOf } from '../query-language/page.ts'
@@ -13,15 +13,15 @@ const THREAD_CHARS = 300
 /** Wire: fields that threads can be sorted by; others are refused. */
 const SORT_FIELDS = wire.Thread.keyof().exclude(['first_turn_id', 'last_turn_id'])
 
-export type Threads = ReturnType<typeof createThreads>
+/** Threads: conversations, each made of the turns that name it. */
+export interface Threads {
+  /** @throws 400 and 422 for invalid requests */
+  streamQuery(req: wire.ThreadsQueryReq, context: CallContext): Promise<AsyncGenerator<wire.Thread>>
+}
 
-/** Threads: conversations, each of which is the turns that name it. */
-export function createThreads({ traces }: { traces: TraceDb }) {
+export function createThreads({ traces }: { traces: TraceDb }): Threads {
   return {
-    async streamQuery(
-      req: wire.ThreadsQueryReq,
-      { signal }: CallContext,
-    ): Promise<AsyncGenerator<wire.Thread>> {
+    async streamQuery(req, { signal }) {
       const selection = {
         project_id: req.project_id,
         thread_ids: req.filter?.thread_ids ?? [],
@@ -34,12 +34,8 @@ export function createThreads({ traces }: { traces: TraceDb }) {
   }
 }
 
-/** The query is over before the first is shown: none may stay open while a client reads. */
-async function* listed(
-  traces: TraceDb,
-  query: ReturnType<typeof queries.selectThreads>,
-  signal: AbortSignal,
-): AsyncGenerator<wire.Thread> {
+/** The query has ended before the first thread is sent: no query may stay open while a client reads. */
+async function* listed(traces: TraceDb, query: Query, signal: AbortSignal): AsyncGenerator<wire.Thread> {
   yield* await collectReply(traces.query<wire.Thread>(query, signal), () => THREAD_CHARS)
 }
 

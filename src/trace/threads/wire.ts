@@ -18,7 +18,7 @@ export const ThreadsQueryReq = z.object({
 })
 export type ThreadsQueryReq = z.output<typeof ThreadsQueryReq>
 
-/** What the turns of a thread were like; percentiles are of turns that have ended. */
+/** Statistics of the turns of a thread; percentiles are of turns that have ended. */
 export const Thread = z
   .object({
     thread_id: z.string(),

@@ -37,9 +37,9 @@ export function createEvaluations(deps: GroupDeps, ops: Ops) {
           },
           eval_attributes,
         )
-      // An attribute that is refused must not leave ops behind.
+      // A refused attribute must not leave ops behind.
       valueWith(METHODS)
-      // What an evaluation does is up to whoever runs it.
+      // The code of an evaluation is on the client that runs it.
       const sources = METHODS.map((method) => [
         `${object_id}.${method}`,
         placeholderSource(`${method}(*args, **kwargs)`),

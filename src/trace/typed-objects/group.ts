@@ -16,12 +16,12 @@ export interface GroupDeps {
   files: Files
 }
 
-/** Objects that are told apart by their kind or class. */
+/** Objects of one kind or class. */
 export interface Group<Shown> {
   /** For messages. */
   name: string
   filter: { is_op: boolean; base_object_classes?: string[]; latest_only?: boolean }
-  /** What a reply says of a version; anybody may have published it, so its fields may hold anything. */
+  /** The reply for a version; any client may have published it, so its fields may hold anything. */
   show(version: Stored, as: 'listed' | 'read'): Shown | Promise<Shown>
 }
 
@@ -33,10 +33,10 @@ export interface Stored extends Version {
   fields: Record<string, unknown>
 }
 
-/** A larger file is no source that a person has written. */
+/** A larger file is not source code written by a person. */
 const SOURCE_BYTES_MAX = 1024 * 1024
 
-/** Listing, reading and deleting the versions of a group; what is in another group is not there. */
+/** Lists, reads and deletes the versions of a group; versions of other groups are not found. */
 export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show }: Group<Shown>) {
   const classes = filter.base_object_classes
   const isOf = (version: { kind: string; base_object_class: string | null }): boolean =>
@@ -49,7 +49,7 @@ export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show 
       const values = await objects.readValues(projectId, page)
       const stored = page.flatMap((version, index) => {
         const value = values[index]
-        // One that was deleted meanwhile has none.
+        // A version that was deleted meanwhile has no value.
         return value == null ? [] : [storedOf(projectId, version, value)]
       })
       // One by one: each may have a file of source in memory.
@@ -72,14 +72,14 @@ export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show 
       return show(storedOf(project_id, obj, obj.val), 'read')
     },
 
-    /** Wire: without digests, every live version. @throws 404 unless all are there. */
+    /** Wire: without digests, every live version. @throws 404 unless all exist. */
     async delete({ object_id, digests, ...path }: DeleteReq): Promise<{ num_deleted: number }> {
       const req = { project_id: projectIdOf(path), object_id, digests }
       const { num_deleted } = await objects.deleteOf(req, isOf)
       return { num_deleted }
     },
 
-    /** Publishes a value; the same one again is the same version. */
+    /** Publishes a value; the same value again is the same version. */
     async publish(
       { project_id, object_id, val }: { project_id: string; object_id: string; val: JsonText },
       context: CallContext,
@@ -97,7 +97,7 @@ export function versionOf({ object_id, digest, version_index, created_at }: Stor
   return { object_id, digest, version_index, created_at }
 }
 
-/** The same, with what most classes have. Clients publish objects without a name. */
+/** The same, with fields that most classes have. Clients publish objects without a name. */
 export function namedOf(version: Stored) {
   const { name, description } = version.fields
   return {
@@ -116,12 +116,12 @@ export function objectRef(projectId: string, { object_id, digest }: { object_id:
   return `weave:///${projectId}/object/${object_id}:${digest}`
 }
 
-/** Keeps source code as a file, as clients do. */
+/** Stores source code as a file, as clients do. */
 export async function keepSource({ files }: GroupDeps, project_id: string, code: string): Promise<string> {
   return (await files.create({ project_id, file: sourceFile(code) })).digest
 }
 
-/** The source that a version's files name; undefined where it is not there. */
+/** The source in a version's files; undefined where it is missing. */
 export async function sourceOf(
   { files }: GroupDeps,
   { project_id, fields }: Stored,
@@ -135,7 +135,7 @@ export async function sourceOf(
   return bytes && Buffer.from(bytes).toString('utf8')
 }
 
-/** Text as it is; whatever else somebody has published there as JSON; undefined for nothing. */
+/** A text unchanged; any other published value as JSON; undefined for nothing. */
 export function textOf(value: unknown): string | undefined {
   if (value == null) return undefined
   return typeof value === 'string' ? value : JSON.stringify(value)

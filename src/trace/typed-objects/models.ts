@@ -14,7 +14,7 @@ export function createTypedModels(deps: GroupDeps) {
     ...ofClass('Model'),
     async show(version, as) {
       const source = await sourceOf(deps, version)
-      // Wire: only a list has room for models that clients published in a way of their own.
+      // Wire: only the list includes models that clients published in another form.
       if (source === undefined && as === 'read')
         throw invalidRequest(`Model ${version.object_id} has no source code`)
       const attributes = attributesIn(version.text, ['files'])
@@ -31,7 +31,7 @@ export function createTypedModels(deps: GroupDeps) {
       checkObjectId(object_id)
       const valueWith = (source: string) =>
         classValue('Model', { name, description, files: { [OP_SOURCE_FILE]: source } }, attributes)
-      // An attribute that is refused must not leave a file behind.
+      // A refused attribute must not leave a file behind.
       valueWith('')
       const val = valueWith(await keepSource(deps, project_id, req.source_code))
       const version = await publish({ project_id, object_id, val }, context)

@@ -29,7 +29,7 @@ export function createOps(deps: GroupDeps) {
       return publish({ project_id, object_id, val }, context)
     },
 
-    /** Publishes sources by the names of their ops, all or none where a name is refused; returns their digests. */
+    /** Publishes sources by the names of their ops: all, or none where a name is refused; returns their digests. */
     async publishAll(
       project_id: string,
       sources: Readonly<Record<string, string>>,

@@ -68,7 +68,7 @@ type Creation<Req extends z.ZodType, Res extends z.ZodType> = Pick<
   'body' | 'response' | 'handle'
 >
 
-/** The endpoints of one class, which differ in what is created and what is shown. */
+/** The endpoints of one class, which differ in what is created and shown. */
 function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends z.ZodType>(
   group: {
     list(req: wire.ListReq): Promise<AsyncIterable<z.input<Shown>>>

@@ -8,7 +8,7 @@ import { createGroup, type GroupDeps, namedOf, objectRef, ofClass, textOf } from
 import type { Ops } from './ops.ts'
 import type { ScorerCreateReq } from './wire.ts'
 
-/** An op that scores and one that sums up, under a name. */
+/** A score op and a summarize op, under a name. */
 export function createScorers(deps: GroupDeps, ops: Ops) {
   const { publish, ...group } = createGroup(deps, {
     ...ofClass('Scorer'),

@@ -8,7 +8,9 @@ import { createScorers } from './scorers.ts'
 
 export type TypedObjects = ReturnType<typeof createTypedObjects>
 
-/** Objects of the classes that clients know, made and read field by field; the same objects that others see as values. */
+/**
+ * Objects of the clients' classes, created and read field by field; other endpoints show the same objects as values.
+ */
 export function createTypedObjects(deps: GroupDeps & { tables: Pick<Tables, 'create'> }) {
   const ops = createOps(deps)
   return {

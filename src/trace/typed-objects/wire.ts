@@ -33,7 +33,7 @@ const Named = Version.extend({ name: z.string(), description: z.string().nullabl
 export const OpCreateReq = z.object({ name: z.string().nullish(), source_code: z.string().nullish() })
 export type OpCreateReq = ProjectPath & z.output<typeof OpCreateReq>
 export const OpCreateRes = Created
-/** Wire: `code` is empty where the source is not there. */
+/** Wire: `code` is empty where the source is missing. */
 export const Op = Version.extend({ code: z.string() }).meta({ id: 'Op' })
 
 export const DatasetCreateReq = z.object({

@@ -10,7 +10,7 @@ const FILE_URLS =
   'Files lie in the server itself, not at an address of their own: read them with /file/content'
 const RUNTIMES = 'Runtimes of others are not called: the models of this server are'
 
-/** Parts of the wire that this server does not do: an answer that says so is clearer than a missing page. */
+/** Parts of the wire that this server does not implement: a clear error is better than a 404. */
 export function unsupportedRoutes(): Route[] {
   return [
     refused('POST', '/agents/query', 'agents_query', AGENTS),

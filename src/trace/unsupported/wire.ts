@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Nothing is ever answered but an error. */
+/** The only reply is an error. */
 export const Nothing = z.never()
 
 export const RuntimePath = z.object({ entity: z.string(), project: z.string(), runtime_name: z.string() })

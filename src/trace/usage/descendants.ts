@@ -9,8 +9,8 @@ export interface UsedCall {
 
 /**
  * What each call used, with all of its descendants among the given calls, by call and model. It works from the leaves
- * up without recursion: traces may be deep. Calls that are each other's ancestors, which only a mistaken client makes,
- * stay as they are.
+ * up without recursion: traces may be deep. Calls that are each other's ancestors, which only a faulty client sends,
+ * are left unchanged.
  */
 export function withDescendants(calls: readonly UsedCall[]): Map<string, Map<string, ModelUsage>> {
   const byId = new Map(calls.map((call) => [call.id, call]))

@@ -6,12 +6,16 @@ import { usageIn } from '../costs/usage-costs.ts'
 import { type UsedCall, withDescendants } from './descendants.ts'
 import type * as wire from './wire.ts'
 
-export type TraceUsage = ReturnType<typeof createTraceUsage>
-
 type Selection = Omit<wire.TraceUsageReq, 'limit'> & { limit?: number }
 
-/** What calls used of models, together with everything that was called by them. */
-export function createTraceUsage({ calls }: { calls: Pick<Calls, 'list'> }) {
+/** The model usage of calls, with that of all calls below them. */
+export interface TraceUsage {
+  ofSelection(req: wire.TraceUsageReq, context: CallContext): Promise<wire.UsageRes>
+  /** Wire: whole traces are read, so unfinished calls are those of the traces; an unknown call used nothing. */
+  ofCalls(req: wire.CallsUsageReq, context: CallContext): Promise<wire.UsageRes>
+}
+
+export function createTraceUsage({ calls }: { calls: Pick<Calls, 'list'> }): TraceUsage {
   /** The selected calls' usage with that of their descendants among them. */
   async function usageOf(selection: Selection, context: CallContext) {
     const found: UsedCall[] = []
@@ -37,13 +41,12 @@ export function createTraceUsage({ calls }: { calls: Pick<Calls, 'list'> }) {
   }
 
   return {
-    async ofSelection(req: wire.TraceUsageReq, context: CallContext): Promise<wire.UsageRes> {
+    async ofSelection(req, context) {
       const { usage, unfinished } = await usageOf(req, context)
       return { call_usage: replyOf([...usage.keys()], usage), unfinished_call_ids: unfinished }
     },
 
-    /** Wire: whole traces are looked at, so unfinished calls are those of the traces; an unknown call used nothing. */
-    async ofCalls(req: wire.CallsUsageReq, context: CallContext): Promise<wire.UsageRes> {
+    async ofCalls(req, context) {
       const { call_ids, ...common } = req
       const trace_ids = call_ids.length === 0 ? [] : await tracesOf(req.project_id, call_ids, context)
       if (trace_ids.length === 0) return { call_usage: replyOf(call_ids, new Map()), unfinished_call_ids: [] }
@@ -66,7 +69,7 @@ const NO_COSTS = {
   cache_read_input_tokens_total_cost: 0,
   cache_creation_input_tokens_total_cost: 0,
 }
-/** What a client has written in this place itself has no price with a date. */
+/** A client's own value here has no price with a date. */
 const ModelCosts = z
   .object({
     effective_date: z.string(),
@@ -85,7 +88,7 @@ const UNTOLD_COSTS = {
   cache_creation_input_tokens_total_cost: null,
 }
 
-/** Wire: models of which nothing was used are left out, and a missing total is what was said and answered. */
+/** Wire: models of which nothing was used are left out, and a missing total is the sum of input and output. */
 function usageByModel(summary: string, includeCosts: boolean): Map<string, wire.ModelUsage> {
   const costs = includeCosts ? costsIn(summary) : undefined
   const all = [...usageIn(summary)].map(([model, counts]): [string, wire.ModelUsage] => {

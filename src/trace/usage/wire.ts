@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { CallsFilter } from '../calls/wire.ts'
 import { Query } from '../query-language/wire.ts'
 
-/** Wire: this many calls are looked at where nothing else is said. */
+/** Wire: calls that are read by default. */
 const LIMIT_DEFAULT = 10_000
 
-/** All calls that are looked at are in memory together. */
+/** All calls that are read are in memory together. */
 const LIMIT_MAX = 200_000
 
 const common = {

@@ -1,6 +1,6 @@
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 
-/** Points an alias at a version, away from where it pointed. */
+/** Points an alias at a version, away from its previous one. */
 export async function putAlias(
   tx: ControlTx,
   row: { collection_id: string; alias: string; artifact_id: string },

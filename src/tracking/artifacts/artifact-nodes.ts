@@ -14,7 +14,7 @@ export function typeNode(of: { entity: string; project: string; name: string }) 
   return { of, id: globalId('ArtifactType', `${of.entity}/${of.project}/${of.name}`), name: of.name }
 }
 
-/** A collection, whole or as a version knows it. */
+/** A collection, complete or as a version refers to it. */
 export function collectionNode(row: CollectionRef) {
   const { id, kind, type, entity, project, name } = row
   return {
@@ -75,7 +75,7 @@ export function aliasNode(collection: CollectionNode, alias: string) {
   }
 }
 
-/** A file; its URLs are good for whoever has them. */
+/** A file; its URLs work without a key. */
 export function fileNode(file: FileRow, url: string) {
   return {
     id: globalId('ArtifactFile', `${file.artifact_id}:${file.name}`),

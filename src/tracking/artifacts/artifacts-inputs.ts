@@ -1,4 +1,4 @@
-/** The inputs of mutations, as `artifacts-types.ts` declares them, without what is not looked at. */
+/** The inputs of mutations, as `artifacts-types.ts` declares them, without ignored members. */
 
 interface Tag {
   tagName: string
@@ -76,7 +76,7 @@ export interface UnlinkArtifact {
   artifactPortfolioID: string
 }
 
-/** What a collection is called and described by; what is not there stays as it is. */
+/** The name and description of a collection; absent members stay unchanged. */
 export interface CollectionChange {
   name?: string | null
   description?: string | null

@@ -9,7 +9,7 @@ import type * as inputs from './artifacts-inputs.ts'
 import { LATEST } from './names.ts'
 import type { Artifacts } from './service.ts'
 
-/** What W&B clients change. */
+/** Changes that W&B clients make. */
 export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
   async function payload(id: string) {
     const row = await artifacts.version(id)
@@ -58,7 +58,7 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
       return { success: true }
     },
 
-    /** Wire: clients take away `latest` like any other alias; here it belongs to the newest version by itself. */
+    /** Wire: clients remove `latest` like any other alias; here it always belongs to the newest version. */
     async deleteAliases(_: unknown, { input }: { input: inputs.Aliases }) {
       const id = plainId('Artifact', input.artifactID)
       for (const gone of input.aliases) {
@@ -99,7 +99,7 @@ function uploadMutations(
       return payload(id)
     },
 
-    /** Wire: asked twice, before the files are uploaded without a digest and afterwards with the real one. */
+    /** Wire: called twice, first without a digest before the files are uploaded, then with the real one. */
     async createArtifactManifest(
       _: unknown,
       { input }: { input: inputs.CreateManifest },
@@ -163,7 +163,7 @@ function namesOf(tags: readonly { tagName: string }[] | null | undefined): strin
 
 const Metadata = z.record(z.string(), z.unknown())
 
-/** @throws 400 for what is no JSON object. */
+/** @throws 400 for anything but a JSON object. */
 function metadataText(text: string): string {
   try {
     Metadata.parse(JSON.parse(text))

@@ -16,7 +16,7 @@ import { type Member, ownMember } from './members.ts'
 import { splitReference } from './names.ts'
 import type { Artifacts } from './service.ts'
 
-/** What W&B clients do with artifacts. */
+/** GraphQL fields and mutations of artifacts. */
 export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
   return {
     types: ARTIFACT_TYPES + COLLECTION_TYPES,
@@ -30,7 +30,7 @@ export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
           const row = await artifacts.collectionById(plainId('ArtifactCollection', id))
           return row === undefined ? null : nodes.collectionNode(row)
         },
-        /** Wire: clients ask which version another one became that a file of theirs refers to. */
+        /** Wire: clients ask for the version that a file's reference to another version was replaced with. */
         clientIDMapping: () => {
           throw invalidRequest('References to other artifacts are not supported, only files')
         },
@@ -62,12 +62,14 @@ export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
   }
 }
 
-/** The fields of a version that are not in its row. */
+/** Fields of a version that are not in its row. */
 function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
   return {
     size: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).bytes,
     fileCount: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).count,
-    /** Wire: `v3` is an alias in a portfolio too, by which clients find the number of a version that they list there. */
+    /**
+     * Wire: `v3` is an alias in a portfolio too, from which clients take the number of a version that they list there.
+     */
     async aliases({ row }: nodes.VersionNode) {
       const found = await aliasesIn(artifacts, ownMember(row))
       for (const link of await artifacts.links(row.id)) {

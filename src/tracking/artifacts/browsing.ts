@@ -1,6 +1,6 @@
 import { conflict, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { anyAliasOf, pageAliases } from './alias-queries.ts'
 import * as collections from './collection-queries.ts'
@@ -19,7 +19,7 @@ import * as queries from './queries.ts'
 type Project = { entity: string; project: string }
 type Page = { after: string; limit: number }
 
-/** What W&B clients look at: types, collections, versions and files, page by page. */
+/** Lists for W&B clients: types, collections, versions and files, page by page. */
 export function createBrowsing({ control, signedUrls }: { control: ControlDb; signedUrls: SignedUrls }) {
   return {
     types: (project: Project): Promise<{ name: string; created_at: string }[]> =>
@@ -40,7 +40,10 @@ export function createBrowsing({ control, signedUrls }: { control: ControlDb; si
     newest: (collectionId: string): Promise<queries.VersionRow | undefined> =>
       queries.newestVersion(control, collectionId),
 
-    /** What a collection has, one page; the cursor of a member goes into `after`. Portfolios have committed versions. */
+    /**
+     * The members of a collection, one page; the cursor of a member goes into `after`. Portfolios have committed
+     * versions.
+     */
     async members(
       of: CollectionRef,
       state: queries.VersionsFilter['state'],
@@ -91,7 +94,7 @@ export function createBrowsing({ control, signedUrls }: { control: ControlDb; si
     manifestUrl: (method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string> =>
       signedUrls.make({ method, kind: 'artifact-manifests', id, name: '' }, context),
 
-    /** @throws 404, 409 for a version that somebody has given an alias. */
+    /** @throws 404, 409 for a version that has an alias. */
     async checkUnnamed(id: string): Promise<void> {
       const row = await queries.findVersion(control, id)
       if (row === undefined) throw notFound('artifact version', id)

@@ -7,7 +7,7 @@ import * as nodes from './artifact-nodes.ts'
 import type { Artifacts } from './service.ts'
 import { tagsOf } from './versions.ts'
 
-/** The way from a project to the versions of an artifact: types and collections. */
+/** The fields from a project to the versions of an artifact: types and collections. */
 export function collectionFields(
   artifacts: Artifacts,
 ): Record<'Project' | 'ArtifactType' | 'ArtifactSequence' | 'ArtifactPortfolio', Record<string, Resolver>> {
@@ -119,7 +119,7 @@ interface ListArguments extends PageArguments {
 
 const Filters = z.strictObject({ state: z.enum(['PENDING', 'COMMITTED', 'DELETED']).optional() })
 
-/** Wire: clients ask for committed versions, in the language of MongoDB. @throws 400 for any other condition. */
+/** Wire: clients ask for committed versions, in MongoDB's query language. @throws 400 for any other condition. */
 function stateIn(filters: string | null | undefined): z.output<typeof Filters>['state'] {
   const parsed = Filters.safeParse(json(filters ?? '{}'))
   if (!parsed.success) throw invalidRequest('Versions can be filtered by their state only', 'filters')

@@ -6,7 +6,7 @@ import type * as inputs from './artifacts-inputs.ts'
 import type { CollectionName } from './collection-queries.ts'
 import type { Artifacts } from './service.ts'
 
-/** What W&B clients change of collections, and of what portfolios have. */
+/** Changes of collections and of the members of portfolios. */
 export function collectionMutations(artifacts: Artifacts): Record<string, Resolver> {
   async function payload(id: string) {
     const row = await artifacts.collectionById(id)
@@ -93,7 +93,7 @@ function nameIn(input: inputs.CollectionTags): CollectionName {
   return { entity: input.entityName, project: input.projectName, name: input.artifactCollectionName }
 }
 
-/** Wire: clients send the name also where only the description changes, and null for a description that is taken away. */
+/** Wire: clients send the name also where only the description changes, and null to remove a description. */
 function changeIn({ name, description }: inputs.CollectionChange) {
   return { name: name ?? undefined, description }
 }

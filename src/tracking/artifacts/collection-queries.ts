@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ArtifactCollectionsTable } from '../../stores/control-db/artifact-tables.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 
 export type CollectionRow = Selectable<ArtifactCollectionsTable>
 
@@ -94,7 +94,7 @@ export async function updateCollection(
   await tx.updateTable('artifact_collections').set(values).where('id', '=', id).execute()
 }
 
-/** Forgets a collection, its aliases and links, and the rows of its versions; the bytes are the caller's to release. */
+/** Deletes a collection, its aliases and links, and the rows of its versions; the caller releases the bytes. */
 export async function deleteCollection(tx: ControlTx, id: string): Promise<void> {
   const versions = tx.selectFrom('artifact_versions').select('id').where('collection_id', '=', id)
   await tx.deleteFrom('artifact_files').where('artifact_id', 'in', versions).execute()

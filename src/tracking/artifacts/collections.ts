@@ -1,6 +1,6 @@
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { anyAliasInto } from './alias-queries.ts'
 import * as queries from './collection-queries.ts'
@@ -15,11 +15,11 @@ const TAGS_MAX = 100
 export interface CollectionsDeps {
   control: ControlDb
   contents: Contents
-  /** Whether versions of this type are something else too, such as checkpoints of a model. */
+  /** Whether versions of this type are also something else, such as checkpoints of a model. */
   isWatched: (type: string) => boolean
 }
 
-/** What describes a collection, and its end. */
+/** Changes and deletes collections. */
 export function createCollections({ control, contents, isWatched }: CollectionsDeps) {
   async function existing(tx: ControlTx, id: string, kind: queries.CollectionRow['kind']) {
     const row = await queries.findCollectionById(tx, id)
@@ -62,7 +62,7 @@ export function createCollections({ control, contents, isWatched }: CollectionsD
       })
     },
 
-    /** Gives a sequence another type. @throws 400 for a bad type, 404, 409 where versions are linked or watched. */
+    /** Gives a sequence another type. @throws 400 for a bad type, 404, 409 where versions are linked or have a hook. */
     moveSequence(id: string, type: string): Promise<void> {
       return control.transaction().execute(async (tx) => {
         const row = await existing(tx, id, 'sequence')
@@ -110,7 +110,7 @@ export function createCollections({ control, contents, isWatched }: CollectionsD
         await markDeleted(tx, ids, nowIso())
         return { row, ids }
       })
-      // The rows go last: after a crash before that, deleting the collection again releases what is left.
+      // Rows are deleted last: after a crash before that, deleting the collection again releases the remaining bytes.
       await contents.release(ids.flatMap((version) => [ownerOf(version), manifestOwnerOf(version)]))
       await control.transaction().execute(async (tx) => {
         // A client may have logged the next version meanwhile.

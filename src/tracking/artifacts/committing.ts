@@ -1,33 +1,32 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { artifactDigest, type ManifestEntry, parseManifest } from './manifest.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
 import { makeCommitted, manifestOwnerOf, ownerOf } from './writing.ts'
 
-/** Runs inside the transaction that commits a version a client made; what it throws keeps the version uncommitted. */
+/** Runs inside the transaction that commits a client's version; an error leaves the version uncommitted. */
 export type CommitHook = (version: ArtifactVersion, tx: ControlTx) => Promise<void>
 
 export interface CommittingDeps {
   control: ControlDb
   contents: Contents
-  /** The hooks by the type of the artifacts they are for. */
+  /** The hooks by type of artifact. */
   hooks: ReadonlyMap<string, CommitHook>
 }
 
-/** Turns what a client has uploaded into a version. */
+/** Commits what a client has uploaded as a version. */
 export function createCommitting({ control, contents, hooks }: CommittingDeps) {
   async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[]> {
-    const path = row.manifest_digest === null ? undefined : await contents.localPath(row.manifest_digest)
-    if (path === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')
-    return parseManifest(await readFile(path, 'utf8'))
+    const bytes = row.manifest_digest === null ? undefined : await contents.read(row.manifest_digest)
+    if (bytes === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')
+    return parseManifest(bytes.toString('utf8'))
   }
 
   /**
-   * Commits a pending version; one that is committed already stays as it is, because clients try again.
+   * Commits a pending version; one that is committed already stays as it is, because clients retry.
    * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
    */
   async function commit(id: string): Promise<void> {

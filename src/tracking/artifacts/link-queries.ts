@@ -1,20 +1,20 @@
 import type { Selectable } from 'kysely'
 import type { ArtifactLinksTable } from '../../stores/control-db/artifact-tables.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
 import { type VersionRow, versions } from './queries.ts'
 
-/** A version as a portfolio has it. */
+/** A version as a member of a portfolio. */
 export type LinkedRow = VersionRow & { link_id: string; link_version: number; linked_at: string }
 
-/** A portfolio that has a version. */
+/** A portfolio with a version. */
 export type LinkingRow = CollectionRow & { link_version: number; linked_at: string }
 
 export async function insertLink(tx: ControlTx, row: Selectable<ArtifactLinksTable>): Promise<void> {
   await tx.insertInto('artifact_links').values(row).execute()
 }
 
-/** Takes a version out of a portfolio, with the aliases it has there. */
+/** Removes a version from a portfolio, with its aliases there. */
 export async function deleteLink(
   tx: ControlTx,
   link: { collection_id: string; artifact_id: string },
@@ -74,7 +74,7 @@ export function findLinked(
   return linked(db, collectionId).where('version.id', '=', artifactId).executeTakeFirst()
 }
 
-/** What a portfolio has, one page. Ids of links grow with time. */
+/** The members of a portfolio, one page. Ids of links grow with time. */
 export function listLinked(
   db: ControlTx,
   collectionId: string,

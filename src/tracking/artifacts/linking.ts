@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import * as collections from './collection-queries.ts'
 import * as links from './link-queries.ts'
@@ -12,11 +12,11 @@ import { addAliases, ensureCollection } from './writing.ts'
 /** Portfolios that a version is shown in. Wire: clients say that they show 500. */
 const PORTFOLIOS_SHOWN_MAX = 500
 
-/** A portfolio is a collection of versions of other collections, under numbers and aliases of its own. */
+/** A portfolio is a collection of versions of other collections, with numbers and aliases of its own. */
 export function createLinking({ control, projects }: { control: ControlDb; projects: Projects }) {
   return {
     /**
-     * Puts a version into a portfolio, which is made where there is none; the same link again is the same one.
+     * Adds a version to a portfolio, which is created where it does not exist; repeating a link changes nothing.
      * @throws 404 for a version that is not committed, 409 where the name belongs to a sequence or to another type.
      */
     async link(id: string, target: collections.CollectionName, aliases: readonly string[]): Promise<Member> {
@@ -41,7 +41,7 @@ export function createLinking({ control, projects }: { control: ControlDb; proje
       })
     },
 
-    /** Takes a version out of a portfolio; one that is not there is no error. @throws 404, 409 for a sequence. */
+    /** Removes a version from a portfolio; an absent one is no error. @throws 404, 409 for a sequence. */
     async unlink(id: string, portfolioId: string): Promise<void> {
       const portfolio = await collections.findCollectionById(control, portfolioId)
       if (portfolio === undefined) throw notFound('artifact collection', portfolioId)
@@ -55,7 +55,7 @@ export function createLinking({ control, projects }: { control: ControlDb; proje
         .execute((tx) => links.deleteLink(tx, { collection_id: portfolioId, artifact_id: id }))
     },
 
-    /** A version in each portfolio that has it. */
+    /** A version in each of its portfolios. */
     async links(id: string): Promise<Member[]> {
       const version = await findVersion(control, id)
       if (version === undefined) return []

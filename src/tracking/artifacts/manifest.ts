@@ -11,7 +11,7 @@ export interface ManifestEntry {
   name: string
   md5: string
   size: number
-  /** The version whose upload brought the bytes, where it was an earlier one. */
+  /** The version that the bytes were uploaded for, where it was an earlier one. */
   birthArtifactId: string | undefined
 }
 
@@ -47,7 +47,7 @@ export function parseManifest(text: string): ManifestEntry[] {
   })
 }
 
-/** The manifest as clients download it. Wire: a new draft of the version sends its entries back as they are here. */
+/** The manifest as clients download it. Wire: a new draft of the version returns its entries unchanged. */
 export function writeManifest(
   id: string,
   files: readonly { name: string; md5: string; size: number }[],

@@ -1,20 +1,20 @@
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import { aliasesIn } from './alias-queries.ts'
 import type { CollectionName, CollectionRow } from './collection-queries.ts'
 import * as links from './link-queries.ts'
 import { LATEST, versionOf } from './names.ts'
 import * as queries from './queries.ts'
 
-/** What is needed to know of a collection in order to look into it. */
+/** The columns of a collection that members need. */
 export type CollectionRef = Pick<CollectionRow, 'id' | 'kind' | 'type'> & CollectionName
 
-/** A version as one of its collections has it: its own sequence, or a portfolio that it is linked to. */
+/** A version as a member of a collection: its own sequence, or a portfolio that it is linked to. */
 export interface Member {
   collection: CollectionRef
   version: queries.VersionRow
   /** Its number in the collection; null while it is pending. */
   number: number | null
-  /** When the collection got it. */
+  /** When it became a member. */
   since: string
 }
 
@@ -29,7 +29,7 @@ export function linkedMember(collection: CollectionRef, row: links.LinkedRow): M
   return { collection, version: row, number: row.link_version, since: row.linked_at }
 }
 
-/** A committed version by what a collection calls it: `latest`, `v3` or an alias. */
+/** A committed version by a name in its collection: `latest`, `v3` or an alias. */
 export async function memberOf(
   db: ControlTx,
   collection: CollectionRef,
@@ -43,7 +43,7 @@ export async function memberOf(
   return version && ownMember(version)
 }
 
-/** The aliases that a version has in a collection, `latest` first where it is that. */
+/** The aliases of a version in a collection, with `latest` first where it applies. */
 export async function memberAliases(db: ControlTx, { collection, version }: Member): Promise<string[]> {
   const stored = await aliasesIn(db, { collection_id: collection.id, artifact_id: version.id })
   const newest = await memberOf(db, collection, LATEST)

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../errors.ts'
 /** Wire: names, types and aliases of the hosted service stay below this. */
 const NAME_CHARS_MAX = 128
 
-/** The alias that nobody sets: the highest version that is not deleted. */
+/** The computed alias: the highest version that is not deleted. */
 export const LATEST = 'latest'
 
 /** Checks a collection's name or type. @throws 400. Wire: slashes and colons separate names from each other. */
@@ -16,7 +16,7 @@ export function checkName(what: string, name: string): string {
   return name
 }
 
-/** Checks aliases and leaves out what is not stored. @throws 400 for what would read as a version. */
+/** Checks aliases and leaves out those that are not stored. @throws 400 for a name that reads as a version. */
 export function storedAliases(aliases: readonly string[]): string[] {
   const wanted = new Set(aliases.filter((alias) => alias !== LATEST))
   for (const alias of wanted) {
@@ -27,13 +27,13 @@ export function storedAliases(aliases: readonly string[]): string[] {
   return [...wanted]
 }
 
-/** The number of `v3`; undefined for what is no version. */
+/** The number of `v3`; undefined for other texts. */
 export function versionOf(alias: string): number | undefined {
   const [, digits] = /^v(\d{1,15})$/.exec(alias) ?? []
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Splits `name:alias`; without an alias the latest is meant. */
+/** Splits `name:alias`; without an alias, the alias is `latest`. */
 export function splitReference(reference: string): { name: string; alias: string } {
   const colon = reference.indexOf(':')
   if (colon < 0) return { name: reference, alias: LATEST }

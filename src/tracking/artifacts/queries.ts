@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
 
 export type FileRow = Selectable<ArtifactFilesTable>
@@ -82,7 +82,7 @@ export interface VersionsFilter {
   state?: 'PENDING' | 'COMMITTED' | 'DELETED' | undefined
 }
 
-/** Versions, newest first unless told otherwise, one page. Ids grow with time. */
+/** Versions, newest first by default, one page. Ids grow with time. */
 export function listVersions(
   db: ControlTx,
   filter: VersionsFilter,
@@ -111,7 +111,7 @@ function matching(query: ReturnType<typeof versions>, filter: VersionsFilter): R
   return narrowed
 }
 
-/** Committed versions that a run logged or took. */
+/** Committed versions that a run logged or used. */
 export function listRunVersions(
   db: ControlTx,
   wanted: { run_id: string; role: 'output' | 'input'; after: string; limit: number },
@@ -153,7 +153,7 @@ export async function pendingBefore(db: ControlTx, time: string): Promise<string
   return rows.map((row) => row.id)
 }
 
-/** Marks as deleted, with the aliases and the links gone. */
+/** Marks versions as deleted and removes their aliases and links. */
 export async function markDeleted(tx: ControlTx, ids: readonly string[], at: string): Promise<void> {
   for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
     const some = ids.slice(start, start + ROWS_PER_STATEMENT)
@@ -168,7 +168,7 @@ export async function markDeleted(tx: ControlTx, ids: readonly string[], at: str
   }
 }
 
-/** Writes files, over those of the same name. */
+/** Writes files, replacing those of the same name. */
 export async function putFiles(tx: ControlTx, files: readonly FileRow[]): Promise<void> {
   for (let start = 0; start < files.length; start += ROWS_PER_STATEMENT) {
     await tx

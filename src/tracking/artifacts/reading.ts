@@ -1,9 +1,9 @@
 import { plainId } from '../../accounts/graphql/global-id.ts'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { sendFile } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { type CollectionName, findCollection } from './collection-queries.ts'
@@ -24,7 +24,7 @@ export interface ReadingDeps {
   signedUrls: SignedUrls
 }
 
-/** What others see of versions. */
+/** Reads versions. */
 export function createReading({ control, contents, signedUrls }: ReadingDeps) {
   async function member(wanted: Wanted): Promise<Member | undefined> {
     const collection = await findCollection(control, wanted)
@@ -40,28 +40,30 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
   ): Promise<RawReply> {
     const version = await queries.findVersion(control, wanted.id)
     const digest = version?.state === 'COMMITTED' ? file?.digest : undefined
-    const path = digest == null ? undefined : await contents.localPath(digest)
-    if (file === undefined || path === undefined) throw notFound('artifact file', wanted.name)
-    return sendFile({ path, size: file.size, range: context.header('range') })
+    const range = context.header('range')
+    const reply =
+      digest == null ? undefined : await sendFile(contents, { digest, size: file?.size ?? 0, range })
+    if (reply === undefined) throw notFound('artifact file', wanted.name)
+    return reply
   }
 
   return {
-    /** What a reference means: a version of a sequence, or one that a portfolio has. */
+    /** Resolves a reference: a version of a sequence, or one in a portfolio. */
     member,
 
-    /** A committed version that is not deleted; undefined when nothing has that name. */
+    /** A committed version that is not deleted; undefined when the name is unknown. */
     async resolve(wanted: Wanted): Promise<ArtifactVersion | undefined> {
       const found = await member(wanted)
       const [version] = found === undefined ? [] : await loadVersions(control, [found.version])
       return version
     },
 
-    /** Sends a file to whoever has a key. @throws 404. */
+    /** Sends a file to a caller with a key. @throws 404. */
     async file({ artifact_id: id, name }: { artifact_id: string; name: string }, context: CallContext) {
       return send({ id, name }, await queries.findFile(control, id, name), context)
     },
 
-    /** Sends a file that a version has under this MD5. @throws 404. */
+    /** Sends a file of a version by its MD5. @throws 404. */
     async fileByMd5(
       req: { birth_artifact_id: string; md5_hex: string; name: string },
       context: CallContext,
@@ -71,14 +73,14 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
       return send({ id, name: req.name }, await queries.findFileByMd5(control, id, md5), context)
     },
 
-    /** Sends a file to whoever has its URL. @throws 403, 404. */
+    /** Sends a file for its signed URL. @throws 403, 404. */
     async signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext) {
       const { artifact_id: id, name } = req
       await signedUrls.check({ method: 'GET', kind: 'artifact-files', id, name }, req)
       return send({ id, name }, await queries.findFile(control, id, name), context)
     },
 
-    /** Sends a version's manifest to whoever has its URL. @throws 403, 404. */
+    /** Sends a version's manifest for its signed URL. @throws 403, 404. */
     async signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {
       const grant = { method: 'GET', kind: 'artifact-manifests', id: req.artifact_id, name: '' } as const
       await signedUrls.check(grant, req)

@@ -1,8 +1,8 @@
 import type { Projects } from '../../accounts/projects.ts'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { createBrowsing } from './browsing.ts'
@@ -16,7 +16,7 @@ import { loadAliases, metadataOf } from './versions.ts'
 import type { ArtifactsListQuery } from './wire.ts'
 import { createWriting } from './writing.ts'
 
-/** Files that a listing names of each version; versions of some hundred thousand files exist. */
+/** Files listed for each version; some versions have hundreds of thousands. */
 const FILES_SHOWN_MAX = 1_000
 
 export type Artifacts = ReturnType<typeof createArtifacts>
@@ -45,9 +45,9 @@ export function createArtifacts(deps: ArtifactsDeps) {
     ...uploads,
 
     /**
-     * Has a hook see every version of a type that a client commits, before it is committed. A ClientError it throws is
-     * what the client hears, and the version stays uncommitted. Versions of such a type are always versions of their
-     * own, also when they have the files of the one before.
+     * Adds a hook for every version of a type that a client commits, called before the commit. A ClientError it throws
+     * is the client's reply, and the version stays uncommitted. Every commit of such a type makes a new version, even
+     * with the files of the previous one.
      */
     onCommit(type: string, hook: CommitHook): void {
       hooks.set(type, hook)
@@ -61,7 +61,7 @@ export function createArtifacts(deps: ArtifactsDeps) {
       return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
     },
 
-    /** Removes what was given up or broken off; for the start of the server. */
+    /** Removes abandoned uploads; called when the server starts. */
     async cleanUp(): Promise<void> {
       await writing.removeVersions(await uploads.abandoned())
       await releaseUnfinished(deps)

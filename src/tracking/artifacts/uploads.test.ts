@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createProjects } from '../../accounts/projects.ts'
-import { createContents } from '../../contents.ts'
+import { createContents } from '../../contents/service.ts'
 import { invalidRequest } from '../../errors.ts'
 import { useTestServer } from '../../testing.ts'
 import { createSignedUrls } from '../signed-urls.ts'
@@ -241,9 +241,9 @@ describe('createArtifacts', () => {
     )
     await contents.release(['checkpoint:x'])
     const digest = (await artifacts.resolve({ ...named, alias: 'v0' }))?.files[0]?.digest ?? ''
-    expect(await contents.localPath(digest)).toBeDefined()
+    expect(await contents.read(digest)).toBeDefined()
     for (let times = 0; times < 2; times++) await artifacts.removeVersions([first.id])
-    expect(await contents.localPath(digest)).toBeUndefined()
+    expect(await contents.read(digest)).toBeUndefined()
     expect(await artifacts.resolve({ ...named, alias: 'step1' })).toBeUndefined()
     await expect(artifacts.setAlias({ id: first.id, alias: 'x' })).rejects.toThrow('not found')
   })

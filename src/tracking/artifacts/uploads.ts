@@ -1,23 +1,23 @@
 import type { Projects } from '../../accounts/projects.ts'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
 import * as queries from './queries.ts'
 import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writing.ts'
 
-/** One file of an artifact: a merged model of 14 billion parameters in half precision has 28 GB. */
+/** One file of an artifact: a merged model of 14 billion parameters in half precision takes 28 GB. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
 
 /** Files that one request announces. Wire: clients announce 10,000 at once at most. */
 const ANNOUNCED_MAX = 10_000
 
-/** Uploads that nobody committed for this long were given up. */
+/** Uploads that were not committed for this long are abandoned. */
 const PENDING_MS_MAX = 24 * 3600 * 1000
 
-/** What a client says of a version before it uploads anything. */
+/** A client's description of a version before any upload. */
 export interface Draft {
   entity: string
   project: string
@@ -38,11 +38,11 @@ export interface UploadsDeps {
   contents: Contents
   projects: Projects
   signedUrls: SignedUrls
-  /** Whether versions of this type become something else too, which each of them then has to. */
+  /** Whether versions of this type are also something else, so that each commit must make a new one. */
   isWatched: (type: string) => boolean
 }
 
-/** Versions as clients bring them: first a draft, then its files, then its manifest; committing.ts does the rest. */
+/** Uploads of versions by clients: first a draft, then its files, then its manifest; committing.ts does the rest. */
 export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps) {
   async function pending(id: string, db: ControlTx = control): Promise<queries.VersionRow> {
     const row = await queries.findVersion(db, id)
@@ -53,7 +53,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
 
   return {
     /**
-     * Opens a version. Wire: a version with the digest of the newest one is that one, and gets the aliases.
+     * Opens a version. Wire: a version with the digest of the newest one is the same version, and gets the aliases.
      * @throws 409 when the collection has another type.
      */
     async create(draft: Draft): Promise<string> {
@@ -80,7 +80,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       })
     },
 
-    /** Expects files under their MD5s; what has come already under the same MD5 stays. */
+    /** Announces files with their MD5s; files that were uploaded with the same MD5 stay. */
     async announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void> {
       if (files.length > ANNOUNCED_MAX) throw tooLarge(`Announce ${ANNOUNCED_MAX} files at once at most`)
       await pending(id)
@@ -92,13 +92,13 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       )
     },
 
-    /** Expects a manifest under its MD5; an empty one is not known yet. */
+    /** Announces a manifest with its MD5; an empty one is not known yet. */
     async announceManifest(id: string, md5: string): Promise<void> {
       await pending(id)
       if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
     },
 
-    /** Takes the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
+    /** Stores the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
     async receiveFile(
       req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
     ) {
@@ -116,7 +116,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       return {}
     },
 
-    /** Takes the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
+    /** Stores the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
     async receiveManifest(req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature) {
       const { artifact_id: id } = req
       await signedUrls.check({ method: 'PUT', kind: 'artifact-manifests', id, name: '' }, req)
@@ -131,7 +131,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       return {}
     },
 
-    /** The pending versions that were given up. */
+    /** The abandoned pending versions. */
     abandoned: (): Promise<string[]> =>
       queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
   }

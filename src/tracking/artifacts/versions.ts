@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import { listAliases, newestAmong } from './alias-queries.ts'
 import { LATEST } from './names.ts'
 import { type FileRow, listFiles, type VersionRow } from './queries.ts'
@@ -22,7 +22,7 @@ export interface ArtifactVersion {
   name: string
   type: string
   version: number
-  /** With `latest` where it is that. */
+  /** Includes `latest` where it applies. */
   aliases: string[]
   metadata: Record<string, unknown>
   files: ArtifactFile[]
@@ -50,7 +50,7 @@ export async function loadVersions(db: ControlTx, rows: readonly VersionRow[]): 
   }))
 }
 
-/** The aliases of versions in their sequences, `latest` first where a version is that. */
+/** The aliases of versions in their sequences, with `latest` first where it applies. */
 export async function loadAliases(db: ControlTx, ids: readonly string[]): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return found
@@ -68,7 +68,7 @@ export function tagsOf(row: { tags: string }): string[] {
   return z.array(z.string()).parse(JSON.parse(row.tags))
 }
 
-/** A file without bytes is one that was announced and never came. */
+/** A file without bytes was announced and never uploaded. */
 function uploaded({ name, digest, md5, size }: FileRow): ArtifactFile[] {
   return digest === null ? [] : [{ name, digest, md5, size }]
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** What a signed URL carries in its query. */
+/** Query parameters of a signed URL. */
 export const SignedQuery = z.object({ expires: z.int(), signature: z.string() })
 
 export const ArtifactPath = z.object({ artifact_id: z.string() })
 export const FilePath = z.object({ artifact_id: z.string(), name: z.string() })
 export const SignedFileQuery = SignedQuery.extend({ name: z.string() })
 
-/** Wire: where a client looks for a file whose URL it has not asked for: the version that brought it, and its MD5. */
+/** Wire: where a client finds a file without a signed URL: the version that it was uploaded for, and its MD5. */
 export const LayoutPath = z.object({
   region: z.string(),
   entity: z.string(),

@@ -1,7 +1,7 @@
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import * as aliasQueries from './alias-queries.ts'
 import {
@@ -18,33 +18,33 @@ import { checkName, LATEST, storedAliases } from './names.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, loadAliases } from './versions.ts'
 
-/** What the server itself makes a version of. */
+/** A version made by the server itself. */
 export interface Publication {
   entity: string
   /** A project that exists. */
   project: string
   name: string
   type: string
-  /** `latest` is not needed: the newest version always is. */
+  /** Without `latest`, which is always the newest version. */
   aliases: readonly string[]
   metadata: Record<string, unknown>
-  /** Contents that somebody owns; the version becomes one more owner. */
+  /** Contents that have an owner; the version becomes one more. */
   files: readonly ArtifactFile[]
   created_by: string
   description?: string
 }
 
-/** Who owns the files of a version. */
+/** The owner of the files of a version. */
 export function ownerOf(id: string): string {
   return `artifact:${id}`
 }
 
-/** Who owns the manifest that a client uploads, until the version is committed. */
+/** The owner of the manifest that a client uploads, until the version is committed. */
 export function manifestOwnerOf(id: string): string {
   return `artifact-manifest:${id}`
 }
 
-/** What changes versions that are there, and what the server adds of its own. */
+/** Changes of existing versions, and versions that the server adds. */
 export function createWriting({ control, contents }: { control: ControlDb; contents: Contents }) {
   return {
     /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
@@ -68,7 +68,7 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
       return { id: row.id, version }
     },
 
-    /** Deletes versions, pending ones too, and releases their bytes; what is gone already is no error. */
+    /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
     async removeVersions(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       await queries.markDeleted(control, ids, nowIso())
@@ -76,8 +76,8 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
     },
 
     /**
-     * Points an alias of a collection at a version, away from the one that had it; without a name the version's
-     * sequence is meant. @throws 404 for a version that is not committed or not in the collection.
+     * Points an alias of a collection at a version, away from its previous one; the collection defaults to the
+     * version's sequence. @throws 404 for a version that is not committed or not in the collection.
      */
     async setAlias({ id, alias, of }: AliasOf): Promise<void> {
       await control.transaction().execute(async (tx) => {
@@ -85,7 +85,7 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
       })
     },
 
-    /** Takes an alias of a collection from a version; one that it does not have is no error. @throws 404. */
+    /** Removes an alias of a collection from a version; an absent one is no error. @throws 404. */
     async removeAlias({ id, alias, of }: AliasOf): Promise<void> {
       await control.transaction().execute(async (tx) => {
         const collection = await collectionOf(tx, id, of)
@@ -94,7 +94,7 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
       })
     },
 
-    /** Notes that a run has a version as its input. @throws 404. */
+    /** Records that a run used a version as input. @throws 404. */
     async use(use: { run_id: string; artifact_id: string }): Promise<void> {
       const row = await queries.findVersion(control, use.artifact_id)
       if (row?.state !== 'COMMITTED') throw notFound('artifact version', use.artifact_id)
@@ -124,7 +124,7 @@ export function createWriting({ control, contents }: { control: ControlDb; conte
   }
 }
 
-/** An alias of a version in a collection; without a name in the version's sequence. */
+/** An alias of a version in a collection, by default its sequence. */
 interface AliasOf {
   id: string
   alias: string
@@ -148,7 +148,7 @@ async function collectionOf(
 }
 
 /**
- * Gives a version aliases in a collection that has it, or in its sequence.
+ * Gives a version aliases in one of its collections, by default its sequence.
  * @throws 404 for a version that is not committed, 409 for `latest` on one that is not the newest.
  */
 export async function addAliases(
@@ -204,7 +204,7 @@ export async function ensureCollection(
 
 type NewVersion = Parameters<typeof queries.insertVersion>[1]
 
-/** A version of which nothing has come yet. */
+/** A version without files. */
 export function newVersion(
   given: Pick<NewVersion, 'collection_id' | 'digest' | 'metadata' | 'description' | 'created_by'> &
     Partial<NewVersion>,

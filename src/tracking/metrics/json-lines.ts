@@ -5,7 +5,7 @@ export type Line = Record<string, unknown>
 
 const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g
 
-/** Written before the name of a number that JSON does not have; no client's text begins with it. */
+/** Prefix for the names of numbers that JSON does not have; no client's text begins with it. */
 const MARK = '\u0000'
 
 /**

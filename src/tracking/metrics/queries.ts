@@ -1,7 +1,7 @@
 import type { Query } from '../../stores/trace-db/port.ts'
 import type { Stream } from './rows.ts'
 
-/** Whose metrics. */
+/** The run and kind of metrics. */
 export interface RunKey {
   project_id: string
   /** The run's own id, which no later run of the same name has. */
@@ -26,7 +26,7 @@ export interface PointRow {
 const OF_RUN = `project_id = {project_id:String} AND run_id = {run_id:String}`
 const OF_STREAM = `${OF_RUN} AND stream = {stream:String}`
 
-/** A number, also one that JSON does not have. */
+/** A number, including those that JSON does not have. */
 const IS_NUMBER = `(value IS NOT NULL OR json IN ('NaN', 'Infinity', '-Infinity'))`
 
 export interface StepsWanted {
@@ -67,7 +67,7 @@ export function selectSample(
   }
 }
 
-/** Every key with how many steps have it; whether it is one of numbers. */
+/** Every key with its number of steps, and whether its values are numbers. */
 export function selectKeys(run: RunKey, wanted: { stream: Stream; limit: number }): Query {
   return {
     sql: `SELECT key, count() AS count, countIf(${IS_NUMBER}) > 0 AS numeric FROM run_metrics FINAL

@@ -2,7 +2,7 @@ import { isRecord } from '../../is-record.ts'
 import { isoOfSeconds } from '../../time.ts'
 import { type Line, textOf } from './json-lines.ts'
 
-/** What is measured: what the program logs, or what its machine does. */
+/** The kind of metrics: logged by the program, or of its machine. */
 export type Stream = 'history' | 'system'
 
 /** One value of a key at a step, as a row of `run_metrics`. */
@@ -13,13 +13,13 @@ export interface MetricRow {
   key: string
   step: number
   value: number | null
-  /** The value's text where a number does not say all. */
+  /** The value's text where a number is not enough. */
   json: string | null
   /** ISO 8601 with microseconds. */
   time: string
 }
 
-/** Filled in again from the row's own columns when a line is read back. */
+/** Restored from the row's own columns when a line is read. */
 const FROM_COLUMNS = ['_step', '_timestamp']
 
 /** Nesting of values beyond this stays one value. */

@@ -6,7 +6,7 @@ import { rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
 /** Steps that one answer holds at most: clients page by a thousand. */
 const STEPS_MAX = 10_000
 
-/** Keys that one answer names at most; a run with more has put data into names. */
+/** Keys that one answer names at most; a run with more uses names as data. */
 const KEYS_MAX = 10_000
 
 /** Lines of a log that one answer holds at most. */
@@ -26,7 +26,7 @@ export interface StepRange {
   limit: number
 }
 
-/** What runs measure, step by step. */
+/** Metrics of runs, step by step. */
 export function createMetrics({ traces }: { traces: TraceDb }) {
   return {
     ...createMetricsWriting(traces),
@@ -45,7 +45,7 @@ export function createMetrics({ traces }: { traces: TraceDb }) {
       return row && lineOf(row, stream)
     },
 
-    /** Lines spread evenly over the run; with keys only what has all of them, and nothing else. */
+    /** Lines spread evenly over the run; with keys, only lines that have all of them, and no other members. */
     async sample(
       run: queries.RunKey,
       wanted: { stream: Stream; keys: readonly string[]; samples: number },

@@ -1,30 +1,30 @@
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { insertAlert, lastAlertAt, listAlerts, type RunAlertRow, type RunRow, trimAlerts } from './queries.ts'
 
-/** Alerts that a run keeps: who sends more has made a log of them. */
+/** Alerts kept for a run: a run that sends more uses them as a log. */
 const ALERTS_MAX = 1_000
 
 /** Characters of a title and of a text. Wire: the client cuts titles at 64 and texts at 4096. */
 const TITLE_CHARS_MAX = 256
 const TEXT_CHARS_MAX = 16_384
 
-/** Wire: the client waits a minute between alerts of one title where it says nothing. */
+/** Wire: the client's default pause between alerts of one title is a minute. */
 const WAIT_MS = 60_000
 
 export interface NewAlert {
   title: string
   text: string
   severity: RunAlertRow['severity']
-  /** Within which the same title is not told again; a minute where absent. */
+  /** Alerts of the same title within this time are dropped; a minute where absent. */
   waitMs?: number | undefined
 }
 
-/** What runs want people to know. */
+/** Alerts of runs. */
 export function createRunAlerts({ control }: { control: ControlDb }) {
   return {
-    /** Keeps an alert; whether it was kept, and not one of the same title just before. */
+    /** Stores an alert; resolves with whether it was stored, and not one of the same title just before. */
     alert: (run: Pick<RunRow, 'id'>, { title, text, severity, waitMs }: NewAlert): Promise<boolean> =>
       control.transaction().execute(async (tx) => {
         const cut = title.slice(0, TITLE_CHARS_MAX)

@@ -1,5 +1,5 @@
 import { notFound } from '../../errors.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import type { Metrics } from '../metrics/service.ts'
@@ -7,9 +7,9 @@ import { findRun, findRunById, type RunName, type RunRow, updateRun } from './qu
 import { metricsKeyOf } from './run-row.ts'
 import type { FileChunk, FileStreamReq } from './wire.ts'
 
-/** Takes what a running client sends: lines of what it logs, its summary, its output, and how it ended. */
+/** Receives the messages of a running client: metrics, summary, output, and the end of the run. */
 export function createFileStream({ control, metrics }: { control: ControlDb; metrics: Metrics }) {
-  /** What a chunk brings, as counts; a chunk that comes again or late counts nothing new. */
+  /** Counts from a chunk; a repeated or late chunk adds nothing. */
   async function writeChunk(row: RunRow, file: string, chunk: FileChunk): Promise<Partial<RunRow>> {
     const key = metricsKeyOf(row)
     const lines = { ...chunk, fallbackTime: row.created_at }
@@ -42,7 +42,7 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
       Object.assign(brought, await writeChunk(row, file, chunk))
     }
     await control.transaction().execute((tx) => record(tx, row.id, brought, req))
-    // Wire: this is how a client learns that its run is to stop.
+    // Wire: this tells a client that its run is to stop.
     return row.stop_requested_at === null ? {} : { stopped: true as const }
   }
 
@@ -64,7 +64,7 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
   }
 }
 
-/** Notes what came with what is known at this moment: counts only grow, and no summary replaces a newer one. */
+/** Records a chunk: counts only grow, and no summary replaces a newer one. */
 async function record(
   tx: ControlTx,
   id: string,

@@ -1,8 +1,8 @@
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { receive } from '../receive.ts'
 import { sendFile } from '../send-file.ts'
@@ -17,7 +17,7 @@ import {
   type RunRow,
 } from './queries.ts'
 
-/** Logs, code and media of a run; what is larger belongs into an artifact. */
+/** Logs, code and media of a run; larger files belong in an artifact. */
 const FILE_BYTES_MAX = 4 * 1024 ** 3
 
 /** Files that one request asks URLs for. */
@@ -43,7 +43,7 @@ export interface FilesPage {
 /** Files that belong to a run; one of the same name replaces the one before. */
 export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) {
   return {
-    /** Where to upload files. @throws 400 for what cannot be the name of a file. */
+    /** URLs for uploads. @throws 400 for invalid names of files. */
     async uploadUrls(
       run: RunRow,
       names: readonly string[],
@@ -65,7 +65,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) 
     /** Files by name; a pattern is one of SQL's LIKE. */
     pageOfFiles: (page: FilesPage): Promise<RunFileRow[]> => pageFiles(control, page),
 
-    /** Takes the bytes of a file. @throws 403, 404 for a run that is gone, 413. */
+    /** Stores the bytes of a file. @throws 403, 404 for a deleted run, 413. */
     async receiveFile(
       req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
       context: CallContext,
@@ -85,14 +85,14 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) 
       return {}
     },
 
-    /** Sends a file to whoever has its URL. @throws 403, 404. */
+    /** Sends a file for its signed URL. @throws 403, 404. */
     async signedFile(req: { run_id: string; name: string } & Signature, context: CallContext) {
       const { run_id, name } = req
       await signedUrls.check({ method: 'GET', kind: 'run-files', id: run_id, name }, req)
       const file = await findFile(control, run_id, name)
-      const path = file && (await contents.localPath(file.digest))
-      if (file === undefined || path === undefined) throw notFound('run file', name)
-      return sendFile({ path, size: file.size, range: context.header('range') })
+      const reply = file && (await sendFile(contents, { ...file, range: context.header('range') }))
+      if (reply === undefined) throw notFound('run file', name)
+      return reply
     },
   }
 }

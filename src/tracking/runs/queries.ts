@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type {
   ControlTables,
-  ControlTx,
   RunAlertsTable,
   RunFilesTable,
   RunsTable,
@@ -22,7 +22,7 @@ export interface RunsFilter {
   entity: string
   project: string
   fields: { column: 'name' | 'display_name' | 'group_name' | 'job_type' | 'state'; values: string[] }[]
-  /** Running runs only when they were heard of since, or only when not. */
+  /** Running runs only if they sent something since, or only if not. */
   heartbeat: { is: 'since' | 'before'; time: string } | undefined
 }
 
@@ -70,7 +70,7 @@ export function listAlerts(db: ControlTx, runId: string, limit: number): Promise
     .execute()
 }
 
-/** When the newest alert of a run with a title came. */
+/** The time of the newest alert of a run with a title. */
 export async function lastAlertAt(db: ControlTx, runId: string, title: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('run_alerts')
@@ -83,7 +83,7 @@ export async function lastAlertAt(db: ControlTx, runId: string, title: string): 
   return row?.created_at
 }
 
-/** Deletes the alerts of a run but the newest. */
+/** Deletes all but the newest alerts of a run. */
 export async function trimAlerts(tx: ControlTx, runId: string, kept: number): Promise<void> {
   const newest = tx
     .selectFrom('run_alerts')
@@ -125,7 +125,7 @@ function conditionOf({ entity, project, fields, heartbeat }: RunsFilter) {
   }
 }
 
-/** Writes a file's row and returns who owned the bytes before. */
+/** Writes a file's row and returns the previous owner of the bytes. */
 export async function putFile(tx: ControlTx, row: RunFileRow): Promise<string | undefined> {
   const before = await findFile(tx, row.run_id, row.name)
   await tx

@@ -12,7 +12,7 @@ import type { Runs } from './service.ts'
 /** Wire: clients that do not say how many lines they want get 500. */
 const SAMPLES_DEFAULT = 500
 
-/** Wire: what a client wants to draw; `_step` is one of the keys. */
+/** Wire: a client's selection of history; `_step` is one of the keys. */
 const Sample = z.object({
   keys: z.array(z.string()).default([]),
   samples: z.int().positive().default(SAMPLES_DEFAULT),
@@ -23,7 +23,7 @@ export function runFields(runs: Runs): Record<string, Resolver> {
   const { metrics } = runs
 
   return {
-    /** Wire: the newest line, from which a run that is resumed takes its next step and its clock. */
+    /** Wire: the newest line, from which a resumed run takes its next step and its clock. */
     historyTail: ({ row }: RunNode) => tailOf(metrics.lastLine(metricsKeyOf(row), 'history')),
     eventsTail: ({ row }: RunNode) => tailOf(metrics.lastLine(metricsKeyOf(row), 'system')),
     systemMetrics: async ({ row }: RunNode) => (await metrics.lastLine(metricsKeyOf(row), 'system')) ?? '{}',
@@ -65,7 +65,7 @@ export function runFields(runs: Runs): Record<string, Resolver> {
         }),
       ),
 
-    /** Nothing is kept as Parquet: clients then read the history by steps. */
+    /** No history is stored as Parquet; clients then read it by steps. */
     parquetHistory: () => ({ parquetUrls: [], liveData: [] }),
 
     async logLines({ row }: RunNode, args: PageArguments & { last?: number | null }) {

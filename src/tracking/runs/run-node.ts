@@ -38,7 +38,7 @@ export function runNode(row: RunRow) {
   }
 }
 
-/** Wire: what clients wrote of themselves into `_wandb` of the config. */
+/** Wire: what clients record about themselves in `_wandb` of the config. */
 function wandbConfigOf(row: RunRow, keys: readonly string[]): string {
   const entry = parseLine(row.config)?.['_wandb']
   const value = typeof entry === 'object' && entry !== null && 'value' in entry ? entry.value : undefined

@@ -1,10 +1,10 @@
 import type { RunKey } from '../metrics/service.ts'
 import type { RunRow } from './queries.ts'
 
-/** A run that is not heard of for this long has crashed. Wire: clients send something every 30 s. */
+/** A run that sends nothing for this long has crashed. Wire: clients send something every 30 s. */
 const SILENT_MS_MAX = 5 * 60_000
 
-/** The time after which a running run must have been heard of. */
+/** A running run must have sent something after this time. */
 export function silentSince(): string {
   return new Date(Date.now() - SILENT_MS_MAX).toISOString()
 }
@@ -14,7 +14,7 @@ export function stateOf(run: Pick<RunRow, 'state' | 'heartbeat_at'>): string {
   return run.state === 'running' && run.heartbeat_at < silentSince() ? 'crashed' : run.state
 }
 
-/** Under which names the trace database has a run's metrics. */
+/** The key of a run's metrics in the trace database. */
 export function metricsKeyOf(run: Pick<RunRow, 'id' | 'entity' | 'project'>): RunKey {
   return { project_id: `${run.entity}/${run.project}`, run_id: run.id }
 }

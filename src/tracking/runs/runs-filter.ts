@@ -3,7 +3,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { RunsFilter } from './queries.ts'
 import { silentSince } from './run-row.ts'
 
-/** Wire: names of fields in filters, as both of the client's spellings. */
+/** Wire: names of fields in filters, in both of the client's spellings. */
 const COLUMNS = {
   name: 'name',
   display_name: 'display_name',
@@ -17,7 +17,7 @@ const COLUMNS = {
 const Filters = z.record(z.string(), z.union([z.string(), z.object({ $in: z.array(z.string()) }).strict()]))
 
 /**
- * Reads the filter of a listing, which clients write in the language of MongoDB.
+ * Reads the filter of a listing, in MongoDB's query language.
  * @throws 400 for anything but equality and `$in` of the fields above.
  */
 export function runsFilter(project: { entity: string; project: string }, text: string | null): RunsFilter {
@@ -35,7 +35,7 @@ export function runsFilter(project: { entity: string; project: string }, text: s
   return filter
 }
 
-/** A crashed run is a running one of which nothing is heard; both at once need no look at when. */
+/** A crashed run is a running one that stopped sending; where both are selected, the time is not compared. */
 function addState(filter: RunsFilter, values: string[]): void {
   const stored = new Set(values.map((value) => (value === 'crashed' ? 'running' : value)))
   filter.fields.push({ column: 'state', values: [...stored] })

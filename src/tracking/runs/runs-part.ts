@@ -12,10 +12,10 @@ import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
 import type { RunChange } from './upserting.ts'
 
-/** The project of runs for which none was named. Wire: the hosted service has the same name for it. */
+/** The project of runs without one. Wire: the hosted service has the same name for it. */
 const DEFAULT_PROJECT = 'uncategorized'
 
-/** What W&B clients do with runs. */
+/** GraphQL fields and mutations of runs. */
 export function runsPart(runs: Runs): GraphqlPart {
   async function run(project: ProjectNode, { name }: { name: string }): Promise<RunNode | null> {
     const row = await runs.find({ entity: project.entityName, project: project.name, run: name })
@@ -43,7 +43,7 @@ export function runsPart(runs: Runs): GraphqlPart {
           runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),
       },
       Mutation: {
-        /** Wire: by name it starts a run or takes it up again, by id it only changes what is said of it. */
+        /** Wire: by name it starts or resumes a run, by id it only changes it. */
         async upsertBucket(_: unknown, { input }: { input: UpsertInput }, { caller }: CallContext) {
           const change = changeOf(input)
           if (input.id != null) {
@@ -134,7 +134,7 @@ interface UpsertInput {
   state?: string | null
 }
 
-/** Wire: what is null stays as it is. */
+/** Wire: null members stay unchanged. */
 function changeOf(input: UpsertInput): RunChange {
   return {
     ...(input.displayName != null && { display_name: input.displayName }),
@@ -157,7 +157,7 @@ function startState(state: string): 'pending' | 'running' {
   throw invalidRequest(`A run starts as pending or running, not as ${state}`)
 }
 
-/** @throws 400 for what is no JSON object. */
+/** @throws 400 for anything but a JSON object. */
 function objectText(what: string, text: string): string {
   if (parseLine(text) === undefined) throw invalidRequest(`The ${what} of a run is a JSON object`)
   return text

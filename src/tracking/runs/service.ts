@@ -1,9 +1,9 @@
 import type { Projects } from '../../accounts/projects.ts'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
@@ -29,7 +29,7 @@ import { runsFilter } from './runs-filter.ts'
 import { createUpserting } from './upserting.ts'
 import type { MetricsQuery, RunPath, RunsListQuery } from './wire.ts'
 
-/** Alerts of one reply; the newest matter. */
+/** Alerts of one reply, the newest. */
 const ALERTS_SHOWN_MAX = 100
 
 export type Runs = ReturnType<typeof createRuns>
@@ -55,7 +55,7 @@ export interface RunsPage extends RunsWanted {
   limit: number
 }
 
-/** Runs: what somebody logs while a program works. */
+/** Runs: metrics, files and alerts that a program logs. */
 export function createRuns(deps: RunsDeps) {
   const { control, contents } = deps
   const metrics = createMetrics(deps)
@@ -80,7 +80,7 @@ export function createRuns(deps: RunsDeps) {
     ...createRunFiles(deps),
     ...createRunAlerts({ control }),
 
-    /** Asks the client of a run to end it; it reads that with its next request. @throws 404. */
+    /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
     async requestStop(id: string): Promise<void> {
       const row = await findRunById(control, id)
       if (row === undefined) throw notFound('run', id)
@@ -116,7 +116,7 @@ export function createRuns(deps: RunsDeps) {
       return { ...shown(row), alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
     },
 
-    /** Points of the keys that were asked for, or all keys. */
+    /** Points of the requested keys, or of all keys. */
     async points(req: MetricsQuery & RunPath) {
       const key = metricsKeyOf(await existing(req))
       const { keys } = req
@@ -133,7 +133,7 @@ export function createRuns(deps: RunsDeps) {
       return { keys: [], data }
     },
 
-    /** Deletes a run with its files and metrics; whether there was one. Artifacts that it logged stay. */
+    /** Deletes a run with its files and metrics; resolves with whether it existed. Artifacts that it logged stay. */
     async delete(name: RunName): Promise<boolean> {
       const row = await findRun(control, name)
       if (row !== undefined) await remove(row)
@@ -172,7 +172,7 @@ function shown(row: RunRow) {
   }
 }
 
-/** Wire: clients write each value of a config as `{value}`, and their own notes under `_wandb`. */
+/** Wire: clients write each value of a config as `{value}`, and their own records under `_wandb`. */
 function configOf(row: RunRow): Record<string, unknown> {
   const entries = Object.entries(parseLine(row.config) ?? {}).filter(([key]) => key !== '_wandb')
   return Object.fromEntries(

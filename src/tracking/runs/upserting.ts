@@ -1,14 +1,14 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { findRun, findRunById, insertRun, type RunName, type RunRow, updateRun } from './queries.ts'
 
 /** Wire: names of runs end up in URLs and paths; the hosted service allows as many characters. */
 const NAME_CHARS_MAX = 128
 
-/** What can be said of a run; what is absent stays as it is. */
+/** Members of a run; absent ones stay unchanged. */
 export type RunChange = Partial<
   Pick<
     RunRow,
@@ -27,10 +27,10 @@ export type RunChange = Partial<
   >
 >
 
-/** Makes runs and changes them. */
+/** Creates and changes runs. */
 export function createUpserting({ control, projects }: { control: ControlDb; projects: Projects }) {
   return {
-    /** Makes a run, or takes it up again. A run of that name that has ended runs again. @throws 400 for a bad name. */
+    /** Creates or resumes a run. A run of that name that has ended runs again. @throws 400 for a bad name. */
     async start(
       name: RunName,
       change: RunChange,

@@ -4,14 +4,14 @@ import { PageQuery } from '../../page-wire.ts'
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
 export type RunPath = z.output<typeof RunPath>
 
-/** Some lines of one file, from line `offset` on. */
+/** Lines of one file, from line `offset` on. */
 const FileChunk = z.object({
   offset: z.int().min(0).default(0),
   content: z.array(z.string()).default([]),
 })
 export type FileChunk = z.output<typeof FileChunk>
 
-/** Wire: what a running client sends every few seconds; the last one says that the run has ended. */
+/** Wire: a running client sends this every few seconds; the last one ends the run. */
 export const FileStreamReq = z.object({
   files: z.record(z.string(), FileChunk).nullish(),
   complete: z.boolean().nullish(),
@@ -46,7 +46,7 @@ export const RunItem = z
   })
   .meta({ id: 'Run' })
 
-/** A run with the newest of what it wants people to know. */
+/** A run with its newest alerts. */
 export const RunRes = RunItem.extend({
   alerts: z.array(
     z.object({
@@ -85,7 +85,7 @@ export const MetricsRes = z
   })
   .meta({ id: 'RunMetrics' })
 
-/** What a signed URL of a run's file carries in its query. */
+/** Query parameters of a signed URL of a run's file. */
 export const RunFilePath = z.object({ run_id: z.string() })
 export const RunFileQuery = z.object({
   name: z.string(),

@@ -4,17 +4,17 @@ import type { RawReply } from '../../http/route.ts'
 /** Reports have some kilobytes; more is not read. */
 const REPORT_BYTES_MAX = 4 * 1024 * 1024
 
-/** What W&B clients send beside their work. */
+/** Other requests of W&B clients. */
 export function createSdk() {
   return {
-    /** Wire: clients send what they measure of themselves here. Nobody needs it, so it is read and dropped. */
+    /** Wire: clients send telemetry here. It is not used, so it is read and dropped. */
     async takeReport({ stream }: { stream: ReadableStream<Uint8Array> }): Promise<RawReply> {
       let bytes = 0
       for await (const chunk of stream) {
         bytes += chunk.byteLength
         if (bytes > REPORT_BYTES_MAX) throw tooLarge(`The limit is ${REPORT_BYTES_MAX} bytes`)
       }
-      // An empty message says that everything was taken.
+      // An empty message means that everything was accepted.
       return { headers: { 'content-type': 'application/x-protobuf' }, body: '' }
     },
   }

@@ -2,11 +2,12 @@ import { distance } from 'fastest-levenshtein'
 import { LRUCache } from 'lru-cache'
 import { invalidRequest, unavailable } from '../../errors.ts'
 import type { Compute, Inference } from '../../stores/compute/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { type CheckpointFiles, parseManifest, type StoredFiles, storedFiles } from '../checkpoints/files.ts'
 import type { WorkerRequest } from '../jobs/contract-wire.ts'
 import { type Lora, loraOf } from '../models/wire.ts'
+import * as queries from './queries.ts'
 import { createTrainerTurns } from './trainer-turns.ts'
 
 export type BaseModels = ReturnType<typeof createBaseModels>
@@ -17,36 +18,28 @@ export interface BaseModelsDeps {
   files: CheckpointFiles
 }
 
-/** Initial adapters that are at hand; the files of another are found by a statement. */
+/** Initial adapters kept in memory; the files of others are found by a statement. */
 const INITIAL_ADAPTERS_MAX = 100
 
-/** Base models and what every model of theirs starts from. */
+/** Base models, and the initial adapter of their models. */
 export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   const initialAdapters = new LRUCache<string, Promise<StoredFiles>>({ max: INITIAL_ADAPTERS_MAX })
   const { withTrainer, ask } = createTrainerTurns(compute)
 
   async function findOrMake(baseModel: string, lora: Lora): Promise<StoredFiles> {
     const key = { base_model: baseModel, lora: JSON.stringify(lora) }
-    const row = await control
-      .selectFrom('initial_adapters')
-      .select('manifest')
-      .where('base_model', '=', key.base_model)
-      .where('lora', '=', key.lora)
-      .executeTakeFirst()
-    if (row !== undefined) return storedFiles(parseManifest(row.manifest))
+    const manifest = await queries.findManifest(control, key)
+    if (manifest !== undefined) return storedFiles(parseManifest(manifest))
     const directory = await files.outputFolder()
     try {
       await ask(baseModel, { kind: 'create_adapter', output_dir: directory, lora })
       const made = storedFiles(await files.store(`initial:${key.base_model}:${key.lora}`, directory))
-      await control
-        .insertInto('initial_adapters')
-        .values({
-          ...key,
-          adapter_digest: made.adapter_digest,
-          manifest: JSON.stringify(made.manifest),
-          created_at: nowIso(),
-        })
-        .execute()
+      await queries.insertAdapter(control, {
+        ...key,
+        adapter_digest: made.adapter_digest,
+        manifest: JSON.stringify(made.manifest),
+        created_at: nowIso(),
+      })
       return made
     } finally {
       await files.removeFolders([directory])
@@ -69,7 +62,7 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     priorityScheduling: compute.priorityScheduling,
     mmProcessorKwargs: compute.mmProcessorKwargs,
 
-    /** Resolves once there is an engine. @throws the signal's reason. */
+    /** Resolves once the engine is installed. @throws the signal's reason. */
     untilAvailable: (signal: AbortSignal): Promise<void> => compute.untilAvailable(signal),
 
     /** @throws 503 that says how to install the engine. */
@@ -78,11 +71,11 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     },
 
     /**
-     * Nothing is started of a name that may be mistyped.
-     * @throws 400 with the nearest names for a base model that has not been used here and is not to be had.
+     * Checks a base model without starting anything, since the name may be mistyped.
+     * @throws 400 with the nearest names for an unknown base model.
      */
     async assertThere(baseModel: string, signal: AbortSignal): Promise<void> {
-      const used = (await usedBaseModels(control)).map(({ base_model }) => base_model)
+      const used = (await queries.listBaseModels(control)).map(({ base_model }) => base_model)
       if (used.includes(baseModel)) return
       const finding = await compute.findBaseModel(baseModel, signal)
       if (finding.isThere) return
@@ -94,7 +87,7 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     },
 
     /**
-     * The adapter that changes nothing: step 0 of every model of that shape, made when first asked for.
+     * The initial adapter, which changes nothing: step 0 of every model of that shape, made on the first request.
      * @throws 503 when the engine cannot make it before the signal ends the waiting.
      */
     initialAdapter: (baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles> =>
@@ -102,15 +95,15 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
 
     withTrainer,
     ask,
-    /** Sends a message to the worker while it is busy with something. */
+    /** Sends a message to a busy worker. */
     sendToTrainer: (baseModel: string, message: WorkerRequest): void =>
       compute.trainer(baseModel).send(message),
     inference: (baseModel: string): Inference => compute.inference(baseModel),
 
     /** Base models that have been used here, oldest first. */
-    used: () => usedBaseModels(control),
+    used: () => queries.listBaseModels(control),
 
-    /** Starts a base model's processes ahead of the first request, as soon as there is an engine. */
+    /** Starts a base model's processes ahead of the first request, once the engine is installed. */
     async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
       await compute.untilAvailable(signal)
       const inference = compute.inference(baseModel).ready(signal)
@@ -123,16 +116,7 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
   }
 }
 
-function usedBaseModels(control: ControlDb): Promise<{ base_model: string; created_at: string }[]> {
-  return control
-    .selectFrom('initial_adapters')
-    .select((eb) => ['base_model', eb.fn.min('created_at').as('created_at')])
-    .groupBy('base_model')
-    .orderBy('created_at')
-    .execute()
-}
-
-/** Names that are suggested, and characters of a wrong one that are repeated. */
+/** Names that are suggested, and characters of an unknown name that are quoted. */
 const NEAREST_MAX = 3
 const NAME_CHARS_SHOWN = 100
 
@@ -144,12 +128,12 @@ function nearestNames(name: string, known: readonly string[]): string[] {
   return byDistance.slice(0, NEAREST_MAX).map(({ one }) => one)
 }
 
-/** 503 for whoever has waited long enough. */
+/** 503 for a request that has waited long enough. */
 export function stillStarting(baseModel: string): Error {
   return unavailable(`The engine for ${baseModel} is still starting, or busy with a job`, 10)
 }
 
-/** Waits for work of the engine, which goes on without the caller. @throws 503 when the signal ends the waiting, or has. */
+/** Waits for work of the engine, which continues without the caller. @throws 503 when the signal aborts, or has. */
 export async function untilEngine<Result>(
   work: Promise<Result>,
   signal: AbortSignal,

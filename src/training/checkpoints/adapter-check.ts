@@ -1,8 +1,8 @@
-import { open, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import type { ByteRange } from '../../stores/blobs/port.ts'
 
-/** Of the PEFT files, what decides whether the engine can use them. */
+/** Members of PEFT's config that decide whether the engine can use an adapter. */
 const AdapterConfig = z.looseObject({
   peft_type: z.literal('LORA'),
   r: z.int().min(1),
@@ -11,26 +11,29 @@ const AdapterConfig = z.looseObject({
 /** The header of a safetensors file: name to shape. */
 const Header = z.record(z.string(), z.looseObject({ shape: z.array(z.int()).optional() }))
 
-/** A header names some thousand tensors; more is no adapter. */
+/** A header names some thousand tensors; a larger one is not an adapter's. */
 const HEADER_BYTES_MAX = 16 * 1024 * 1024
 
-/** Paths of an adapter's two files. */
-export interface AdapterPaths {
-  config: string
-  weights: string
+/** Reads the bytes of a file, or those of a range that it has. */
+type ReadFile = (range?: ByteRange) => Promise<Buffer>
+
+/** An adapter's two files. */
+export interface AdapterFiles {
+  config: ReadFile
+  weights: ReadFile
 }
 
 /**
- * Whether an adapter that was made elsewhere can take the place of one of this model: the same weights by name, in the
- * same shape but for the rank.
- * @throws 400 that says what differs.
+ * Checks that an adapter made elsewhere can replace one of this model: the same weights by name, in the same shape but
+ * for the rank.
+ * @throws 400 that names the difference.
  */
 export async function checkAdapter(
-  given: AdapterPaths,
-  own: AdapterPaths | undefined,
+  given: AdapterFiles,
+  own: AdapterFiles | undefined,
   options: { rankMax: number },
 ): Promise<void> {
-  const config = AdapterConfig.safeParse(await readJson(given.config))
+  const config = AdapterConfig.safeParse(parsed(await given.config()))
   if (!config.success) throw invalidRequest('adapter_config.json does not describe a LoRA adapter')
   const { r } = config.data
   if (r > options.rankMax) {
@@ -39,7 +42,7 @@ export async function checkAdapter(
     )
   }
   const theirs = await shapesOf(given.weights)
-  // A model without a checkpoint has nothing to compare with.
+  // A model without a checkpoint has none to compare with.
   if (own === undefined) return
   const ours = await shapesOf(own.weights)
   for (const [name, shape] of ours) {
@@ -54,8 +57,8 @@ export async function checkAdapter(
 }
 
 /** Shapes by name, without the dimension that is the rank. */
-async function shapesOf(path: string): Promise<Map<string, number[]>> {
-  const header = Header.safeParse(await headerOf(path))
+async function shapesOf(read: ReadFile): Promise<Map<string, number[]>> {
+  const header = Header.safeParse(await headerOf(read))
   if (!header.success) throw invalidRequest('adapter_model.safetensors is not a safetensors file')
   const tensors = Object.entries(header.data).filter(([name]) => name !== '__metadata__')
   return new Map(tensors.map(([name, { shape = [] }]) => [name, withoutRank(name, shape)]))
@@ -68,22 +71,16 @@ function withoutRank(name: string, shape: readonly number[]): number[] {
 }
 
 /** A safetensors file begins with the length of its header, 8 bytes little-endian, and the header as JSON. */
-async function headerOf(path: string): Promise<unknown> {
-  await using file = await open(path)
-  const length = await file.read(Buffer.alloc(8), 0, 8, 0)
-  const size = length.bytesRead === 8 ? Number(length.buffer.readBigUInt64LE()) : 0
+async function headerOf(read: ReadFile): Promise<unknown> {
+  const length = await read({ start: 0, end: 7 })
+  const size = length.byteLength === 8 ? Number(length.readBigUInt64LE()) : 0
   if (size < 2 || size > HEADER_BYTES_MAX) return undefined
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 8)
-  return parsed(buffer.subarray(0, bytesRead).toString('utf8'))
+  return parsed(await read({ start: 8, end: 7 + size }))
 }
 
-async function readJson(path: string): Promise<unknown> {
-  return parsed(await readFile(path, 'utf8'))
-}
-
-function parsed(text: string): unknown {
+function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(bytes.toString('utf8'))
   } catch {
     return undefined
   }

@@ -1,13 +1,13 @@
 import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import { ADAPTER_FILES, type ManifestEntry, type StoredFiles, storedFiles } from './files.ts'
 import * as queries from './queries.ts'
 import { type ModelOfCheckpoints, OWNER_PREFIX } from './rows.ts'
 
-/** What is known of the job that made a checkpoint. */
+/** Columns from the job that made a checkpoint. */
 interface MadeBy {
   job_id: string | null
   dataset_ref: string | null
@@ -22,9 +22,9 @@ interface NewCheckpoint extends MadeBy {
   manifest: ManifestEntry[]
 }
 
-/** Adds checkpoints; a step is given out once and never again. */
+/** Adds checkpoints; a step number is never used again. */
 export function createCheckpointAdding({ control, contents, artifacts, files }: CheckpointsDeps) {
-  /** Writes a row whose files somebody owns already, with the artifact version that shows it. */
+  /** Writes a row whose files have an owner already, with the artifact version that shows it. */
   async function insert(tx: ControlTx, model: ModelOfCheckpoints, given: NewCheckpoint): Promise<void> {
     const { entity, project, name, created_by } = model
     const published = await artifacts.publish(tx, {
@@ -66,18 +66,18 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
       insert(tx, model, { ...BY_NO_JOB, id: newId(), step: 0, manifest: first.manifest }),
 
     /**
-     * Stores the files of a folder as the model's next step, and in the same transaction whatever `alongside` writes.
+     * Stores the files of a folder as the model's next step, in one transaction with the writes of `alongside`.
      * @throws 404 when the model is gone.
      */
     async addNext(
       model: ModelOfCheckpoints,
-      next: MadeBy & { directory: string },
+      next: MadeBy & { folder: string },
       alongside: (tx: ControlTx, step: number) => Promise<void>,
     ): Promise<number> {
       const id = newId()
-      const { directory, ...made } = next
+      const { folder, ...made } = next
       try {
-        const manifest = await files.store(OWNER_PREFIX + id, directory)
+        const manifest = await files.store(OWNER_PREFIX + id, folder)
         return await control.transaction().execute(async (tx) => {
           const step = await queries.takeNextStep(tx, model.id)
           if (step === undefined) throw notFound('model', model.id)
@@ -93,7 +93,7 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
 
     /**
      * Adds a checkpoint that was made elsewhere, as the step it had there; without a step, as the next one. Its files
-     * are contents that somebody owns; `artifact_id` names the version that shows it, if there is one already.
+     * are contents that have an owner; `artifact_id` names its artifact version, if there is one already.
      * @throws 409 when the model has had that step.
      */
     async addMade(
@@ -119,7 +119,7 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
   }
 }
 
-/** What W&B clients see of it. */
+/** The artifact version for W&B clients. */
 function metadataOf({ step, metrics, dataset_ref }: NewCheckpoint): Record<string, unknown> {
   return { step, ...metrics, ...(dataset_ref !== null && { dataset_ref }) }
 }

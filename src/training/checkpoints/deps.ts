@@ -1,5 +1,5 @@
-import type { Contents } from '../../contents.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { Contents } from '../../contents/service.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Artifacts } from '../../tracking/artifacts/service.ts'
 import type { CheckpointFiles } from './files.ts'
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { access, copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { z } from 'zod'
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { newId } from '../../ids.ts'
+import type { LaidOutFile, Workspace } from '../../stores/workspace/port.ts'
 
 /** One file of a checkpoint; its bytes are a content. */
 export const ManifestEntry = z.object({
@@ -14,84 +13,119 @@ export const ManifestEntry = z.object({
 })
 export type ManifestEntry = z.output<typeof ManifestEntry>
 
-/** What PEFT and vLLM read; the rest of a checkpoint only serves to train on. */
+/** Files that PEFT and vLLM read; the others are only needed to continue training. */
 export const ADAPTER_FILES = ['adapter_config.json', 'adapter_model.safetensors']
 
-/** A checkpoint's files, safe on disk. */
+/** A checkpoint's files, on disk. */
 export interface StoredFiles {
   manifest: ManifestEntry[]
-  /** Equal for checkpoints that answer alike. */
+  /** Equal for checkpoints with the same weights. */
   adapter_digest: string
 }
 
-export type CheckpointFiles = ReturnType<typeof createCheckpointFiles>
+/** Copies files between the contents and the folders of the workspace, which the engine reads and writes. */
+export interface CheckpointFiles {
+  /** Stores every file of a folder for an owner. */
+  store(owner: string, folder: string): Promise<ManifestEntry[]>
+  /**
+   * Lays out a whole checkpoint, to train from; the caller removes the folder, which would otherwise outlive the step.
+   */
+  checkpointFolder(manifest: readonly ManifestEntry[]): Promise<string>
+  /** Lays out the adapter alone, to serve from: once, and later calls share the folder. */
+  adapterFolder(files: StoredFiles): Promise<string>
+  /** Lays out the training data of a job, as the only file of a folder; the caller removes it. */
+  dataFolder(data: LaidOutFile): Promise<string>
+  /** A folder that does not exist yet, for the engine to write. */
+  outputFolder(): Promise<string>
+  /** Removes folders that were made for an engine, or written by one, complete or not. */
+  removeFolders(folders: readonly string[]): Promise<void>
+  /** Where a job keeps its state after each gradient step; it outlives the worker and the server. */
+  workFolder(jobId: string): string
+  removeWork(jobId: string): Promise<void>
+  /** Removes the work folders of all other jobs: a worker may have written after its job had ended. */
+  keepWorkOf(jobs: readonly { id: string }[]): Promise<void>
+  /** Everything but the state of open jobs can be made again, so a start removes it. */
+  clear(): Promise<void>
+}
 
-/** Moves checkpoint files between the contents and folders that the engine reads and writes. */
-export function createCheckpointFiles({ contents, folder }: { contents: Contents; folder: string }) {
-  /** Adapters that are being laid out; those that have been are found on disk. */
+/** The folder with the state of jobs. */
+const WORK = 'jobs'
+
+export function createCheckpointFiles(deps: { contents: Contents; workspace: Workspace }): CheckpointFiles {
+  const { contents, workspace } = deps
+  /** Adapters that are being laid out; finished ones are found in the workspace. */
   const laying = new Map<string, Promise<string>>()
 
+  async function layOut(folder: string, manifest: readonly ManifestEntry[]): Promise<string> {
+    const files: LaidOutFile[] = []
+    for (const { name, digest } of manifest) {
+      const blobKey = await contents.blobKeyOf(digest)
+      if (blobKey === undefined) throw new Error(`File ${name} (${digest}) of a checkpoint is missing`)
+      files.push({ name, blobKey })
+    }
+    await workspace.materialise(folder, files)
+    return folder
+  }
+
+  /** A folder under its final name is complete. */
+  async function adapterLaidOut(folder: string, manifest: readonly ManifestEntry[]): Promise<string> {
+    return (await workspace.has(folder)) ? folder : layOut(folder, manifest)
+  }
+
   return {
-    /** Keeps every file of a folder for an owner. */
-    async store(owner: string, directory: string): Promise<ManifestEntry[]> {
+    async store(owner, folder) {
       const manifest: ManifestEntry[] = []
-      for (const name of (await readdir(directory)).sort()) {
-        manifest.push({ name, ...(await contents.addFile(owner, join(directory, name))) })
-      }
+      for await (const { name, bytes } of workspace.collect(folder))
+        manifest.push({
+          name,
+          ...(await contents.add(owner, bytes(), { bytesMax: Number.POSITIVE_INFINITY })),
+        })
       return manifest
     },
 
-    /** A folder with the whole checkpoint, to train from; whoever asks removes it, or it would outlive the step. */
-    checkpointFolder: (manifest: readonly ManifestEntry[]): Promise<string> =>
-      materialise(contents, join(folder, 'checkpoints', newId()), manifest),
+    checkpointFolder: (manifest) => layOut(`checkpoints/${newId()}`, manifest),
 
-    /** A folder with the adapter alone, to serve from: laid out once, later calls share it. */
-    adapterFolder(files: StoredFiles): Promise<string> {
-      const target = join(folder, 'adapters', files.adapter_digest)
-      let work = laying.get(target)
+    adapterFolder(files) {
+      const folder = `adapters/${files.adapter_digest}`
+      let work = laying.get(folder)
       if (work === undefined) {
-        work = laidOut(contents, target, adapterPart(files.manifest))
-        laying.set(target, work)
-        const done = () => laying.delete(target)
+        work = adapterLaidOut(folder, adapterPart(files.manifest))
+        laying.set(folder, work)
+        const done = () => laying.delete(folder)
         work.then(done, done)
       }
       return work
     },
 
-    /** A folder that does not exist yet, for the engine to write to. */
-    async outputFolder(): Promise<string> {
-      const outputs = join(folder, 'outputs')
-      await mkdir(outputs, { recursive: true })
-      return join(outputs, newId())
+    async dataFolder(data) {
+      const folder = `data/${newId()}`
+      await workspace.materialise(folder, [data])
+      return folder
     },
 
-    /** Removes folders that were made for an engine, or that it wrote, complete or not. */
-    async removeFolders(paths: readonly string[]): Promise<void> {
-      const all = paths.flatMap((path) => [path, `${path}.partial`])
-      await Promise.all(all.map((path) => rm(path, { recursive: true, force: true })))
+    async outputFolder() {
+      const folder = `outputs/${newId()}`
+      await workspace.prepare(folder)
+      return folder
     },
 
-    /** Where a job keeps its state after each gradient step; it outlives the worker and the server. */
-    workFolder: (jobId: string): string => join(folder, 'jobs', jobId),
-
-    async removeWork(jobId: string): Promise<void> {
-      await rm(join(folder, 'jobs', jobId), { recursive: true, force: true })
+    async removeFolders(folders) {
+      const all = folders.flatMap((folder) => [folder, `${folder}.partial`])
+      await Promise.all(all.map((folder) => workspace.remove(folder)))
     },
 
-    /** Removes the work of all other jobs: a worker may have written after its job had ended. */
-    async keepWorkOf(jobs: readonly { id: string }[]): Promise<void> {
+    workFolder: (jobId) => `${WORK}/${jobId}`,
+
+    removeWork: (jobId) => workspace.remove(`${WORK}/${jobId}`),
+
+    async keepWorkOf(jobs) {
       const kept = new Set(jobs.map((job) => job.id))
-      const found = await readdir(join(folder, 'jobs')).catch(() => [])
-      for (const id of found) {
-        if (!kept.has(id)) await rm(join(folder, 'jobs', id), { recursive: true, force: true })
-      }
+      const others = (await workspace.list(WORK)).filter((id) => !kept.has(id))
+      for (const id of others) await workspace.remove(`${WORK}/${id}`)
     },
 
-    /** Everything but the state of open jobs can be made again, so a start begins without it. */
-    async clear(): Promise<void> {
-      for (const kind of ['outputs', 'adapters', 'checkpoints']) {
-        await rm(join(folder, kind), { recursive: true, force: true })
-      }
+    async clear() {
+      for (const kind of ['outputs', 'adapters', 'checkpoints', 'data']) await workspace.remove(kind)
     },
   }
 }
@@ -109,37 +143,6 @@ export function parseManifest(text: string): ManifestEntry[] {
 
 function adapterPart(manifest: readonly ManifestEntry[]): ManifestEntry[] {
   return manifest.filter((entry) => ADAPTER_FILES.includes(entry.name))
-}
-
-/** A folder that has its name is whole: it got the name last. */
-async function laidOut(
-  contents: Contents,
-  target: string,
-  manifest: readonly ManifestEntry[],
-): Promise<string> {
-  const isThere = await access(target).then(
-    () => true,
-    () => false,
-  )
-  return isThere ? target : materialise(contents, target, manifest)
-}
-
-async function materialise(
-  contents: Contents,
-  target: string,
-  manifest: readonly ManifestEntry[],
-): Promise<string> {
-  const aside = `${target}.${newId()}`
-  await mkdir(aside, { recursive: true })
-  for (const { name, digest } of manifest) {
-    const source = await contents.localPath(digest)
-    if (source === undefined) throw new Error(`File ${name} (${digest}) of a checkpoint is missing`)
-    // A link costs nothing; across file systems only a copy works.
-    await link(source, join(aside, name)).catch(() => copyFile(source, join(aside, name)))
-  }
-  await rm(target, { recursive: true, force: true })
-  await rename(aside, target)
-  return target
 }
 
 function digestOfManifest(manifest: readonly ManifestEntry[]): string {

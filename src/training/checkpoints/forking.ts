@@ -1,10 +1,11 @@
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
-import type { ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ByteRange } from '../../stores/blobs/port.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ArtifactVersion } from '../../tracking/artifacts/versions.ts'
 import type { Models } from '../models/service.ts'
-import { type AdapterPaths, checkAdapter } from './adapter-check.ts'
-import { ADAPTER_FILES, type ManifestEntry } from './files.ts'
+import { type AdapterFiles, checkAdapter } from './adapter-check.ts'
+import type { ManifestEntry } from './files.ts'
 import type { ModelOfCheckpoints } from './rows.ts'
 import type { Checkpoints } from './service.ts'
 import type { ForkReq } from './wire.ts'
@@ -34,19 +35,21 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     return found
   }
 
-  async function pathsOf(manifest: readonly ManifestEntry[], tx?: ControlTx): Promise<AdapterPaths> {
-    const [config = '', weights = ''] = await Promise.all(
-      ADAPTER_FILES.map(async (name) => {
-        const file = manifest.find((entry) => entry.name === name)
-        if (name === 'adapter_config.json' && (file?.size ?? 0) > CONFIG_BYTES_MAX) {
-          throw invalidRequest(`${name} may have ${CONFIG_BYTES_MAX} bytes at most`)
-        }
-        const path = file && (await contents.localPath(file.digest, tx))
-        if (path === undefined) throw invalidRequest(`An adapter has a file ${name}`)
-        return path
-      }),
-    )
-    return { config, weights }
+  /** @throws 400 where one of the files is missing. */
+  function filesOf(manifest: readonly ManifestEntry[], tx?: ControlTx): AdapterFiles {
+    const reading = (name: string) => {
+      const file = manifest.find((entry) => entry.name === name)
+      if (name === 'adapter_config.json' && (file?.size ?? 0) > CONFIG_BYTES_MAX) {
+        throw invalidRequest(`${name} may have ${CONFIG_BYTES_MAX} bytes at most`)
+      }
+      if (file === undefined) throw lacks(name)
+      return async (range?: ByteRange): Promise<Buffer> => {
+        const bytes = await contents.read(file.digest, range, tx)
+        if (bytes === undefined) throw lacks(name)
+        return bytes
+      }
+    }
+    return { config: reading('adapter_config.json'), weights: reading('adapter_model.safetensors') }
   }
 
   return {
@@ -62,8 +65,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
       const from = await checkpoints.find(source, req.checkpoint)
       const newest = await checkpoints.newest(model.id)
       if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
-      const own = newest && (await pathsOf(newest.manifest))
-      await checkAdapter(await pathsOf(from.manifest), own, { rankMax: loraRankMax })
+      const own = newest && filesOf(newest.manifest)
+      await checkAdapter(filesOf(from.manifest), own, { rankMax: loraRankMax })
       const step = await control.transaction().execute((tx) =>
         checkpoints.addMade(tx, model, {
           step: from.step > (newest?.step ?? -1) ? from.step : undefined,
@@ -75,8 +78,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
 
     /**
      * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
-     * it becomes step N of that model. Adapters of no model are artifacts and nothing more.
-     * @throws 400 or 409, which refuses the artifact, so that the client learns of it.
+     * it becomes step N of that model. Other adapters are artifacts only.
+     * @throws 400 or 409, which refuses the artifact, so that the client gets the error.
      */
     async fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void> {
       const { entity, project, name } = artifact
@@ -84,8 +87,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
       if (model === undefined) return
       const manifest = artifact.files.filter((file) => !file.name.includes('/'))
       const known = await checkpoints.newest(model.id, tx)
-      const given = await pathsOf(manifest, tx)
-      const own = known && (await pathsOf(known.manifest, tx))
+      const given = filesOf(manifest, tx)
+      const own = known && filesOf(known.manifest, tx)
       await checkAdapter(given, own, { rankMax: loraRankMax })
       const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
       await checkpoints.addMade(tx, model, {
@@ -95,4 +98,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
       })
     },
   }
+}
+
+function lacks(name: string): Error {
+  return invalidRequest(`An adapter has a file ${name}`)
 }

@@ -5,7 +5,7 @@ import type { CheckpointFiles } from './files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from './rows.ts'
 import type { Checkpoints } from './service.ts'
 
-/** Merging waits this long for the worker; it goes on without the caller, who may ask again. */
+/** A merge waits this long for the worker; it continues without the caller, who may ask again. */
 const MERGE_MS_MAX = 300_000
 
 export type Merging = ReturnType<typeof createMerging>
@@ -16,7 +16,7 @@ export interface MergingDeps {
   files: CheckpointFiles
 }
 
-/** Whole models made of a base model and a checkpoint, for whoever serves without adapters. */
+/** Full models, made of a base model and a checkpoint, for servers without adapters. */
 export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
   const merging = new Map<string, Promise<void>>()
 
@@ -26,14 +26,17 @@ export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
     try {
       const made = await baseModels.ask(baseModel, { kind: 'merge_adapter', checkpoint_dir, output_dir })
       if (made.kind !== 'adapter_merged') throw new Error('The worker answered something else')
-      await checkpoints.addMerged(checkpoint.id, made)
+      await checkpoints.addMerged(checkpoint.id, {
+        folder: output_dir,
+        logprob_gap_max: made.logprob_gap_max,
+      })
     } finally {
       await files.removeFolders([output_dir, checkpoint_dir])
     }
   }
 
   return {
-    /** Merges a checkpoint unless that has been done. @throws 404, 503 while the engine is busy. */
+    /** Merges a checkpoint unless it was merged before. @throws 404, 503 while the engine is busy. */
     async merge(model: ModelOfCheckpoints & { base_model: string }, text: string, context: CallContext) {
       baseModels.assertAvailable()
       const { checkpoint, merged } = await checkpoints.withMerged(model, text)

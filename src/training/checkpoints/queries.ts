@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely'
-import type { CheckpointsTable, ControlDb, ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { CheckpointsTable } from '../../stores/control-db/tables.ts'
 
 export type CheckpointRow = Selectable<CheckpointsTable>
 
-/** Every model's step 0 may be the same adapter; this many are more than anybody looks at. */
+/** Every model's step 0 may be the same adapter; more checkpoints than this are not listed. */
 const DIGEST_ROWS_MAX = 10_000
 
 /** Live checkpoints of a model by step, one page. */
@@ -22,7 +23,7 @@ export function listCheckpoints(
   return query.orderBy('step', page.order).limit(page.limit).execute()
 }
 
-/** Also finds deleted ones: a cursor must stay good for ever. */
+/** Also finds deleted ones: a cursor must stay valid. */
 export function findCheckpoint(control: ControlTx, id: string): Promise<CheckpointRow | undefined> {
   return control.selectFrom('checkpoints').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -41,7 +42,7 @@ export function findStep(
     .executeTakeFirst()
 }
 
-/** The live checkpoint that an artifact version shows. */
+/** The live checkpoint of an artifact version. */
 export function findByArtifact(
   control: ControlDb,
   { model_id, artifact_id }: { model_id: string; artifact_id: string },
@@ -106,7 +107,7 @@ export async function insertCheckpoint(tx: ControlTx, row: CheckpointRow): Promi
   await tx.insertInto('checkpoints').values(row).execute()
 }
 
-/** Gives out the model's next step; undefined when the model is gone. */
+/** Reserves the model's next step; undefined when the model is gone. */
 export async function takeNextStep(tx: ControlTx, modelId: string): Promise<number | undefined> {
   const row = await tx
     .updateTable('models')
@@ -117,7 +118,7 @@ export async function takeNextStep(tx: ControlTx, modelId: string): Promise<numb
   return row?.last_step
 }
 
-/** Gives out a step of somebody's choice; undefined when the model is gone or has had that step. */
+/** Reserves a given step; undefined when the model is gone or has had that step. */
 export async function takeStep(
   tx: ControlTx,
   { model_id, step }: { model_id: string; step: number },
@@ -136,7 +137,7 @@ export async function setMetrics(tx: ControlTx, id: string, metrics: string): Pr
   await tx.updateTable('checkpoints').set({ metrics }).where('id', '=', id).execute()
 }
 
-/** False when the checkpoint has been deleted meanwhile. */
+/** False when the checkpoint was deleted meanwhile. */
 export async function setMerged(control: ControlDb, id: string, merged: string): Promise<boolean> {
   const row = await control
     .updateTable('checkpoints')
@@ -148,7 +149,7 @@ export async function setMerged(control: ControlDb, id: string, merged: string):
   return row !== undefined
 }
 
-/** Marks the live checkpoints of models that are gone, which a crash in the middle of a deletion leaves behind. */
+/** Marks the live checkpoints of deleted models as deleted, which a crash during a deletion leaves behind. */
 export function markLeftBehind(control: ControlDb, deletedAt: string): Promise<CheckpointRow[]> {
   return control
     .updateTable('checkpoints')
@@ -173,7 +174,7 @@ export async function markDeleted(
   return query.returningAll().execute()
 }
 
-/** Owners of contents whose checkpoint was never written, or is deleted: what a crash leaves behind. */
+/** Owners of contents whose checkpoint was never written, or is deleted, which a crash leaves behind. */
 export async function ownersWithoutCheckpoint(control: ControlDb, prefix: string): Promise<string[]> {
   const rows = await control
     .selectFrom('content_owners')

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import { toPage } from '../../page-wire.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import { sendFile } from '../../tracking/send-file.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import { type ManifestEntry, parseManifest } from './files.ts'
@@ -14,7 +14,7 @@ import type { Checkpoint, CheckpointFilePath, CheckpointRes, CheckpointsListQuer
 /** Far above what a model has; bounds one statement. */
 const ALL_MAX = 100_000
 
-/** Finds checkpoints and shows them. */
+/** Finds and describes checkpoints. */
 export function createCheckpointReading({ control, contents, artifacts }: CheckpointsDeps) {
   async function findRow(model: ModelOfCheckpoints, text: string) {
     const selector = parseSelector(text)
@@ -46,13 +46,13 @@ export function createCheckpointReading({ control, contents, artifacts }: Checkp
       return row && stored(row)
     },
 
-    /** The checkpoint with the highest step, also as a transaction sees it. */
+    /** The checkpoint with the highest step, also within a transaction. */
     async newest(modelId: string, tx: ControlTx = control): Promise<StoredCheckpoint | undefined> {
       const row = await queries.findNewest(tx, modelId)
       return row && stored(row)
     },
 
-    /** A checkpoint by id, also a deleted one, whose files may be gone. */
+    /** A checkpoint by id, deleted ones included, whose files may be gone. */
     async byId(id: string): Promise<StoredCheckpoint | undefined> {
       const row = await queries.findCheckpoint(control, id)
       return row && stored(row)
@@ -102,14 +102,14 @@ export function createCheckpointReading({ control, contents, artifacts }: Checkp
       const row = await existingRow(model, req.checkpoint)
       const manifest = from.part === 'merged' ? (mergedOf(row)?.manifest ?? []) : parseManifest(row.manifest)
       const file = manifest.find((entry) => entry.name === req.file)
-      const path = file && (await contents.localPath(file.digest))
-      if (file === undefined || path === undefined) throw notFound('file', req.file)
-      return sendFile({ path, size: file.size, range: from.range })
+      const reply = file && (await sendFile(contents, { ...file, range: from.range }))
+      if (reply === undefined) throw notFound('file', req.file)
+      return reply
     },
   }
 }
 
-/** `latest` follows from the order of steps, and `stepN` from the step, so only the other aliases are tags. */
+/** `latest` follows from the order of steps, and `stepN` from the step, so only other aliases are tags. */
 function shown(
   row: queries.CheckpointRow,
   aliases: ReadonlyMap<string, readonly string[]>,

@@ -8,13 +8,13 @@ const Metrics = z.record(z.string(), z.number())
 export const Merged = z.object({ manifest: z.array(ManifestEntry), logprob_gap_max: z.number() })
 export type Merged = z.output<typeof Merged>
 
-/** A checkpoint as the rest of the server uses it. */
+/** A checkpoint as other services use it. */
 export interface StoredCheckpoint extends StoredFiles {
   id: string
   step: number
 }
 
-/** What checkpoints need to know of their model. */
+/** The columns of a model that checkpoints need. */
 export interface ModelOfCheckpoints {
   id: string
   entity: string
@@ -25,7 +25,7 @@ export interface ModelOfCheckpoints {
   created_by: string
 }
 
-/** Who owns the contents of a checkpoint. */
+/** The owner of the contents of a checkpoint. */
 export const OWNER_PREFIX = 'checkpoint:'
 
 export function stored(row: CheckpointRow): StoredCheckpoint {

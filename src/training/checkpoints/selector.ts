@@ -1,6 +1,6 @@
 import type { CheckpointRow } from './queries.ts'
 
-/** Which checkpoint of a model is meant: a step, the newest, the best, or whatever an artifact alias names. */
+/** Selects a checkpoint of a model: a step, the newest, the best, or an artifact alias. */
 export type Selector = number | 'latest' | 'best' | { alias: string }
 
 /** Reads `3`, `step3`, `latest`, `best`, `v3` or a tag. */

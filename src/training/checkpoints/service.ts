@@ -34,7 +34,7 @@ export function createCheckpoints(deps: CheckpointsDeps) {
       })
     },
 
-    /** Tags of a checkpoint; a tag moves from wherever it was. @throws 404 */
+    /** Tags of a checkpoint; a tag moves from its previous one. @throws 404 */
     async tag(model: ModelOfCheckpoints, text: string, change: { set: string } | { remove: string }) {
       const { artifact_id: id, step } = await reading.existingRow(model, text)
       if ('set' in change) await artifacts.setAlias({ id, alias: change.set })
@@ -43,15 +43,15 @@ export function createCheckpoints(deps: CheckpointsDeps) {
       return { tags }
     },
 
-    /** A checkpoint and what was merged of it before. @throws 404 */
+    /** A checkpoint and its merged files, if any. @throws 404 */
     async withMerged(model: ModelOfCheckpoints, text: string) {
       const row = await reading.existingRow(model, text)
       return { checkpoint: stored(row), merged: mergedOf(row) }
     },
 
-    /** Keeps the files of a folder as what a checkpoint becomes when it is merged into its base model. */
-    async addMerged(id: string, made: { directory: string; logprob_gap_max: number }): Promise<void> {
-      const manifest = await files.store(OWNER_PREFIX + id, made.directory)
+    /** Stores the files of a folder as the merged model of a checkpoint. */
+    async addMerged(id: string, made: { folder: string; logprob_gap_max: number }): Promise<void> {
+      const manifest = await files.store(OWNER_PREFIX + id, made.folder)
       const merged: Merged = { manifest, logprob_gap_max: made.logprob_gap_max }
       const isLive = await queries.setMerged(control, id, JSON.stringify(merged))
       if (!isLive) await contents.release([OWNER_PREFIX + id])
@@ -64,10 +64,12 @@ export function createCheckpoints(deps: CheckpointsDeps) {
       return { deleted_count: gone.size, not_found_steps: steps.filter((step) => !gone.has(step)) }
     },
 
-    /** Deletes what a model has. */
+    /** Deletes all checkpoints of a model. */
     deleteAll: async (modelId: string): Promise<number> => (await remove(modelId, 'all')).size,
 
-    /** Frees what a crash left: checkpoints of deleted models, and files of checkpoints that were never written. */
+    /**
+     * Removes leftovers of a crash: checkpoints of deleted models, and files of checkpoints that were never written.
+     */
     async sweep(): Promise<void> {
       const leftBehind = await queries.markLeftBehind(control, nowIso())
       await artifacts.removeVersions(leftBehind.map((row) => row.artifact_id))

@@ -72,7 +72,7 @@ export type TagPath = z.output<typeof TagPath>
 
 export const TagsRes = z.object({ tags: z.array(z.string()) }).meta({ id: 'CheckpointTags' })
 
-/** Where the checkpoint comes from: a model by id or by `entity/project/name`, and which of its checkpoints. */
+/** The source of the checkpoint: a model by id or by `entity/project/name`, and one of its checkpoints. */
 export const ForkReq = z.object({
   from_model: z.string().min(1).max(512),
   checkpoint: z.string().min(1).max(128).default('latest'),

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import type { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import type { Compute } from '../../stores/compute/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import { type ControlDb, pingControlDb } from '../../stores/control-db/port.ts'
 import type { SystemCheckRes } from './wire.ts'
 
 export type Health = ReturnType<typeof createHealth>
@@ -12,7 +11,7 @@ type Report = z.output<typeof SystemCheckRes>
 export interface HealthDeps {
   control: ControlDb
   compute: Compute
-  /** The default one; that another cannot be started may be no more than a mistyped name. */
+  /** Only the default one counts: another one that cannot be started may be no more than a mistyped name. */
   baseModel: string
 }
 
@@ -24,8 +23,8 @@ export function createHealth({ control, compute, baseModel }: HealthDeps) {
     async systemCheck() {
       const report: Report = {
         api: true,
-        database: await check(() => sql`select 1`.execute(control)),
-        // The server's own work: a loop that answers is a loop that runs.
+        database: await check(() => pingControlDb(control)),
+        // The server's own work: an event loop that answers is running.
         cpu_queue: await check(async () => {}),
         gpu_queue: await check(async () => {
           if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
@@ -50,7 +49,7 @@ function engineOf(compute: Compute): Report['engine'] {
   return {
     memory_budget_bytes: budget_bytes,
     memory_used_bytes: used_bytes,
-    // What its program has printed is not for everybody who may ask.
+    // The output of its program is not for every caller.
     parts: compute.statuses().map(({ last_lines: _, ...part }) => part),
   }
 }

@@ -19,7 +19,7 @@ export const EnginePart = z
   })
   .meta({ id: 'EnginePart' })
 
-/** Bytes are estimates, by which parts share the memory. */
+/** Bytes are estimates, by which processes share the memory. */
 const Engine = z
   .object({
     memory_budget_bytes: z.number(),
@@ -28,7 +28,7 @@ const Engine = z
   })
   .meta({ id: 'Engine' })
 
-/** Wire: answered with 503 when a check fails; clients know nothing of `engine`. */
+/** Wire: answered with 503 when a check fails; clients ignore `engine`. */
 export const SystemCheckRes = z
   .object({ api: z.literal(true), database: Check, cpu_queue: Check, gpu_queue: Check, engine: Engine })
   .meta({ id: 'SystemCheck' })

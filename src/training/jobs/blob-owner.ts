@@ -1,5 +1,5 @@
 import type { BlobOwner } from '../../blob-sweep.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { knownDataKeys } from './queries.ts'
 
 /** Below which prefix the trajectories of RL jobs are. */
@@ -10,7 +10,7 @@ export function dataKeyOf(jobId: string): string {
   return `${PREFIX}${jobId}.jsonl`
 }
 
-/** Jobs own what they train on. */
+/** Jobs own their training data. */
 export function jobsOwner(control: ControlDb): BlobOwner {
   return { prefix: PREFIX, ownedOf: async (keys) => new Set(await knownDataKeys(control, keys)) }
 }

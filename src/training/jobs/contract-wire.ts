@@ -1,7 +1,8 @@
 /**
- * The messages between the server and a trainer worker: one JSON object a line, requests in, messages out.
- * The truth for both languages: `npm run gen` writes `contract/job.schema.json` and the engine's `contract.py`.
- * No field is optional: the server fills in every default, so the worker knows none.
+ * The messages between the server and a trainer worker: one JSON object a line, requests in, messages out. The
+ * definition for both languages: `npm run gen` writes `contract/job.schema.json` and the engine's `contract.py`. No
+ * field is optional: the server fills in every default, so the worker needs none. Files and folders have the names of
+ * the workspace, such as `outputs/01a1…`: paths relative to its root, in which the worker works.
  */
 import { z } from 'zod'
 
@@ -15,7 +16,7 @@ export const LoraSpec = z
   })
   .meta({ id: 'LoraSpec' })
 
-/** Asks for an adapter that changes nothing yet, written to `output_dir`. */
+/** Requests an initial adapter, which changes nothing, written to `output_dir`. */
 export const CreateAdapter = z
   .strictObject({
     kind: z.literal('create_adapter'),
@@ -54,7 +55,7 @@ export type RlConfig = z.output<typeof RlConfig>
 
 /**
  * Every job goes from the checkpoint in `checkpoint_dir` to a new one in `output_dir`. `work_dir` is the job's own: the
- * worker keeps its state after each gradient step there, and a job that is sent again goes on from it.
+ * worker keeps its state after each gradient step there, and a job that is sent again continues from it.
  */
 const anyJob = {
   job_id: z.string(),
@@ -64,7 +65,7 @@ const anyJob = {
 }
 
 /**
- * Asks for one RL job. `policy_step` is the step of the checkpoint, to tell how old the rollouts are; `reference_dir`
+ * Requests one RL job. `policy_step` is the step of the checkpoint, to compute the age of the rollouts; `reference_dir`
  * is the checkpoint that the KL penalty refers to, null for the base model.
  */
 export const RlJob = z
@@ -88,12 +89,12 @@ export const SftConfig = z
   .meta({ id: 'SftConfig' })
 export type SftConfig = z.output<typeof SftConfig>
 
-/** Asks for one SFT job: one conversation a line of `data_path`, batch after batch in the file's order. */
+/** Requests one SFT job: one conversation a line of `data_path`, batch after batch in the file's order. */
 export const SftJob = z
   .strictObject({ kind: z.literal('sft_job'), ...anyJob, data_path: z.string(), config: SftConfig })
   .meta({ id: 'SftJob' })
 
-/** Asks for the base model with the adapter of `checkpoint_dir` merged into it, written to `output_dir`. */
+/** Requests the base model with the adapter of `checkpoint_dir` merged into it, written to `output_dir`. */
 export const MergeAdapter = z
   .strictObject({
     kind: z.literal('merge_adapter'),
@@ -103,12 +104,12 @@ export const MergeAdapter = z
   })
   .meta({ id: 'MergeAdapter' })
 
-/** Asks that a job stop within one gradient step. */
+/** Requests that a job stop within one gradient step. */
 export const CancelJob = z
   .strictObject({ kind: z.literal('cancel_job'), job_id: z.string() })
   .meta({ id: 'CancelJob' })
 
-/** What the server sends. */
+/** Messages of the server. */
 export const WorkerRequest = z
   .discriminatedUnion('kind', [CreateAdapter, RlJob, SftJob, MergeAdapter, CancelJob])
   .meta({ id: 'WorkerRequest' })
@@ -128,7 +129,10 @@ export const AdapterCreated = z
   .strictObject({ kind: z.literal('adapter_created'), request_id: z.string(), directory: z.string() })
   .meta({ id: 'AdapterCreated' })
 
-/** `logprob_gap_max`: over some sample texts, how far the merged model is from the base with its adapter, in nats. */
+/**
+ * `logprob_gap_max`: over some sample texts, the difference of the merged model from the base with its adapter, in
+ * nats.
+ */
 export const AdapterMerged = z
   .strictObject({
     kind: z.literal('adapter_merged'),
@@ -156,7 +160,7 @@ export const JobProgress = z
   })
   .meta({ id: 'JobProgress' })
 
-/** Comes once a job, before its first gradient step; `num_sequences` gradient steps follow. */
+/** Sent once a job, before its first gradient step; `num_sequences` gradient steps follow. */
 export const TrainingStarted = z
   .strictObject({ kind: z.literal('training_started'), ...ofJob, num_sequences: z.int() })
   .meta({ id: 'TrainingStarted' })
@@ -183,7 +187,7 @@ export const JobCancelled = z
   .strictObject({ kind: z.literal('job_cancelled'), ...ofJob })
   .meta({ id: 'JobCancelled' })
 
-/** What a worker sends. */
+/** Messages of a worker. */
 export const WorkerMessage = z
   .discriminatedUnion('kind', [
     WorkerReady,

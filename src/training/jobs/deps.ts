@@ -1,12 +1,12 @@
-import type { Contents } from '../../contents.ts'
+import type { Contents } from '../../contents/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import type { Models } from '../models/service.ts'
 import type { TrainingData } from '../training-data/service.ts'
 import type { TrajectoryCalls } from '../trajectories/trajectory-calls.ts'
 import type { JobDefaults } from './job-config.ts'
-import type { JobRunner } from './runner.ts'
+import type { TrainingQueue } from './training-queue.ts'
 
 export interface JobsDeps {
   control: ControlDb
@@ -16,6 +16,6 @@ export interface JobsDeps {
   baseModels: BaseModels
   trainingData: TrainingData
   trajectoryCalls: TrajectoryCalls
-  runner: JobRunner
+  queue: TrainingQueue
   defaults: JobDefaults
 }

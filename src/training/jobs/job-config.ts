@@ -16,8 +16,8 @@ const SFT_BATCH_SIZE = 2
 const SFT_LEARNING_RATE = 5e-5
 
 /**
- * An RL job's settings as they are stored: the worker's, and which step the KL penalty refers to. Jobs that wait may have
- * been stored before a setting was known; it has its default.
+ * An RL job's settings as stored: the worker's, and the reference step of the KL penalty. A waiting job may have been
+ * stored by an older build; settings it lacks have their defaults.
  */
 export const StoredRlConfig = z.object({
   worker: z.preprocess(
@@ -38,7 +38,7 @@ const LATER_RL_SETTINGS: Pick<
   require_sampled_context: false,
 }
 
-/** What the server decides for jobs that do not say. */
+/** The server's defaults for jobs. */
 export interface JobDefaults {
   requireSampledContext: boolean
 }
@@ -102,7 +102,7 @@ export function sftConfigOf(given: SftJobCreateReq['config']): StoredSftConfig {
   }
 }
 
-/** Reads stored settings. Jobs that were stored earlier have nothing but a batch size and learning rates. */
+/** Reads stored settings. Jobs stored by older builds have only a batch size and learning rates. */
 export function storedSftConfig(text: string): StoredSftConfig {
   const stored: unknown = JSON.parse(text)
   if (isRecord(stored) && 'worker' in stored) return StoredSftConfig.parse(stored)

@@ -1,9 +1,12 @@
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { onPolicyWarnings } from './on-policy.ts'
 import { addEvent, listEvents } from './queries.ts'
 
 /** Events of one job that an earlier attempt may have written: far more than one job has. */
 const EVENTS_MAX = 1_000_000
+
+/** Runs a transaction that fails once another server has leased the job. */
+export type FencedWrite = <Result>(work: (tx: ControlTx) => Promise<Result>) => Promise<Result>
 
 export interface JobEvents {
   started(numSequences: number): Promise<void>
@@ -11,10 +14,14 @@ export interface JobEvents {
 }
 
 /**
- * Writes a job's events. A job that starts again repeats its steps exactly, so what an earlier attempt has written
- * is skipped: clients must not see a second `training_started`, nor more steps than announced.
+ * Writes a job's events. A repeated job repeats its steps exactly, so events of an earlier attempt are skipped: clients
+ * must not see a second `training_started`, nor more steps than announced.
  */
-export async function createJobEvents(control: ControlDb, jobId: string): Promise<JobEvents> {
+export async function createJobEvents(
+  control: ControlDb,
+  jobId: string,
+  write: FencedWrite,
+): Promise<JobEvents> {
   const written = await listEvents(control, { job_id: jobId, afterPosition: 0, limit: EVENTS_MAX })
   const startedBefore = written.find((event) => event.type === 'training_started')
   let stepsToSkip = written.filter((event) => event.type === 'gradient_step').length
@@ -27,7 +34,8 @@ export async function createJobEvents(control: ControlDb, jobId: string): Promis
   return {
     async started(num_sequences) {
       const data = { num_sequences }
-      if (startedBefore === undefined) await addEvent(control, jobId, { type: 'training_started', data })
+      if (startedBefore === undefined)
+        await write((tx) => addEvent(tx, jobId, { type: 'training_started', data }))
       else if (startedBefore.data !== JSON.stringify(data)) {
         throw new Error('The job was started again and came out with another number of sequences')
       }
@@ -35,11 +43,11 @@ export async function createJobEvents(control: ControlDb, jobId: string): Promis
 
     async gradientStep(metrics) {
       if (stepsToSkip > 0) stepsToSkip--
-      else await addEvent(control, jobId, { type: 'gradient_step', data: metrics })
+      else await write((tx) => addEvent(tx, jobId, { type: 'gradient_step', data: metrics }))
       for (const warning of onPolicyWarnings(metrics)) {
         if (warned.has(warning.code)) continue
         warned.add(warning.code)
-        await addEvent(control, jobId, { type: 'on_policy_warning', data: warning })
+        await write((tx) => addEvent(tx, jobId, { type: 'on_policy_warning', data: warning }))
       }
     },
   }

@@ -1,4 +1,4 @@
-/** Something that makes a gradient step less than on-policy, in words for a person. */
+/** A reason why a gradient step is less than on-policy, in words for people. */
 export interface OnPolicyWarning {
   code: string
   message: string
@@ -17,9 +17,9 @@ interface Rule {
 }
 
 /**
- * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; what rounding makes of them in bfloat16 the
- * trainer says. A mean of 0.02 nats beyond that is another policy, another context or another temperature, where one step
- * of training alone makes less. Importance ratios correct the rest, as long as few are cut off.
+ * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; for bfloat16 the trainer reports the
+ * expected rounding. A mean difference of 0.02 nats beyond that means another policy, another context or another
+ * temperature; one step of training alone makes less. Importance ratios correct the rest, as long as few are clipped.
  */
 const RULES: readonly Rule[] = [
   {
@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
 
 const BIASED_PREFIX = 'on_policy/tokens_biased_by_'
 
-/** What is wrong with a gradient step, by its metrics. */
+/** Warnings about a gradient step, from its metrics. */
 export function onPolicyWarnings(metrics: Readonly<Record<string, number>>): OnPolicyWarning[] {
   const found = RULES.flatMap(({ code, metric, plus, message, ...rule }) => {
     const value = metrics[metric] ?? 0

@@ -1,18 +1,13 @@
 import type { Selectable } from 'kysely'
 import { newId } from '../../ids.ts'
-import type {
-  ControlDb,
-  ControlTx,
-  TrainingJobEventsTable,
-  TrainingJobsTable,
-} from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { TrainingJobEventsTable, TrainingJobsTable } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
-import type { WaitingJob } from './queue.ts'
 
 export type JobRow = Selectable<TrainingJobsTable>
 export type EventRow = Selectable<TrainingJobEventsTable>
 
-export async function insertJob(control: ControlDb, row: JobRow): Promise<void> {
+export async function insertJob(control: ControlTx, row: JobRow): Promise<void> {
   await control.insertInto('training_jobs').values(row).execute()
 }
 
@@ -20,7 +15,7 @@ export function findJob(control: ControlTx, id: string): Promise<JobRow | undefi
   return control.selectFrom('training_jobs').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Those of the keys that are the data of a job. */
+/** Those of the keys that are training data of a job. */
 export async function knownDataKeys(control: ControlDb, keys: readonly string[]): Promise<string[]> {
   const rows = await control
     .selectFrom('training_jobs')
@@ -30,51 +25,23 @@ export async function knownDataKeys(control: ControlDb, keys: readonly string[])
   return rows.map(({ data_key }) => data_key)
 }
 
-/** How many jobs there are of each state that any is in. */
-export function countStates(control: ControlDb): Promise<{ state: JobRow['state']; count: number }[]> {
-  return control
-    .selectFrom('training_jobs')
-    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
-    .groupBy('state')
-    .execute()
-}
-
-/** The waiting jobs of a base model, oldest first. */
-export function waitingJobs(control: ControlDb, baseModel: string): Promise<WaitingJob[]> {
-  return control
-    .selectFrom('training_jobs')
-    .select(['id', 'model_id'])
-    .where('state', '=', 'queued')
-    .where('base_model', '=', baseModel)
-    .orderBy('id')
-    .execute()
-}
-
-/** When the newest job of each model that has waiting jobs started. */
-export async function lastStarts(control: ControlDb, baseModel: string): Promise<Map<string, string>> {
+/** Number of jobs in each state, without states that have none. */
+export async function countStates(control: ControlDb): Promise<{ state: JobRow['state']; count: number }[]> {
   const rows = await control
     .selectFrom('training_jobs')
-    .select((eb) => ['model_id', eb.fn.max('started_at').as('started_at')])
-    .where('model_id', 'in', (eb) =>
-      eb
-        .selectFrom('training_jobs')
-        .select('model_id')
-        .where('state', '=', 'queued')
-        .where('base_model', '=', baseModel),
-    )
-    .where('started_at', 'is not', null)
-    .groupBy('model_id')
+    .select((eb) => ['state', eb.fn.countAll().as('count')])
+    .groupBy('state')
     .execute()
-  return new Map(rows.map((row) => [row.model_id, row.started_at ?? '']))
+  return rows.map(({ state, count }) => ({ state, count: Number(count) }))
 }
 
-/** Takes a waiting job; undefined when it no longer waits. */
-export function takeJob(control: ControlDb, id: string): Promise<JobRow | undefined> {
-  return control
+/** Records the start of an attempt; undefined when the job has ended, or does not exist. */
+export function startJob(tx: ControlTx, id: string, attempts: number): Promise<JobRow | undefined> {
+  return tx
     .updateTable('training_jobs')
-    .set((eb) => ({ state: 'running', started_at: nowIso(), attempts: eb('attempts', '+', 1) }))
-    .where('state', '=', 'queued')
+    .set({ state: 'running', started_at: nowIso(), attempts })
     .where('id', '=', id)
+    .where('state', 'in', ['queued', 'running'])
     .returningAll()
     .executeTakeFirst()
 }
@@ -104,27 +71,12 @@ export async function countSteps(
   if (jobIds.length === 0) return new Map()
   const rows = await control
     .selectFrom('training_job_events')
-    .select((eb) => ['job_id', eb.fn.countAll<number>().as('count')])
+    .select((eb) => ['job_id', eb.fn.countAll().as('count')])
     .where('job_id', 'in', jobIds)
     .where('type', '=', 'gradient_step')
     .groupBy('job_id')
     .execute()
   return new Map(rows.map((row) => [row.job_id, Number(row.count)]))
-}
-
-/** Jobs whose trajectories have not become calls yet, oldest first. */
-export function untracedJobs(control: ControlDb): Promise<JobRow[]> {
-  return control
-    .selectFrom('training_jobs')
-    .selectAll()
-    .where('kind', '=', 'rl')
-    .where('traced_at', 'is', null)
-    .orderBy('id')
-    .execute()
-}
-
-export async function setTraced(control: ControlDb, jobId: string): Promise<void> {
-  await control.updateTable('training_jobs').set({ traced_at: nowIso() }).where('id', '=', jobId).execute()
 }
 
 /** Every job of a model, ended or not. */
@@ -145,31 +97,29 @@ export function openJobs(control: ControlDb, state: 'queued' | 'running'): Promi
   return control.selectFrom('training_jobs').selectAll().where('state', '=', state).orderBy('id').execute()
 }
 
-export async function setSource(control: ControlDb, jobId: string, checkpointId: string): Promise<void> {
-  await control
+export async function setSource(tx: ControlTx, jobId: string, checkpointId: string): Promise<void> {
+  await tx
     .updateTable('training_jobs')
     .set({ source_checkpoint_id: checkpointId })
     .where('id', '=', jobId)
     .execute()
 }
 
-/** Puts a job that was running back into the queue; with a reason, its events say so. */
+/** Records that a running job waits again; a reason becomes an event. */
 export async function requeue(
-  control: ControlDb,
+  tx: ControlTx,
   jobId: string,
-  how: { reason: string } | { attempts: number },
+  { attempts, reason }: { attempts: number; reason?: string },
 ): Promise<void> {
-  await control.transaction().execute(async (tx) => {
-    const back = await tx
-      .updateTable('training_jobs')
-      .set({ state: 'queued', ...('attempts' in how && { attempts: how.attempts }) })
-      .where('id', '=', jobId)
-      .where('state', '=', 'running')
-      .returning('id')
-      .executeTakeFirst()
-    if (back === undefined || !('reason' in how)) return
-    await addEvent(tx, jobId, { type: 'training_resumed', data: { reason: how.reason } })
-  })
+  const back = await tx
+    .updateTable('training_jobs')
+    .set({ state: 'queued', attempts })
+    .where('id', '=', jobId)
+    .where('state', '=', 'running')
+    .returning('id')
+    .executeTakeFirst()
+  if (back === undefined || reason === undefined) return
+  await addEvent(tx, jobId, { type: 'training_resumed', data: { reason } })
 }
 
 export interface JobEnd {
@@ -193,7 +143,7 @@ export async function endJob(tx: ControlTx, jobId: string, end: JobEnd): Promise
   return true
 }
 
-/** Appends an event; its position is its place in the order for ever. */
+/** Appends an event; its position never changes. */
 export async function addEvent(
   tx: ControlTx,
   jobId: string,

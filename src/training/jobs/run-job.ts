@@ -1,6 +1,7 @@
-import type { Contents } from '../../contents.ts'
-import type { Blobs } from '../../stores/blobs/port.ts'
+import { z } from 'zod'
+import type { Contents } from '../../contents/service.ts'
 import type { Trainer } from '../../stores/compute/port.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import type { CheckpointFiles } from '../checkpoints/files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from '../checkpoints/rows.ts'
@@ -8,19 +9,15 @@ import type { Checkpoints } from '../checkpoints/service.ts'
 import type { Models } from '../models/service.ts'
 import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 import { StoredRlConfig, storedSftConfig } from './job-config.ts'
-import { createJobEvents, type JobEvents } from './job-events.ts'
+import { createJobEvents, type FencedWrite, type JobEvents } from './job-events.ts'
 import { endJob, type JobRow, setSource } from './queries.ts'
 import { logToRun, type RunMetricsDeps } from './run-metrics.ts'
 
-/** Where a running job is. */
-export interface Progress {
-  phase: string
-  done: number
-  total: number
-}
+/** Progress of a running job. */
+export const Progress = z.object({ phase: z.string(), done: z.number(), total: z.number() })
+export type Progress = z.output<typeof Progress>
 
 export interface RunJobDeps extends RunMetricsDeps {
-  blobs: Blobs
   contents: Contents
   models: Models
   baseModels: BaseModels
@@ -31,6 +28,10 @@ export interface RunJobDeps extends RunMetricsDeps {
 interface RunOptions {
   signal: AbortSignal
   onProgress: (progress: Progress) => void
+  /** Makes a transaction depend on the lease of the job. */
+  fence: (tx: ControlTx) => Promise<void>
+  /** Runs a transaction that depends on it. */
+  write: FencedWrite
 }
 
 /**
@@ -38,19 +39,19 @@ interface RunOptions {
  * @throws Error with the reason when the job fails; the signal's reason when it is aborted.
  */
 export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions): Promise<number> {
-  const directory = await deps.files.outputFolder()
-  const folders = [directory]
-  const layOut = async (checkpoint: StoredCheckpoint): Promise<string> => {
-    const path = await deps.files.checkpointFolder(checkpoint.manifest)
-    folders.push(path)
-    return path
+  const output = await deps.files.outputFolder()
+  const folders = [output]
+  const layOut: LayOut = async (making) => {
+    const folder = await making
+    folders.push(folder)
+    return folder
   }
   try {
     const model = await deps.models.existing(job.model_id)
-    const request = await requestOf(deps, job, { model, directory, layOut })
+    const request = await requestOf(deps, job, { model, output, layOut, write: options.write })
     return await deps.baseModels.withTrainer(job.base_model, async (trainer) => {
-      const saved = await follow(deps, job, { trainer, request, ...options })
-      const step = await succeed(deps, job, model, saved)
+      const { metrics } = await follow(deps, job, { trainer, request, ...options })
+      const step = await succeed(deps, job, { model, output, metrics, fence: options.fence })
       await logToRun(deps, job, model, step)
       return step
     })
@@ -61,14 +62,14 @@ export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions)
 
 type Saved = Extract<WorkerMessage, { kind: 'checkpoint_saved' }>
 
-/** Records what the worker says of the job, up to its last word. */
+/** Records the worker's messages about the job, up to the last one. */
 async function follow(
   deps: RunJobDeps,
   job: JobRow,
   work: RunOptions & { trainer: Trainer; request: WorkerRequest },
 ): Promise<Saved> {
-  const events = await createJobEvents(deps.control, job.id)
-  // Nobody's patience ends: a job waits until memory is free for its worker.
+  const events = await createJobEvents(deps.control, job.id, work.write)
+  // No time limit: a job waits until memory is free for its worker.
   for await (const raw of work.trainer.run(work.request, { whenFull: 'wait' }, work.signal)) {
     try {
       const message = WorkerMessage.parse(raw)
@@ -78,7 +79,7 @@ async function follow(
       if (message.kind !== 'job_progress') await recordEvent(events, message)
       else work.onProgress({ phase: message.phase, done: message.done, total: message.total })
     } catch (error) {
-      // What cannot be recorded need not be trained on.
+      // When an event cannot be recorded, the job stops.
       work.trainer.send({ kind: 'cancel_job', job_id: job.id })
       throw error
     }
@@ -86,23 +87,25 @@ async function follow(
   throw new Error('The worker ended the job without a result')
 }
 
-/** Lays a checkpoint out for as long as the job runs. */
-type LayOut = (checkpoint: StoredCheckpoint) => Promise<string>
+/** Keeps a folder that is being laid out until the job ends. */
+type LayOut = (making: Promise<string>) => Promise<string>
 
 async function requestOf(
   deps: RunJobDeps,
   job: JobRow,
-  at: { model: ModelOfCheckpoints; directory: string; layOut: LayOut },
+  at: { model: ModelOfCheckpoints; output: string; layOut: LayOut; write: FencedWrite },
 ): Promise<WorkerRequest> {
-  const source = await sourceOf(deps, job)
+  const source = await sourceOf(deps, job, at.write)
   const anyJob = {
     job_id: job.id,
-    checkpoint_dir: await at.layOut(source),
-    output_dir: at.directory,
+    checkpoint_dir: await at.layOut(deps.files.checkpointFolder(source.manifest)),
+    output_dir: at.output,
     work_dir: deps.files.workFolder(job.id),
   }
   if (job.kind === 'sft') {
-    const data_path = present(await deps.contents.localPath(job.data_key))
+    const blobKey = await deps.contents.blobKeyOf(job.data_key)
+    if (blobKey === undefined) throw new Error('What this job trains on is missing')
+    const data_path = await dataPath(deps, blobKey, at.layOut)
     return { kind: 'sft_job', ...anyJob, data_path, config: storedSftConfig(job.config).worker }
   }
   const config = StoredRlConfig.parse(JSON.parse(job.config))
@@ -111,29 +114,31 @@ async function requestOf(
     ...anyJob,
     policy_step: source.step,
     reference_dir: await referenceOf(deps, config, { ...at, step: source.step }),
-    trajectory_groups_path: present(await deps.blobs.localPath(job.data_key)),
+    trajectory_groups_path: await dataPath(deps, job.data_key, at.layOut),
     config: config.worker,
   }
 }
 
-function present(path: string | undefined): string {
-  if (path === undefined) throw new Error('What this job trains on is missing')
-  return path
+/** Lays out the training data of a job; returns its path in the workspace. */
+async function dataPath({ files }: RunJobDeps, blobKey: string, layOut: LayOut): Promise<string> {
+  return `${await layOut(files.dataFolder({ name: DATA_FILE, blobKey }))}/${DATA_FILE}`
 }
 
-/** The model's newest checkpoint when the job first starts; the same one if it has to start again. */
-async function sourceOf(deps: RunJobDeps, job: JobRow): Promise<StoredCheckpoint> {
+const DATA_FILE = 'data.jsonl'
+
+/** The model's newest checkpoint when the job first starts; the same one in later attempts. */
+async function sourceOf(deps: RunJobDeps, job: JobRow, write: FencedWrite): Promise<StoredCheckpoint> {
   if (job.source_checkpoint_id !== null) {
     const known = await deps.checkpoints.byId(job.source_checkpoint_id)
     if (known !== undefined) return known
   }
   const newest = await deps.checkpoints.newest(job.model_id)
   if (newest === undefined) throw new Error('The model has no checkpoint to train from: all were deleted')
-  await setSource(deps.control, job.id, newest.id)
+  await write((tx) => setSource(tx, job.id, newest.id))
   return newest
 }
 
-/** What the KL penalty refers to: a folder with a checkpoint, or null for the base model. */
+/** The reference of the KL penalty: a folder with a checkpoint, or null for the base model. */
 async function referenceOf(
   deps: RunJobDeps,
   config: StoredRlConfig,
@@ -146,7 +151,7 @@ async function referenceOf(
   const reference = await deps.checkpoints.find(at.model, String(step))
   if (reference === undefined)
     throw new Error(`The KL penalty refers to step ${step}, which the model does not have`)
-  return at.layOut(reference)
+  return at.layOut(deps.files.checkpointFolder(reference.manifest))
 }
 
 type JobMessage = Extract<WorkerMessage, { job_id: string }>
@@ -170,12 +175,17 @@ async function recordEvent(
 function succeed(
   deps: RunJobDeps,
   job: JobRow,
-  model: ModelOfCheckpoints,
-  saved: { directory: string; metrics: Record<string, number> },
+  made: {
+    model: ModelOfCheckpoints
+    output: string
+    metrics: Record<string, number>
+    fence: RunOptions['fence']
+  },
 ): Promise<number> {
-  const { directory, metrics } = saved
-  const next = { job_id: job.id, dataset_ref: job.dataset_ref, directory, metrics }
+  const { model, output, metrics, fence } = made
+  const next = { job_id: job.id, dataset_ref: job.dataset_ref, folder: output, metrics }
   return deps.checkpoints.addNext(model, next, async (tx, step) => {
+    await fence(tx)
     const end = { state: 'succeeded', error_message: null, checkpoint_step: step } as const
     if (!(await endJob(tx, job.id, end))) throw new Error('The job has ended already')
   })

@@ -1,12 +1,12 @@
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Runs } from '../../tracking/runs/service.ts'
 import type { ModelOfCheckpoints } from '../checkpoints/rows.ts'
 import { storedSftConfig } from './job-config.ts'
 import { type JobRow, listEvents } from './queries.ts'
 
-/** Gradient steps of one job that its run gets; a run is a chart, and a longer one shows no more. */
+/** Gradient steps of one job that are logged to its run; a longer chart shows no more. */
 const STEPS_MAX = 100_000
 
 export interface RunMetricsDeps {
@@ -46,7 +46,7 @@ export async function logToRun(
   }
 }
 
-/** The names under which clients chart what a trainer measures. */
+/** The names that clients chart for the trainer's metrics. */
 const CHARTED: Record<string, string> = {
   loss: 'loss/train',
   grad_norm: 'loss/grad_norm',

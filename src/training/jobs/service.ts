@@ -2,7 +2,7 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
 import type { TrajectorySource } from '../trajectories/group-calls.ts'
-import type { UntracedJob } from '../trajectories/trajectory-calls.ts'
+import type { JobTrajectories } from '../trajectories/trajectory-calls.ts'
 import type { JobsDeps } from './deps.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -19,7 +19,7 @@ export type Jobs = ReturnType<typeof createJobs>
 
 /** Training jobs as clients see them. */
 export function createJobs(deps: JobsDeps) {
-  const { control, runner } = deps
+  const { control, queue } = deps
   const submitting = createSubmitting(deps)
 
   async function existing(id: string): Promise<JobRow> {
@@ -34,11 +34,13 @@ export function createJobs(deps: JobsDeps) {
     const positions = new Map<string, number>()
     const waiting = rows.filter((row) => row.state === 'queued')
     for (const baseModel of new Set(waiting.map((row) => row.base_model))) {
-      for (const [id, position] of await runner.positions(baseModel)) positions.set(id, position)
+      for (const [id, position] of await queue.places(baseModel)) positions.set(id, position)
     }
+    const running = rows.filter((row) => row.state === 'running').map((row) => row.id)
+    const progress = await queue.progressOf(running)
     return rows.map((row) => ({
       ...plain(row),
-      progress: row.state === 'running' ? runner.progressOf(row.id) : null,
+      progress: progress.get(row.id) ?? null,
       queue_position: positions.get(row.id) ?? null,
       counts: { ...JSON.parse(row.counts), gradient_steps: steps.get(row.id) ?? 0 },
     }))
@@ -75,7 +77,7 @@ export function createJobs(deps: JobsDeps) {
     /** Ends a job within one gradient step; a job that has ended stays as it is. */
     async cancel({ training_job_id }: { training_job_id: string }) {
       const row = await existing(training_job_id)
-      if (row.ended_at === null) await runner.cancel(row, 'The job was cancelled')
+      if (row.ended_at === null) await queue.cancel(row.id, 'The job was cancelled')
       return shownOne(await existing(training_job_id))
     },
 
@@ -92,14 +94,13 @@ export function createJobs(deps: JobsDeps) {
 
     countStates: () => queries.countStates(control),
 
-    untraced: () => findUntraced(deps),
+    /** The trajectories of a job; undefined where they, or the job, or its model, are gone. */
+    trajectoriesOf: (jobId: string) => findTrajectories(deps, jobId),
 
-    setTraced: (jobId: string): Promise<void> => queries.setTraced(control, jobId),
-
-    /** Ends the open jobs of a model that is gone, and forgets what its jobs trained on. */
+    /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
     async removeOfModel(modelId: string): Promise<void> {
       for (const job of await queries.jobsOfModel(control, modelId)) {
-        if (job.ended_at === null) await runner.cancel(job, 'The model was deleted')
+        if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
         if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
         else await deps.contents.release([ownerOf(job.id)])
       }
@@ -107,15 +108,15 @@ export function createJobs(deps: JobsDeps) {
   }
 }
 
-/** Jobs whose trajectories have not become calls yet, oldest first. */
-async function findUntraced({ control, models, blobs }: JobsDeps): Promise<UntracedJob[]> {
-  const found: UntracedJob[] = []
-  for (const job of await queries.untracedJobs(control)) {
-    const [model, path] = [await models.byId(job.model_id), await blobs.localPath(job.data_key)]
-    if (model === undefined || path === undefined) await queries.setTraced(control, job.id)
-    else found.push({ id: job.id, path, source: sourceOf(job, model) })
-  }
-  return found
+async function findTrajectories(
+  { control, models, blobs }: JobsDeps,
+  jobId: string,
+): Promise<JobTrajectories | undefined> {
+  const job = await queries.findJob(control, jobId)
+  if (job === undefined) return undefined
+  const { data_key: key } = job
+  const [model, blob] = await Promise.all([models.byId(job.model_id), blobs.stat(key)])
+  return model === undefined || blob === undefined ? undefined : { key, source: sourceOf(job, model) }
 }
 
 function sourceOf(

@@ -19,14 +19,14 @@ type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key' | 'dataset_re
   counts: Record<string, number>
 }
 
-/** Who owns the data of an SFT job. */
+/** The owner of the data of an SFT job. */
 export function ownerOf(jobId: string): string {
   return `job:${jobId}`
 }
 
-/** Takes jobs; of a job that is refused nothing stays. */
+/** Accepts jobs; nothing of a refused job is kept. */
 export function createSubmitting(deps: JobsDeps) {
-  const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, runner, defaults } =
+  const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, queue, defaults } =
     deps
 
   /** @throws 503 without an engine or with too many jobs waiting. */
@@ -54,17 +54,20 @@ export function createSubmitting(deps: JobsDeps) {
       created_at: now,
       started_at: null,
       ended_at: null,
-      // What came from calls need not become calls.
-      traced_at: job.dataset_ref === null ? null : now,
     }
-    await queries.insertJob(control, row)
-    runner.kick(model.base_model)
+    await control.transaction().execute(async (tx) => {
+      await queries.insertJob(tx, row)
+      await queue.addIn(tx, row)
+      // Trajectories that came from calls need not become calls.
+      if (row.kind === 'rl' && row.dataset_ref === null) await trajectoryCalls.addIn(tx, row.id)
+    })
+    queue.wake()
     return row
   }
 
   return {
     /**
-     * Takes an RL job, once its groups are safe on disk. With a `dataset_ref`, its trajectories are calls already.
+     * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
      * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
      */
     async rl(
@@ -83,16 +86,14 @@ export function createSubmitting(deps: JobsDeps) {
         const config = rlConfigOf(experimental_config ?? {}, defaults)
         const counts = body.counts()
         const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
-        const row = await submit(job, context)
-        trajectoryCalls.kick()
-        return row
+        return await submit(job, context)
       } catch (error) {
         await blobs.delete(data_key)
         throw error
       }
     },
 
-    /** Takes an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
+    /** Accepts an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
     async sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow> {
       await assertRoom()
       const { id: model_id } = await models.existing(req.model_id)

@@ -20,7 +20,9 @@ const wireFields = {
   precalculate_logprobs: z.boolean().nullish(),
 }
 
-/** What the open trainer can do and the hosted service does not offer; docs/rl-quirks.md says what each does. */
+/**
+ * Options that the open trainer supports and the hosted service does not offer; docs/rl-quirks.md says what each does.
+ */
 const ownFields = {
   normalize_advantages: z.boolean().nullish(),
   truncated_importance_sampling: z.number().nonnegative().nullish(),
@@ -92,7 +94,7 @@ export const ExperimentalConfig = z
   .meta({ id: 'ExperimentalConfig' })
 export type ExperimentalConfig = z.output<typeof ExperimentalConfig>
 
-/** What a job's body holds beside its groups, which are read one by one. */
+/** Members of a job's body beside its groups, which are read one by one. */
 export const JobHead = z.object({
   model_id: z.uuid(),
   experimental_config: ExperimentalConfig.nullish(),

@@ -1,5 +1,5 @@
 import type { Projects } from '../../accounts/projects.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Runs } from '../../tracking/runs/service.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
@@ -10,6 +10,6 @@ export interface ModelsDeps {
   baseModels: BaseModels
   checkpoints: Checkpoints
   runs: Runs
-  /** Ends the open jobs of a model that is about to go, and forgets what its jobs trained on. */
+  /** Ends the open jobs of a model that is about to be deleted, and removes the training data of its jobs. */
   removeJobs: (modelId: string) => Promise<void>
 }

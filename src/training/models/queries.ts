@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { ControlDb, ControlTx, ModelsTable } from '../../stores/control-db/tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { ModelsTable } from '../../stores/control-db/tables.ts'
 
 export type ModelRow = Selectable<ModelsTable>
 
@@ -7,6 +8,20 @@ export interface ModelName {
   entity: string
   project: string
   name: string
+}
+
+/** Adds a model; undefined where its name is taken. */
+export function insertModel(tx: ControlTx, row: ModelRow): Promise<ModelRow | undefined> {
+  return tx
+    .insertInto('models')
+    .values(row)
+    .onConflict((clash) => clash.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export async function deleteModel(control: ControlDb, id: string): Promise<void> {
+  await control.deleteFrom('models').where('id', '=', id).execute()
 }
 
 export function findModel(control: ControlDb, id: string): Promise<ModelRow | undefined> {
@@ -48,7 +63,7 @@ export function listModels(
   return query.orderBy('id', 'desc').limit(page.limit).execute()
 }
 
-/** Whether a model of this id was here once: checkpoint rows outlive their model. */
+/** Whether a model of this id existed: checkpoint rows outlive their model. */
 export async function wasModel(control: ControlDb, id: string): Promise<boolean> {
   const row = await control
     .selectFrom('checkpoints')

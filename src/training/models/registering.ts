@@ -7,10 +7,10 @@ import type { ModelName, ModelRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { BEST_METRIC_DEFAULT, loraOf, type ModelCreateReq } from './wire.ts'
 
-/** Registering waits for a starting engine this long: clients wait 600 s, and do not retry a POST. */
+/** Registering waits this long for an engine that is starting: clients wait 600 s, and do not retry a POST. */
 const REGISTER_MS_MAX = 300_000
 
-/** Registers models; each begins with a step 0 that answers as its base model does. */
+/** Registers models; each begins with a step 0 that behaves like its base model. */
 export function createRegistering({ control, projects, baseModels, checkpoints }: ModelsDeps) {
   async function insert(req: ModelCreateReq, name: ModelName, context: CallContext): Promise<ModelRow> {
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(REGISTER_MS_MAX)])
@@ -38,19 +38,17 @@ export function createRegistering({ control, projects, baseModels, checkpoints }
       created_at: nowIso(),
     }
     return control.transaction().execute(async (tx) => {
-      const added = await tx
-        .insertInto('models')
-        .values(row)
-        .onConflict((clash) => clash.doNothing())
-        .returningAll()
-        .executeTakeFirst()
+      const added = await queries.insertModel(tx, row)
       if (added === undefined) return (await queries.findModelByName(tx, name)) ?? row
       await checkpoints.insertFirst(tx, added, first)
       return added
     })
   }
 
-  /** @throws 409 when the name is taken otherwise, 400 for too large an adapter or an unknown base model, 503 without an engine. */
+  /**
+   * @throws 409 when the name has other settings, 400 for too large an adapter or an unknown base model, 503 without an
+   * engine.
+   */
   return async (req: ModelCreateReq, context: CallContext): Promise<ModelRow> => {
     baseModels.assertAvailable()
     const entity = req.entity ?? context.caller.defaultEntity

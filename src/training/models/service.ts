@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
-import type { ControlTx } from '../../stores/control-db/tables.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { ModelName, ModelRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { createRegistering } from './registering.ts'
@@ -14,7 +14,7 @@ import {
   type ModelsListQuery,
 } from './wire.ts'
 
-/** Models that one listing names. */
+/** Models in one listing. */
 const LIST_MAX = 1_000
 
 import type { ModelsDeps } from './deps.ts'
@@ -36,7 +36,7 @@ export function createModels(deps: ModelsDeps) {
   return {
     existing,
 
-    /** Hands a handler the model of its path. @throws 404 */
+    /** Passes the model of the path to a handler. @throws 404 */
     withModel<Input extends { model_id: string }, Result>(
       handle: (model: ModelRow, input: Input, context: CallContext) => Promise<Result>,
     ) {
@@ -60,12 +60,12 @@ export function createModels(deps: ModelsDeps) {
       return toPage(rows.map(toWire), req.limit)
     },
 
-    /** Deletes a model with its checkpoints. Wire: clients retry DELETE, so what is gone already is no error. */
+    /** Deletes a model with its checkpoints. Wire: clients retry DELETE, so a deleted model is no error. */
     async delete({ model_id }: { model_id: string }): Promise<z.input<typeof ModelDeleteRes>> {
       const row = await queries.findModel(control, model_id)
       if (row === undefined && !(await queries.wasModel(control, model_id))) throw notFound('model', model_id)
-      // The row goes first: a job that ends at this moment then finds no model to add a step to.
-      await control.deleteFrom('models').where('id', '=', model_id).execute()
+      // The row is deleted first: a job that ends at this moment then finds no model to add a step to.
+      await queries.deleteModel(control, model_id)
       await removeJobs(model_id)
       return {
         model_id,
@@ -80,7 +80,7 @@ export function createModels(deps: ModelsDeps) {
 
     find: (name: ModelName): Promise<ModelRow | undefined> => queries.findModelByName(control, name),
 
-    /** The same, as a transaction sees it. */
+    /** The same, within a transaction. */
     findIn: (tx: ControlTx, name: ModelName): Promise<ModelRow | undefined> =>
       queries.findModelByName(tx, name),
 

@@ -23,7 +23,7 @@ export const Lora = z
   .meta({ id: 'Lora' })
 export type Lora = z.output<typeof Lora>
 
-/** The adapter that the original service trains: its rank, its scale, its layers, its random state. */
+/** The adapter that the original service trains: its rank, scale, layers, and random state. */
 const LORA_DEFAULTS: Lora = {
   rank: 8,
   alpha: 16,
@@ -31,7 +31,7 @@ const LORA_DEFAULTS: Lora = {
   seed: 3407,
 }
 
-/** Fills in what is not given. */
+/** Fills in defaults. */
 export function loraOf(given: Partial<{ [Key in keyof Lora]: Lora[Key] | null | undefined }>): Lora {
   return {
     rank: given.rank ?? LORA_DEFAULTS.rank,
@@ -41,7 +41,7 @@ export function loraOf(given: Partial<{ [Key in keyof Lora]: Lora[Key] | null | 
   }
 }
 
-/** Wire: the metric by which clients choose their best checkpoint unless told otherwise. */
+/** Wire: the metric by which clients choose their best checkpoint by default. */
 export const BEST_METRIC_DEFAULT = 'val/reward'
 
 /** Wire: clients send `entity: null` for the entity of their key. `lora` and `best_…` are ours. */

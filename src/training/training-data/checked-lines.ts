@@ -8,9 +8,9 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 const LINE_FEED = 0x0a
 
-/** JSON Lines, checked on their way. */
+/** JSON Lines, checked while they stream. */
 export interface CheckedLines {
-  /** The bytes as they came. @throws 422 that names the first line at fault, 413 for a line over its limit. */
+  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over its limit. */
   bytes(): AsyncGenerator<Uint8Array>
   /** Lines that were not blank. */
   count(): number
@@ -32,7 +32,7 @@ export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
       count++
       value = JSON.parse(text)
     } catch (error) {
-      // What is not UTF-8 is a TypeError.
+      // Invalid UTF-8 is a TypeError.
       if (error instanceof TypeError) throw jsonInvalid(new SyntaxError('The line is not UTF-8'), line)
       throw error instanceof SyntaxError ? jsonInvalid(error, line) : error
     }

@@ -14,13 +14,13 @@ const Dataset = z.looseObject({ _class_name: z.literal('Dataset'), rows: z.strin
 export interface DatasetLines {
   /** With the digest, whatever version was asked for. */
   ref: string
-  /** @throws 400 that names the first row that is no conversation. */
+  /** @throws 400 that names the first row that is not a conversation. */
   bytes: () => AsyncGenerator<Uint8Array>
 }
 
 /**
  * Finds the version of a dataset that a ref names.
- * @throws 400 for what is no ref to a dataset with a table, 404 for one that is not there.
+ * @throws 400 for anything but a ref to a dataset with a table, 404 for an unknown one.
  */
 export async function datasetLines(
   { objects, tables }: { objects: Pick<Objects, 'read'>; tables: Pick<Tables, 'queryStream'> },
@@ -49,7 +49,7 @@ export async function datasetLines(
   }
 }
 
-/** Only what is trained on: rows that differ in where they came from alone are the same bytes. */
+/** Only the training columns: rows that differ in their source alone give the same bytes. */
 function trainedPart(row: string): string {
   const members = ['messages', 'messages_and_choices', 'tools'].flatMap((name) => {
     const text = memberText(row, name)

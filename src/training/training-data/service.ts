@@ -1,32 +1,27 @@
-import { realpath, stat } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Content, Contents } from '../../contents.ts'
-import { invalidRequest, messageOf, notFound } from '../../errors.ts'
+import type { Content } from '../../contents/content.ts'
+import type { Contents } from '../../contents/service.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { ControlDb } from '../../stores/control-db/tables.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import type { Artifacts } from '../../tracking/artifacts/service.ts'
 import { checkedLines } from './checked-lines.ts'
 import { datasetLines } from './dataset-lines.ts'
+import { FILE_PREFIX, readImport } from './imports.ts'
 
 /** A few million conversations. */
 const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
 
 const UPLOAD_PREFIX = 'heddle-upload:///'
 const ARTIFACT_PREFIX = 'wandb-artifact:///'
-const FILE_PREFIX = 'file://'
 const DATASET_PREFIX = 'weave:///'
-
-/** Files that people put there may be trained on; the data folder's other files are the server's own. */
-const IMPORTS_FOLDER = 'imports'
 
 /** Wire: clients upload `train.jsonl`; the published description speaks of `trajectories.jsonl`. */
 const FILE_NAMES = ['train.jsonl', 'trajectories.jsonl']
 
-/** What a job trains on, and the version of a dataset that it is, if it is one. */
+/** The training data of a job, and its version of a dataset, if any. */
 interface TakenData extends Content {
   dataset_ref: string | null
 }
@@ -43,7 +38,7 @@ export interface TrainingDataDeps {
   dataFolder: string
 }
 
-/** What SFT jobs train on: one conversation a line. */
+/** Training data of SFT jobs: one conversation a line. */
 export function createTrainingData(deps: TrainingDataDeps) {
   const { control, contents, artifacts, dataFolder } = deps
 
@@ -70,19 +65,8 @@ export function createTrainingData(deps: TrainingDataDeps) {
     )
   }
 
-  /** @throws 400 for a path outside the folder for imports, whether anything is there or not, and whatever links lead there. */
-  async function fromFile(url: string, owner: string): Promise<Content> {
-    const named = pathOf(url)
-    const folder = join(dataFolder, IMPORTS_FOLDER)
-    if (!isBelow(folder, named)) throw outside()
-    const path = await realpath(named).catch(() => undefined)
-    if (path === undefined) throw notFound('file', url, { param: 'training_data_url' })
-    if (!isBelow(await realpath(folder), path) || !(await stat(path)).isFile()) throw outside()
-    return contents.addFile(owner, path)
-  }
-
   return {
-    /** Keeps an upload. @throws 422 that names the line at fault; 413. Of a refused upload nothing stays. */
+    /** Stores an upload. @throws 422 that names the invalid line; 413. Nothing of a refused upload is kept. */
     async upload({ stream }: { stream: ReadableStream<Uint8Array> }) {
       const id = newId()
       const lines = checkedLines(stream)
@@ -90,16 +74,20 @@ export function createTrainingData(deps: TrainingDataDeps) {
       return { id, training_data_url: UPLOAD_PREFIX + id, lines: lines.count(), bytes: size }
     },
 
-    /** Forgets an upload; jobs that have it already keep it. */
+    /** Deletes an upload; jobs that use it keep it. */
     async delete({ training_data_id }: { training_data_id: string }) {
       const owned = await contents.ownedBy(ownerOf(training_data_id))
       await contents.release([ownerOf(training_data_id)])
       return { deleted: owned.length > 0 }
     },
 
-    /** Makes `owner` an owner of what a URL names. @throws 404 for what is not there, 400 for another kind of URL. */
+    /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
     async take(url: string, owner: string, context: CallContext): Promise<TakenData> {
-      if (url.startsWith(FILE_PREFIX)) return { ...(await fromFile(url, owner)), dataset_ref: null }
+      if (url.startsWith(FILE_PREFIX)) {
+        const bytes = await readImport(dataFolder, url)
+        const content = await contents.add(owner, bytes, { bytesMax: Number.POSITIVE_INFINITY })
+        return { ...content, dataset_ref: null }
+      }
       if (url.startsWith(DATASET_PREFIX)) {
         const { ref, bytes } = await datasetLines(deps, url, context)
         const content = await contents.add(owner, bytes(), { bytesMax: UPLOAD_BYTES_MAX })
@@ -114,28 +102,8 @@ export function createTrainingData(deps: TrainingDataDeps) {
   }
 }
 
-/** A name below a folder, as it is written. */
-function isBelow(folder: string, path: string): boolean {
-  return resolve(path).startsWith(resolve(folder) + sep)
-}
-
-function outside(): Error {
-  return invalidRequest(
-    `${FILE_PREFIX} URLs name files in the folder "${IMPORTS_FOLDER}" of the data folder: whoever owns this server can put some there`,
-    'training_data_url',
-  )
-}
-
 function ownerOf(uploadId: string): string {
   return `upload:${uploadId}`
-}
-
-function pathOf(url: string): string {
-  try {
-    return fileURLToPath(url)
-  } catch (error) {
-    throw invalidRequest(`${messageOf(error)}: ${url}`, 'training_data_url')
-  }
 }
 
 function badUrl(url: string): Error {

@@ -9,9 +9,9 @@ export interface Answer {
   message: Json
 }
 
-/** A request to a model in the form of a chat completion, whatever API it was made to. */
+/** A request to a model as a chat completion, whatever its API. */
 export interface Asked {
-  /** When it began, ISO 8601; the empty text where not known. */
+  /** Its start, ISO 8601; empty where not known. */
   at: string
   messages: LosslessJson[]
   tools: LosslessJson
@@ -44,7 +44,7 @@ function chatCompletion(exchange: Json): Asked {
   return { at, messages: listOf(messages), tools: tools ?? null, answers }
 }
 
-/** Text completions have no messages: the prompt stands as one, and is trained on by its token ids alone. */
+/** Text completions have no messages: the prompt counts as one, and training uses its token ids alone. */
 function completions(exchange: Json): Asked[] {
   const { request, response: reply, at } = partsOf(exchange)
   const { prompt, ...settings } = request
@@ -146,7 +146,7 @@ function outcome(reason: LosslessJson | undefined): Json {
   return { index: new JsonNumber('0'), finish_reason: typeof reason === 'string' ? reason : null }
 }
 
-/** A choice with the ids that its reply carries once for all of them, and what else was asked and answered. */
+/** A choice with the ids that its reply has once for all of them, and the rest of the request and reply. */
 function noted(
   choice: Json,
   reply: Json,

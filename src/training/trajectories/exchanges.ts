@@ -16,9 +16,9 @@ interface Branch extends History {
 }
 
 /**
- * The conversations that the exchanges of a trajectory are parts of, in the order of their first request. A request that
- * repeats a conversation, with the same tools, goes on with it; any other begins one. Each choice keeps what was asked
- * beside its messages, so that nothing of an exchange is lost.
+ * The conversations that the exchanges of a trajectory are parts of, in the order of their first request. A request
+ * that repeats a conversation, with the same tools, continues it; any other begins one. Each choice keeps the request's
+ * other members, so that nothing of an exchange is lost.
  * @param exchanges checked before
  */
 export function historiesOf(exchanges: LosslessJson): History[] {
@@ -60,7 +60,7 @@ function continueWith(branch: Branch, asked: Asked, { choice, message }: Answer)
   branch.said.push(...fresh.map(comparable), comparable(message))
 }
 
-/** Clients repeat what a model said without what it said beside text and tool calls. */
+/** Clients repeat a model's message without members other than text and tool calls. */
 function comparable(message: LosslessJson): string {
   if (!isRecord(message) || message instanceof JsonNumber) return stringify(message)
   const { role, content, tool_calls, tool_call_id } = message as Json

@@ -7,39 +7,39 @@ import { callRef } from '../../trace/refs/ref-uri.ts'
 import { type Members, parseShownGroup, type ShownGroup, type ShownTrajectory, said } from './shown-group.ts'
 import { type Turn, turnsOf } from './turns.ts'
 
-/** The ops of calls that show a turn of a trajectory, by where the turn comes from. */
+/** The ops of calls for turns of a trajectory, by the source of the turn. */
 const TURN_OP_NAMES = { choice: 'trajectory.turn', messages: 'trajectory.messages' } as const
 
-/** The op of a call that shows an attempt which ended in an exception. */
+/** The op of the call for an attempt that ended in an exception. */
 const EXCEPTION_OP_NAME = 'trajectory.exception'
 
-/** The op of a call that shows a group without attempts. */
+/** The op of the call for a group without attempts. */
 const GROUP_OP_NAME = 'trajectory.group'
 
-/** Where trajectories come from. */
+/** The source of trajectories. */
 export interface TrajectorySource {
-  /** A UUID; the ids of the calls follow from it, so that writing them again changes nothing. */
+  /** A UUID; the ids of the calls are derived from it, so that writing them again changes nothing. */
   id: string
   project_id: string
-  /** What is known of all of them, such as model and job. */
+  /** Attributes of all of them, such as model and job. */
   attributes: Record<string, string>
   split: string
-  /** When they came, ISO 8601. */
+  /** When they arrived, ISO 8601. */
   at: string
 }
 
-/** A call that shows a part of a group, and the reward that is feedback on it. */
+/** A call for a part of a group, with the reward that is feedback on it. */
 export interface GroupCall {
   call: Omit<CallComplete, 'project_id'>
   reward?: FeedbackCreateReq
 }
 
-/** What a call shows before its group and its source are known. */
+/** The content of a call before its group and source are known. */
 interface Part extends Pick<GroupCall['call'], 'op_name' | 'thread_id' | 'turn_id' | 'exception'> {
   id: string
-  /** Microseconds since 1970 where the client says when it was. */
+  /** Microseconds since 1970 where the client gives a time. */
   startMicros?: number | undefined
-  /** Beside its group and its source. */
+  /** Without those of its group and source. */
   trajectory?: object
   inputs?: object
   output?: object | undefined
@@ -47,9 +47,10 @@ interface Part extends Pick<GroupCall['call'], 'op_name' | 'thread_id' | 'turn_i
 }
 
 /**
- * The calls of one group, which together show all of it. A turn's inputs are the messages before it, its output is what the
- * model answered; the turns of a trajectory are a thread, and its reward is feedback on the last of them. What identifies a
- * trajectory or a group is among the attributes of each of its calls, all else, such as logs, of the last one only.
+ * The calls of one group, which together contain all of it. A turn's inputs are the messages before it, its output is
+ * the model's answer; the turns of a trajectory are a thread, and its reward is feedback on the last of them. What
+ * identifies a trajectory or a group is among the attributes of each of its calls, all else, such as logs, of the last
+ * one only.
  * @param text one group as JSON, checked before
  * @param index the group's place in its source
  */
@@ -80,10 +81,10 @@ export function* callsOfGroup(text: string, index: number, source: TrajectorySou
   }
 }
 
-/** Groups follow each other at this distance, so that calls sort as they came; few groups have more turns. */
+/** Time between groups, so that calls sort in the order of arrival; few groups have more turns. */
 const GROUP_MICROS = 10_000
 
-/** @param place the group's, from which ids follow within the namespace */
+/** @param place the group's position, from which ids are derived within the namespace */
 function* partsOf(group: ShownGroup, place: string, namespace: string, about: Members): Generator<Part> {
   const { trajectories, exceptions } = group
   for (const [number, trajectory] of trajectories.entries())
@@ -149,7 +150,7 @@ function outputOf({ choice, messages_after }: Turn): object | undefined {
   return choice && { choices: [choice], messages_after }
 }
 
-/** A text that was checked to be one. */
+/** A text that was checked to be valid JSON. */
 function textOf(json: JsonText | null | undefined): string | undefined {
   return json == null ? undefined : String(json.value())
 }

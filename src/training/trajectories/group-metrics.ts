@@ -5,8 +5,8 @@ export interface GroupMetrics {
   add(group: TrajectoryGroup): void
   /**
    * By `split/name`: mean reward, the mean over groups of the deviation of rewards inside a group, the share of
-   * attempts that ended in an exception, and the mean of every metric that trajectories or groups (`group_…`) carry. One of
-   * numbers so large that it is none itself is left out: JSON has no infinity.
+   * attempts that ended in an exception, and the mean of every metric that trajectories or groups (`group_…`) carry. A
+   * metric that overflows is left out: JSON has no infinity.
    */
   result(split: string): Record<string, number>
 }

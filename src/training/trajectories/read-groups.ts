@@ -11,11 +11,11 @@ const BODY_BYTES_MAX = 1024 * 1024 * 1024
 
 /** A body with trajectory groups, read as it arrives. */
 export interface GroupsBody<Head> {
-  /** One checked group a line, for as long as the body lasts. @throws 422 or 413; nothing may be kept then. */
+  /** One checked group a line, until the end of the body. @throws 422 or 413; then nothing may be kept. */
   lines(): AsyncGenerator<string>
-  /** What the body says beside its groups, once `lines` has ended. */
+  /** The body's other members, once `lines` has ended. */
   head(): Head
-  /** Of what has been read. */
+  /** Counts of the groups read so far. */
   counts(): { groups: number; trajectories: number; exceptions: number }
 }
 
@@ -53,14 +53,14 @@ export function readGroups<Head extends z.ZodObject>(
 }
 
 function checkGroup(value: unknown, index: number): TrajectoryGroup {
-  // The text is kept as it came, so what would have to be read as something else is refused.
+  // The text is stored unchanged, so values that would have to be converted are refused.
   const checked = TrajectoryGroup.safeParse(value)
   if (checked.success) return checked.data
   const inBody = checked.error.issues.map((issue) => ({
     ...issue,
     path: ['trajectory_groups', index, ...issue.path],
   }))
-  // The groups before this one are not at hand, so only this index is filled in for the error's `input`.
+  // Earlier groups are not in memory, so only this index is filled in for the error's `input`.
   throw validationFailure('body', new z.ZodError(inBody), { trajectory_groups: { [index]: value } })
 }
 
@@ -73,7 +73,7 @@ function checkHead<Head extends z.ZodObject>(text: string, schema: Head): z.outp
   return rest.data
 }
 
-/** A body whose groups have all been read leaves an empty list behind. */
+/** After all groups were cut out, the body has an empty list. */
 const EmptiedGroups = z.object({
   trajectory_groups: z.array(z.never({ error: 'A key of the body is written in an unusual way' })),
 })

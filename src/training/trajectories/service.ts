@@ -11,10 +11,10 @@ import { readGroups } from './read-groups.ts'
 import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
 import { LogHead, type TrajectoryGroup } from './wire.ts'
 
-/** Below which prefix logged trajectories are, until they are calls. */
+/** Prefix of logged trajectories, until they are calls. */
 const PREFIX = 'logged-trajectories/'
 
-/** They are only kept while a request makes calls of them. */
+/** They are only stored while a request makes calls of them. */
 export const LOGGED_TRAJECTORIES_OWNER: BlobOwner = { prefix: PREFIX, ownedOf: async () => new Set() }
 
 export type Trajectories = ReturnType<typeof createTrajectories>
@@ -26,12 +26,12 @@ export interface TrajectoriesDeps {
   trajectoryCalls: TrajectoryCalls
 }
 
-/** Trajectories that are logged to be looked at, not to be trained on. */
+/** Trajectories that are logged for review and not trained on. */
 export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls }: TrajectoriesDeps) {
   return {
     /**
      * Makes calls of a split's trajectories, and adds the split's metrics to the newest checkpoint.
-     * @throws 422 for a bad body, 404 for an unknown model, 413; of a refused body nothing stays.
+     * @throws 422 for a bad body, 404 for an unknown model, 413; nothing of a refused body is kept.
      */
     async log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
       const model = await models.existing(input.model_id)
@@ -40,7 +40,6 @@ export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls
       const body = readGroups(input.stream, LogHead)
       try {
         await blobs.put(key, Readable.from(body.lines()))
-        const path = (await blobs.localPath(key)) ?? ''
         const { split } = body.head()
         const source = {
           id,
@@ -49,8 +48,8 @@ export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls
           split,
           at: nowIso(),
         }
-        const num_calls = await trajectoryCalls.writeFile(path, source, caller.user)
-        const metrics = await metricsOf(path, split)
+        const num_calls = await trajectoryCalls.writeGroups({ key, source }, caller.user)
+        const metrics = await metricsOf(blobs, key, split)
         return { step: (await checkpoints.addMetrics(model.id, metrics)) ?? null, metrics, num_calls }
       } finally {
         await blobs.delete(key)
@@ -59,9 +58,9 @@ export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls
   }
 }
 
-async function metricsOf(path: string, split: string): Promise<Record<string, number>> {
+async function metricsOf(blobs: Blobs, key: string, split: string): Promise<Record<string, number>> {
   const metrics = createGroupMetrics()
-  // Each line was checked when it came.
-  for await (const line of linesOf(path)) metrics.add(JSON.parse(line) as TrajectoryGroup)
+  // Each line was checked on arrival.
+  for await (const line of linesOf(blobs, key)) metrics.add(JSON.parse(line) as TrajectoryGroup)
   return metrics.result(split)
 }

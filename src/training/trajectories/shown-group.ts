@@ -4,7 +4,7 @@ import { AnyJson } from '../../json-text-wire.ts'
 import { type JsonText, parseKeeping } from '../../lossless-json.ts'
 import { History } from './turns.ts'
 
-/** A group whose parts that calls show stay the client's own text. */
+/** A group whose parts that calls show keep the client's own text. */
 const ShownGroup = z
   .object({
     trajectories: z.array(
@@ -36,7 +36,7 @@ export function parseShownGroup(text: string): ShownGroup {
 /** Members of a trajectory or a group that are shown. */
 export type Members = Record<string, JsonText | null | undefined>
 
-/** Without empty members. Wire: clients send empty lists and objects for what they have nothing to say of. */
+/** Without empty members. Wire: clients send empty lists and objects for absent values. */
 export function said(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)))
 }

@@ -29,10 +29,10 @@ export interface GroupSplitter {
 }
 
 /**
- * Cuts `{"trajectory_groups": [...], ...}` into its groups without parsing it as a whole: only strings and brackets
- * are followed, at ten times the speed of a streaming parser, and each group keeps the client's own text. Whatever
- * is not JSON shows when the pieces are parsed.
- * @throws SyntaxError where the pieces cannot be told apart; 413 for a piece over its limit.
+ * Cuts `{"trajectory_groups": [...], ...}` into its groups without parsing it as a whole: only strings and brackets are
+ * tracked, at ten times the speed of a streaming parser, and each group keeps the client's own text. Invalid JSON is
+ * found when the pieces are parsed.
+ * @throws SyntaxError where the pieces cannot be separated; 413 for a piece over its limit.
  */
 export function createGroupSplitter(): GroupSplitter {
   const head = createBuffer(HEAD_BYTES_MAX, 'What a job says beside its trajectory groups')
@@ -117,7 +117,7 @@ export function createGroupSplitter(): GroupSplitter {
 
 interface GrowingBuffer {
   add(bytes: Uint8Array): void
-  /** Its text; it is empty afterwards. */
+  /** Returns its text and empties it. */
   take(): string
 }
 

@@ -5,8 +5,8 @@ import { historiesOf } from './exchanges.ts'
 type Json = { [key: string]: LosslessJson }
 
 /**
- * A group in the one form that calls and the trainer read: each trajectory with messages and choices and a reward. Wire:
- * newer clients leave out what has its default, and may record exchanges in place of messages and choices.
+ * A group in the one form that calls and the trainer read: each trajectory with messages and choices and a reward.
+ * Wire: newer clients leave out defaults, and may record exchanges in place of messages and choices.
  * @param text the group, whose `value` has been checked
  */
 export function storedGroup(text: string, value: unknown): string {

@@ -1,39 +1,65 @@
-import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
+import type { Blobs } from '../../stores/blobs/port.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
 
-/** Calls written at once: enough to make a commit worth its while, few enough to hold. */
+/** Calls written at once: enough to amortise a commit, few enough for memory. */
 const CALLS_PER_WRITE = 500
 
 /** Characters of payloads written at once: each turn repeats the messages before it. */
 const CHARS_PER_WRITE = 4 * 1024 * 1024
 
-/** A job whose trajectories are still to be shown. */
-export interface UntracedJob {
-  id: string
+/** Attempts over some hours, in which a full disk may be noticed. */
+const ATTEMPTS_MAX = 12
+
+/** The data from which the calls of a training job's trajectories are made. */
+export interface JobTrajectories {
   source: TrajectorySource
-  path: string
+  /** Key of the blob with its groups. */
+  key: string
 }
 
-export type TrajectoryCalls = ReturnType<typeof createTrajectoryCalls>
+/** Writes trajectories as calls of the model's project, so that they can be read, filtered and judged. */
+export interface TrajectoryCalls {
+  /**
+   * Writes the groups of a blob, one a line; the same blob again changes nothing.
+   * @returns the number of calls.
+   */
+  writeGroups(trajectories: JobTrajectories, user: string, signal?: AbortSignal): Promise<number>
+  /** Adds a job that writes the trajectories of a training job, in the transaction that adds this one. */
+  addIn(tx: ControlTx, trainingJobId: string): Promise<void>
+}
 
 export interface TrajectoryCallsDeps {
+  blobs: Blobs
   calls: Pick<Calls, 'record'>
   feedback: Pick<Feedback, 'record'>
+  jobQueue: JobQueue
   log: Log
-  /** Jobs whose trajectories have not become calls yet, oldest first. */
-  untraced: () => Promise<UntracedJob[]>
-  setTraced: (jobId: string) => Promise<void>
+  /** Undefined for a training job that is gone, or whose data is. */
+  trajectoriesOf: (trainingJobId: string) => Promise<JobTrajectories | undefined>
 }
 
-/** Shows trajectories as calls of the model's project, so that they can be read, filtered and judged. */
-export function createTrajectoryCalls({ calls, feedback, log, untraced, setTraced }: TrajectoryCallsDeps) {
-  const disposal = new AbortController()
-  let working: Promise<void> | undefined
-  let wanted = false
+export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCalls {
+  const { blobs, calls, feedback, jobQueue, log, trajectoriesOf } = deps
+  const queued = jobQueue.define({
+    kind: 'trajectory_calls',
+    payload: z.object({}),
+    concurrency: 1,
+    attemptsMax: ATTEMPTS_MAX,
+    async handle({ id }, { signal }) {
+      const trajectories = await trajectoriesOf(id)
+      if (trajectories !== undefined) await writeGroups(trajectories, USER, signal)
+    },
+    async giveUp({ id }, { reason }) {
+      log.error({ job: id, reason }, 'the trajectories of a job could not be shown as calls')
+    },
+  })
 
   async function write(source: TrajectorySource, user: string, batch: readonly GroupCall[]): Promise<void> {
     if (batch.length === 0) return
@@ -46,19 +72,22 @@ export function createTrajectoryCalls({ calls, feedback, log, untraced, setTrace
     if (rewards.length > 0) await feedback.record(rewards, user)
   }
 
-  /** Writes the groups of a file, one a line; the same file again changes nothing. Resolves with their number of calls. */
-  async function writeFile(path: string, source: TrajectorySource, user: string): Promise<number> {
+  async function writeGroups(
+    { key, source }: JobTrajectories,
+    user: string,
+    signal?: AbortSignal,
+  ): Promise<number> {
     let batch: GroupCall[] = []
     let index = 0
     let written = 0
     let chars = 0
-    for await (const line of linesOf(path)) {
+    for await (const line of linesOf(blobs, key)) {
       for (const shown of callsOfGroup(line, index++, source)) {
         batch.push(shown)
         written++
         chars += shown.call.inputs.text.length + (shown.call.output?.text.length ?? 0)
         if (batch.length < CALLS_PER_WRITE && chars < CHARS_PER_WRITE) continue
-        disposal.signal.throwIfAborted()
+        signal?.throwIfAborted()
         await write(source, user, batch)
         batch = []
         chars = 0
@@ -68,55 +97,22 @@ export function createTrajectoryCalls({ calls, feedback, log, untraced, setTrace
     return written
   }
 
-  /** What fails is tried again with the next start, and does not keep others from being shown. */
-  async function show({ id, path, source }: UntracedJob): Promise<void> {
-    try {
-      await writeFile(path, source, USER)
-      await setTraced(id)
-    } catch (error) {
-      disposal.signal.throwIfAborted()
-      log.error({ err: error, job: id }, 'the trajectories of a job could not be shown as calls')
-    }
-  }
-
-  async function drain(): Promise<void> {
-    while (wanted && !disposal.signal.aborted) {
-      wanted = false
-      for (const job of await untraced()) await show(job)
-    }
-  }
-
-  /** Looks for jobs to show. */
-  function kick(): void {
-    wanted = true
-    working ??= drain()
-      .catch((error: unknown) => {
-        if (!disposal.signal.aborted) log.error({ err: error }, 'trajectories could not be shown as calls')
-      })
-      .finally(() => {
-        working = undefined
-      })
-  }
-
   return {
-    kick,
-    writeFile,
-    start(): AsyncDisposable {
-      kick()
-      return {
-        async [Symbol.asyncDispose]() {
-          disposal.abort(new Error('The server is stopping'))
-          await working
-        },
-      }
-    },
+    writeGroups,
+    addIn: (tx, trainingJobId) => queued.addIn(tx, [{ id: trainingJobId, payload: {} }]),
   }
 }
 
-/** Who writes the calls of training jobs. */
+/** The user recorded in the calls of training jobs. */
 const USER = 'heddle'
 
-/** The lines of a file, one in memory at a time. */
-export function linesOf(path: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+/** The lines of a blob, one in memory at a time. @throws Error for a missing blob. */
+export async function* linesOf(blobs: Blobs, key: string): AsyncGenerator<string> {
+  const found = await blobs.open(key)
+  if (found === undefined) throw new Error(`The trajectories ${key} are missing`)
+  try {
+    yield* createInterface({ input: found.bytes, crlfDelay: Number.POSITIVE_INFINITY })
+  } finally {
+    found.bytes.destroy()
+  }
 }

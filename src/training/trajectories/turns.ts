@@ -2,25 +2,25 @@ import { z } from 'zod'
 import { AnyJson } from '../../json-text-wire.ts'
 import { JsonText, memberText, memberTexts } from '../../lossless-json.ts'
 
-/** What was said in one attempt, or beside it; keys that mean nothing here stay as they came. */
+/** A message or choice of one attempt, or a record beside them; unknown keys are kept. */
 export const History = z
   .object({ messages_and_choices: z.array(AnyJson), tools: AnyJson.nullish() })
   .catchall(AnyJson.nullish())
 
 /** A part of a history that becomes one call. */
 export interface Turn {
-  /** `choice` for what a model sampled, `messages` for a history without any of it. */
+  /** `choice` for a sampled answer, `messages` for a history without one. */
   kind: 'choice' | 'messages'
-  /** All that was said before. */
+  /** The messages before the answer. */
   messages: JsonText[]
-  /** What the model answered, as the chat API returned it; absent where the model did not answer. */
+  /** The model's answer, as the chat API returned it; absent where the model did not answer. */
   choice?: JsonText
-  /** What was said after the last answer; only the last turn of a history has it. */
+  /** Messages after the last answer; only the last turn of a history has them. */
   messages_after?: JsonText[]
 }
 
 /**
- * The turns of a history, at least one: together they hold all of its messages. Wire: a choice is told from a plain
+ * The turns of a history, at least one: together they hold all of its messages. Wire: a choice differs from a plain
  * message by its keys.
  */
 export function* turnsOf(elements: readonly JsonText[]): Generator<Turn> {
@@ -35,7 +35,7 @@ export function* turnsOf(elements: readonly JsonText[]): Generator<Turn> {
   }
 }
 
-/** A history in which no choice was sampled: its last message of an assistant counts as the answer. */
+/** A history without a sampled choice: its last message of an assistant counts as the answer. */
 function plainTurn(messages: JsonText[]): Turn {
   const at = messages.findLastIndex(({ text }) => memberText(text, 'role') === '"assistant"')
   const answer = messages[at]

@@ -7,7 +7,7 @@ const TokenLogprob = z
   .looseObject({ token: z.string(), logprob: z.number().nullable() })
   .meta({ id: 'TrajectoryToken' })
 
-/** What a model answered. Wire: told from a plain message by its keys. */
+/** A model's answer. Wire: it differs from a plain message by its keys. */
 const Choice = z
   .looseObject({
     finish_reason: z.string().nullable(),
@@ -60,8 +60,8 @@ function hasOneForm({ exchanges, messages_and_choices, additional_histories, too
 }
 
 /**
- * Attempts at one task, to be compared with each other. Wire: unknown keys are kept, and shown; newer clients leave out
- * what has its default.
+ * Attempts at one task, to be compared with each other. Wire: unknown keys are kept and shown; newer clients leave out
+ * defaults.
  */
 export const TrajectoryGroup = z
   .looseObject({
@@ -76,7 +76,7 @@ export type TrajectoryGroup = z.output<typeof TrajectoryGroup>
 
 export const LogPath = z.object({ model_id: z.string() })
 
-/** What a log's body holds beside its groups. Wire: `model_id` repeats the path. */
+/** Members of a log's body beside its groups. Wire: `model_id` repeats the path. */
 export const LogHead = z.object({
   split: z
     .string()
@@ -88,7 +88,7 @@ export const LogHead = z.object({
 /** The whole body, for the API description. */
 export const LogReq = LogHead.extend({ trajectory_groups: z.array(TrajectoryGroup) })
 
-/** Wire: clients read nothing of this. */
+/** Wire: clients read no member of this. */
 export const LogRes = z
   .object({
     step: z.int().nullable(),

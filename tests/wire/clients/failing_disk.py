@@ -148,7 +148,7 @@ def supervise(theirs: socket.socket, rules: Path) -> None:
     """Answers until the program and its children have ended."""
     _, (listener,), _, _ = socket.recv_fds(theirs, 1, 1)
     theirs.close()
-    # Whoever started the program waits for its output to end.
+    # The parent process waits for the end of the program's output.
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)

@@ -10,7 +10,7 @@ const Plot = lazyPart(async () => (await import('./plot.tsx')).Plot)
 
 interface ChartProps extends Omit<PlotProps, 'onCursor'> {
   title: string
-  /** What a person should know of it; `warn` when a limit is crossed. */
+  /** A warning or note for a person; `warn` when a limit is crossed. */
   note?: { text: string; tone: 'quiet' | 'warn' } | undefined
   /** What x counts. */
   xName: string
@@ -96,7 +96,7 @@ export function Chart({
 
 const PLOT_PX = 150
 
-/** What the picture shows, for those who do not see it. */
+/** The alternative text of the picture. */
 function summaryOf({
   title,
   xName,

@@ -9,7 +9,7 @@ interface CellMenuPopupProps {
   onClose: () => void
 }
 
-/** The menu of one cell; whoever closes it is back in the row. */
+/** The menu of one cell; closing it returns the focus to the row. */
 export function CellMenuPopup({ label, anchor, groups, onClose }: CellMenuPopupProps) {
   return (
     <Base.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>

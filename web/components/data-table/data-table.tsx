@@ -45,7 +45,7 @@ export interface DataTableProps<Row> {
   onRange?: (first: number, last: number) => void
   /** Enter, or a click. */
   onOpen?: (row: Row, index: number) => void
-  /** A person went to another row by keys. */
+  /** A person moved to another row by keys. */
   onActive?: (row: Row, index: number) => void
   /** The row that is open elsewhere. */
   openId?: string | undefined
@@ -64,19 +64,19 @@ export interface DataTableProps<Row> {
   onCellMenu?: () => void
   /** Two lines of a row, on a phone. */
   narrow?: (row: Row) => ReactNode
-  /** What the rows answer; when it changes, the table begins at its top again. */
+  /** What the rows depend on; when it changes, the table scrolls to its top. */
   question?: string
-  /** Data of another question is still shown. */
+  /** Data of an earlier request is still shown. */
   isStale?: boolean
 }
 
 /**
- * A table of any number of rows, of which only those in view are in the document. It knows rows by their index and asks
- * for those it needs; who holds them decides how many stay in memory.
+ * A table of any number of rows, of which only those in view are in the document. It knows rows by their index and
+ * requests those it needs; their owner decides how many stay in memory.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rowCount, rowAt, rowId, selected, isStale = false, lines = 1, cellMenu } = props
-  // State, and not a ref: what is inside can only measure once it is there.
+  // State, and not a ref: the inner components can only measure once the element exists.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const isNarrow = useIsNarrow() && props.narrow !== undefined
   const rowPx = isNarrow ? NARROW_ROW_PX : lines === 1 ? ROW_PX : lines * LINE_PX + ROW_PADDING_PX

@@ -1,7 +1,7 @@
 import type { Json } from '../../api/wire.ts'
 import { childrenOf } from './json-lines.ts'
 
-/** More hits than anybody steps through. */
+/** More hits than a person steps through. */
 const HITS_MAX = 10_000
 
 /** Paths of all keys and scalars that contain a text, in the order in which they are shown. */

@@ -84,10 +84,10 @@ export function CallPage() {
   )
 }
 
-/** While a key is held, only the call at which it comes to rest is asked for. */
+/** While a key is held, only the call at which it stops is requested. */
 const REST_MS = 60
 
-/** The call that is looked at: at once in the tree, in the address when it stays. */
+/** The selected call: at once in the tree, and in the address once it stays selected. */
 function useSelection(id: string, go: Select): [string, Select] {
   const [selected, setSelected] = useState(id)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

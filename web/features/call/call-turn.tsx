@@ -32,7 +32,7 @@ export function CallTurn({ project, call }: { project: string; call: Call }) {
   )
 }
 
-/** Clients send the whole history with every turn; only what came after the last answer is of this one. */
+/** Clients send the whole history with every turn; only messages after the last answer belong to this one. */
 function turnOf(call: Call): { messages: Message[]; answerAt: number } {
   const whole = conversationOf(call)
   if (whole === undefined) return plainTurn(call)

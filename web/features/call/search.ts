@@ -5,11 +5,11 @@ export type DetailTab = (typeof TABS)[number]
 
 /** What the page of a call shows beside the call itself, which is in the path. */
 export const callSearch = z.object({
-  /** `auto` is what was said, where the call was a conversation, or else its payloads. */
+  /** `auto` is the conversation, where the call has one, or else its payloads. */
   tab: z.catch(z._default(z.enum(TABS), 'auto'), 'auto'),
   /** What is looked for in the tree. */
   find: z.catch(z._default(z.string(), ''), ''),
-  /** Whether what the trace waited for is marked. */
+  /** Whether the critical path is marked. */
   path: z.catch(z._default(z.enum(['hidden', 'critical']), 'hidden'), 'hidden'),
 })
 

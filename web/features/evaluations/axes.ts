@@ -45,7 +45,7 @@ export function chosenAxes(
   return x === undefined || y === undefined ? undefined : [x, y]
 }
 
-/** Of one row; undefined where the run has no such row, or no scorer has said anything of it. */
+/** Of one row; undefined where the run has no such row, or no score of it. */
 export function rowValue(
   row: CompareRow,
   { run, measure }: Pick<Axis, 'run' | 'measure'>,

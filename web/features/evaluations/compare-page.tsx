@@ -25,7 +25,7 @@ const route = getRouteApi('/$entity/$project/compare')
 
 const UNDECIDED: Directions = new Map()
 
-/** One evaluation with its rows, or several side by side; the first is what the others are measured by. */
+/** One evaluation with its rows, or several side by side; the first is the baseline. */
 export function ComparePage() {
   const name = route.useParams()
   const search = route.useSearch()
@@ -150,7 +150,7 @@ function isAnyRunning(calls: readonly Call[] | undefined): boolean {
   return calls?.some(({ ended_at }) => ended_at === null) ?? false
 }
 
-/** What the clients themselves wrote of each run, metric by metric. */
+/** The clients' own summaries of the runs, metric by metric. */
 function clientSummaries(calls: readonly Call[] | undefined): ClientSummaries {
   return new Map(calls?.map(({ id, output }) => [id, metricsIn(output)]))
 }
@@ -158,7 +158,7 @@ function clientSummaries(calls: readonly Call[] | undefined): ClientSummaries {
 interface ResultsProps {
   name: ProjectName
   summary: ResultsSummary | undefined
-  /** Undefined until it is known in which direction each is better. */
+  /** Undefined until the directions of the metrics are known. */
   metrics: readonly Metric[] | undefined
   said: ClientSummaries
   runs: readonly string[]
@@ -166,7 +166,7 @@ interface ResultsProps {
   change: ChangeCompare
 }
 
-/** What the runs come to, and their rows in a list or in charts. */
+/** Summaries of the runs, and their rows in a list or in charts. */
 function Results({ name, summary, metrics, said, runs, search, change }: ResultsProps) {
   return (
     <>

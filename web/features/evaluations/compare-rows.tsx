@@ -27,7 +27,7 @@ interface CompareRowsProps {
   change: ChangeCompare
 }
 
-/** What each run made of each row; sorted, the rows of interest come first. */
+/** Each run's result for each row; sorted, the rows of interest come first. */
 export function CompareRows({ name, metrics = NONE, runs, search, change }: CompareRowsProps) {
   const project = projectId(name)
   const asked = resultsRequest(runs, search, metrics)
@@ -116,7 +116,7 @@ function scoreColumns(runs: readonly string[], metric: Metric): TableColumn<Comp
   }))
 }
 
-/** What the model put out, or why it did not. */
+/** The model's output, or its error. */
 function Output({ cell }: { cell: RunCell | undefined }) {
   if (cell === undefined) return <span className="text-muted">{MISSING}</span>
   if (cell.error === '') return cell.output

@@ -12,7 +12,7 @@ import { clientDiffers, type Metric, type Score, scoreIn, verdictOf } from './me
 import { letterOf, RunLetter } from './run-letter.tsx'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
-/** Of each run, by its id, what the client wrote as its summary: numbers by metric. */
+/** The client's own summary of each run, by its id: numbers by metric. */
 export type ClientSummaries = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 interface CompareSummaryProps {
@@ -209,7 +209,7 @@ const VERDICTS = {
   same: { className: 'text-muted', mark: '' },
 }
 
-/** A value with its difference to the baseline; grey where so few rows cannot tell them apart. */
+/** A value with its difference to the baseline; grey where the difference is not significant for so few rows. */
 function MetricValue({ metric, score, baseline, said }: MetricValueProps) {
   const { isShare } = metric
   const format = isShare ? formatShare : formatNumber

@@ -40,7 +40,7 @@ export function EvaluationsPage() {
       if (!next.delete(id) && next.size < RUNS_MAX) next.add(id)
       return next
     })
-  // The oldest of those that are compared is what the others are measured by.
+  // The oldest of the compared evaluations is the baseline.
   const ordered = (rows ?? [])
     .filter(({ id }) => chosen.has(id))
     .map(({ id }) => id)

@@ -3,7 +3,7 @@ import { objectOf } from '../../api/json.ts'
 import type { Directions } from '../../api/metric-directions.ts'
 import type { Json } from '../../api/wire.ts'
 
-/** One number of an evaluation's summary: a scorer, and the path to a leaf of what it says. */
+/** One number of an evaluation's summary: a scorer, and the path to a leaf of its output. */
 export interface Metric {
   id: string
   scorer: string
@@ -65,7 +65,7 @@ export interface Score {
   counted: number
   /** Trials with an error and without a value: of a share they count as failures, of a mean they are not known. */
   errors: number
-  /** Trials that ended well and of which the scorer said nothing. */
+  /** Trials that ended well and have no output of the scorer. */
   unscored: number
 }
 
@@ -100,7 +100,7 @@ export type Verdict = 'better' | 'worse' | 'same'
 
 /**
  * Whether a value beats the baseline's. Shares that differ by less than the standard error of their difference count as
- * the same: so many rows cannot tell them apart.
+ * the same.
  */
 export function verdictOf(
   metric: Pick<Metric, 'isShare' | 'isLessBetter'>,
@@ -122,7 +122,7 @@ function noiseOf({ value, counted }: Score): number {
 /** Values that differ by less are the same but for rounding. */
 const ROUNDING = 1e-9
 
-/** What the client's own summary says, where that is another value; undefined where it agrees or says nothing. */
+/** The client's own value, where it differs; undefined where it agrees or is missing. */
 export function clientDiffers(value: number | undefined, said: number | undefined): number | undefined {
   const isSame = value !== undefined && said !== undefined && Math.abs(value - said) <= ROUNDING
   return isSame ? undefined : said

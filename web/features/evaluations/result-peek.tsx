@@ -22,7 +22,7 @@ interface ResultPeekProps {
   onMove?: (by: -1 | 1) => void
 }
 
-/** One row whole: its input, and what each run put out and what the scorers said. */
+/** One row in full: its input, each run's output, and the scores. */
 export function ResultPeek({ name, runs, index, request, onClose, onMove }: ResultPeekProps) {
   const project = projectId(name)
   const { data, error, refetch } = useQuery({

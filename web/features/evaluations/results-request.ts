@@ -2,7 +2,7 @@ import type { ResultsRequest, ResultsSort } from '../../api/evaluations.ts'
 import type { Metric } from './metrics.ts'
 import { AS_STORED, type CompareSearch } from './search.ts'
 
-/** The first metrics decide the order when no one of them is chosen: each is one more look at all trials. */
+/** Without a chosen metric, the first metrics decide the order: each is one more scan over all trials. */
 const METRICS_SORTED_BY = 3
 
 /** What is asked for the rows of a comparison, in their order; parts of them by `limit` and `offset`. */

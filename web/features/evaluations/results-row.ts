@@ -51,7 +51,7 @@ function inputText(row: Json): string {
   return values.length === 0 ? preview(row, CELL_CHARS) : values.join(' · ').slice(0, CELL_CHARS)
 }
 
-/** Numbers and truths in what scorers said, by their path; true is 1. */
+/** Numbers and booleans in outputs of scorers, by their path; true is 1. */
 export function leavesIn(scores: Json | undefined, path: readonly string[] = []): Map<string, number> {
   if (typeof scores === 'number') return new Map([[path.join('.'), scores]])
   if (typeof scores === 'boolean') return new Map([[path.join('.'), scores ? 1 : 0]])

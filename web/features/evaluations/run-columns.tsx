@@ -22,7 +22,7 @@ export function runColumns(project: string, rows: readonly RunRow[], scores: Sco
   const scored = metricsOf({ evaluations }, NO_DIRECTIONS)
   const shares = new Map(scored.map(({ id, isShare }) => [id, isShare]))
   const said = new Set(rows.flatMap((row) => [...row.metrics.keys()]))
-  // What clients said is there first, so that columns keep their places; what they say of the output is no score.
+  // Summaries of clients arrive first, so that columns keep their places; their summary of the output is not a score.
   const isScore = (metric: string) => !metric.startsWith('output.')
   const metrics = [...new Set([...said, ...shares.keys()])]
     .sort((a, b) => Number(isScore(b)) - Number(isScore(a)))
@@ -92,7 +92,7 @@ interface MetricCellProps {
   scores: Scores
 }
 
-/** What the trials come to; where the client's own summary says something else, that too. */
+/** The result of the trials; where the client's own summary differs, that too. */
 function MetricCell({ row, metric, scores }: MetricCellProps) {
   if (!scores.has(row.id)) return <Skeleton className="my-2 ms-auto h-3 w-16" />
   const score = scoreIn(scores.get(row.id), metric)

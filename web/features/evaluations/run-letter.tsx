@@ -20,7 +20,7 @@ export function letterOf(index: number): string {
   return String.fromCharCode('A'.charCodeAt(0) + index)
 }
 
-/** Neighbours are of different families, and each can be told in light and dark. */
+/** Neighbours have different hues, and each is distinct in light and dark. */
 const RUN_COLORS = [
   'oklch(0.6 0.13 250)',
   'oklch(0.65 0.15 60)',

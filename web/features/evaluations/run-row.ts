@@ -9,7 +9,7 @@ export interface RunRow {
   id: string
   name: string
   evaluation: string
-  /** A ref, or what else the client said. */
+  /** A ref, or another name from the client. */
   model: string
   status: StatusKind
   startedAt: string

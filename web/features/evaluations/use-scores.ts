@@ -7,7 +7,7 @@ import type { RunRow } from './run-row.ts'
 /** Evaluations of one request; each may have thousands of trials. */
 const RUNS_AT_ONCE = 20
 
-/** What the trials of the evaluations in view come to, by the ids of those; the list itself has only what clients wrote. */
+/** Results of the trials of the evaluations in view, by their ids; the list itself has only the clients' summaries. */
 export function useScores(project: string, rows: readonly RunRow[]) {
   const [view, setView] = useState({ first: 0, last: RUNS_AT_ONCE - 1 })
   const groups = groupsIn(rows, view)

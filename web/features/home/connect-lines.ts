@@ -1,13 +1,13 @@
-/** What a person pastes to point a client at this server. */
+/** Text that a person pastes to connect a client to this server. */
 export interface Client {
   id: string
   name: string
-  /** What becomes visible once it runs. */
+  /** What the person sees once it runs. */
   shows: string
   blocks: readonly { label: string; code: string }[]
 }
 
-/** Any key does on a server for one person; W&B's clients ask for this many characters. */
+/** A server for one person accepts any key; W&B's clients require this many characters. */
 const KEY = `local-${'0'.repeat(40)}`
 
 /** The lines for every kind of client, with the address of the server that this page came from. */

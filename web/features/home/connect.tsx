@@ -3,7 +3,7 @@ import { CodeBlock } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { clientLines } from './connect-lines.ts'
 
-/** The exact lines that point each client at this server. */
+/** The exact lines that connect each client to this server. */
 export function Connect({ project }: { project: string }) {
   const clients = clientLines(window.location.origin, project)
   const [chosen, choose] = useState(clients[0]?.id ?? '')

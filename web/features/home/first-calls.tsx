@@ -11,7 +11,7 @@ import { Time } from '../../components/time.tsx'
 const LOOK_MS = 1500
 const SHOWN = 5
 
-/** What has arrived in a project so far, live: nothing at first, then the newest calls. */
+/** Calls that have arrived in a project so far, live: nothing at first, then the newest. */
 export function FirstCalls({ name }: { name: ProjectName }) {
   const project = projectId(name)
   const queries = useQueryClient()

@@ -15,7 +15,7 @@ const route = getRouteApi('/')
 /** Where a first call goes when there is no project yet. */
 const FIRST_PROJECT: ProjectName = { entity: 'local', project: 'my-project' }
 
-/** What happens on this server, and how to make something happen. */
+/** Activity on this server, and how to send the first calls. */
 export function HomePage() {
   const { connect } = route.useSearch()
   const navigate = useNavigate()

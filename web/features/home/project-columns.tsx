@@ -19,7 +19,7 @@ export function projectRow(activity: ProjectActivity): ProjectRow {
 /** What would be rounded to nothing. */
 const SHARE_MIN = 0.001
 
-/** A few that failed among many are not none. */
+/** A few failures among many are not shown as none. */
 function failedShare(failed: number, calls: number): string {
   const share = Math.min(1, failed / calls)
   return share > 0 && share < SHARE_MIN ? `< ${formatShare(SHARE_MIN)}` : formatShare(share)

@@ -27,7 +27,7 @@ export function columnsOf(board: Json): BoardColumn[] {
 
 /** A model with what it has in each column. */
 export interface Standing {
-  /** The ref of the model, or what else the client said. */
+  /** The ref of the model, or another name from the client. */
   model: string
   /** In the order of the columns; undefined where no evaluation has ended. */
   scores: (Score | undefined)[]

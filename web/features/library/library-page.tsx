@@ -29,7 +29,7 @@ export function LibraryPage() {
     queryKey: ['objects', project, 'library', kind],
     queryFn: ({ signal }) =>
       listObjects(project, { ...filter, latest_only: true }, { signal, values: 'without' }),
-    // The pages store it for themselves; no client published it.
+    // Stored by the pages themselves; no client published it.
     select: (objects) => objects.filter(({ object_id }) => object_id !== DIRECTIONS_OBJECT),
   })
   const monitors = useQuery({ ...monitorsQuery(project), enabled: kind === 'monitors' })

@@ -4,7 +4,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { LineDiff } from './line-diff.tsx'
 
-/** A longer value is not compared line by line: nobody would read it, and the page would wait for it. */
+/** A longer value is not compared line by line: the page would block for it. */
 const CHARS_MAX = 500_000
 
 interface VersionDiffProps {

@@ -1,7 +1,7 @@
 import { formatCount, formatDuration, formatNumber } from '../../components/format.ts'
 import type { Answer } from './session.ts'
 
-/** What an answer took: speed, tokens, why it ended, and which step gave it. */
+/** Facts about an answer: speed, tokens, why it ended, and its step. */
 export function AnswerFacts({ answer, isRunning }: { answer: Answer; isRunning: boolean }) {
   const { finish, firstMs, totalMs, usage, step, seed, error } = answer
   if (error !== undefined)

@@ -6,7 +6,7 @@ import type { Column } from './session.ts'
 
 interface ComposerProps {
   columns: readonly Column[]
-  /** With an empty text, what is there already is asked. */
+  /** With an empty text, the messages so far are sent. */
   onSend: (text: string) => void
   onStop: () => void
   isRunning: boolean
@@ -65,7 +65,7 @@ export function Composer({ columns, onSend, onStop, isRunning }: ComposerProps) 
   )
 }
 
-/** Why nothing can be asked. */
+/** Why no message can be sent. */
 function problemOf(columns: readonly Column[], text: string): string | undefined {
   if (columns.some(({ model }) => model === '')) return 'Choose a model first'
   const isAsked = columns.every(

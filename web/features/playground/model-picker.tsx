@@ -17,7 +17,7 @@ interface ModelPickerProps {
   onChange: (model: string) => void
 }
 
-/** Chooses who answers: a step of one of the project's models, the newest step of any other, or a base model. */
+/** Chooses the model: a step of one of the project's models, the newest step of any other, or a base model. */
 export function ModelPicker({ project, value, onChange }: ModelPickerProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -140,7 +140,7 @@ interface ReplayNoteProps {
   project: string
 }
 
-/** Which call is replayed, what was answered then, and what could not be taken over. */
+/** The replayed call, its original answer, and parts that could not be taken over. */
 function ReplayNote({ session: { replayed }, replay, entity, project }: ReplayNoteProps) {
   if (replay.error !== null) return <ErrorState title="The call could not be loaded" error={replay.error} />
   if (replay.isImpossible)

@@ -10,7 +10,7 @@ export interface Replay {
   model: string
   messages: Message[]
   settings: Settings
-  /** What was answered then. */
+  /** The original answer. */
   answer: string
   /** What the call holds and the playground cannot send, or what the call does not hold. */
   lost: string[]
@@ -39,7 +39,7 @@ const isObject = (value: unknown): value is Object =>
 
 const ROLES = ['system', 'user', 'assistant', 'tool', 'developer'] as const
 
-/** What a traced call asked, ready to be asked again; undefined for a call that asked no chat model. */
+/** The request of a traced call, ready to be repeated; undefined for a call that is not of a chat model. */
 export function replayOf(
   { inputs, output, attributes }: Pick<Call, 'id' | 'inputs' | 'output' | 'attributes'>,
   project?: ProjectName,

@@ -78,7 +78,7 @@ export function withModels(session: Session, models: readonly string[]): Session
   return { ...session, columns: columns.length === 0 ? session.columns.slice(0, 1) : columns }
 }
 
-/** What was asked before the first answer: a new column begins with it. */
+/** The messages before the first answer: a new column begins with them. */
 export function questionsOf(messages: readonly Message[]): Message[] {
   const answered = messages.findIndex(({ answer }) => answer !== undefined)
   return messages.slice(0, answered < 0 ? messages.length : answered)
@@ -94,7 +94,7 @@ const keyOf = (project: string) => `playground.${project}`
 
 const isAnything = (_value: unknown): _value is unknown => true
 
-/** What this tab had open before it was loaded again. */
+/** What this tab had open before it was reloaded. */
 export function loadSession(project: string): Session | undefined {
   return Session.safeParse(recall(keyOf(project), isAnything, 'tab')).data
 }

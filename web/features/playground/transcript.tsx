@@ -23,7 +23,7 @@ interface TranscriptProps {
 /** This near to its end, a list follows what comes. */
 const TAIL_PX = 32
 
-/** What was said in one column; it follows its end only while one looks at the end. */
+/** The messages of one column; the view follows the end only while the end is in view. */
 export const Transcript = memo(function Transcript(props: TranscriptProps) {
   const { messages, isRunning, compared } = props
   const scroller = useRef<HTMLDivElement>(null)

@@ -12,8 +12,8 @@ interface Pending {
 type UpdateColumn = (columnId: string, change: (column: Column) => Column) => void
 
 /**
- * Asks models and writes down what comes. Chunks go into a buffer, and what is shown is drawn once a frame, however many
- * of them come in between.
+ * Asks models and records their answers. Chunks go into a buffer, and the view is updated once a frame, however many of
+ * them arrive in between.
  */
 export function useAnswers(session: Session, update: UpdateColumn) {
   const pending = useRef(new Map<string, Pending>())
@@ -47,7 +47,7 @@ export function useAnswers(session: Session, update: UpdateColumn) {
       if (id === undefined || id === column) controller.abort()
   }, [])
 
-  // The page is left: nobody reads on.
+  // The page was left, so the answer is not read.
   useEffect(() => () => stop(), [stop])
 
   const run = useCallback(
@@ -93,7 +93,7 @@ interface Asked {
   onChange: () => void
 }
 
-/** What went wrong becomes a part of the answer. */
+/** An error becomes a part of the answer. */
 async function answer({ column, session, messages, message, controller, onChange }: Asked): Promise<void> {
   const started = performance.now()
   const facts: Answer = {}

@@ -6,7 +6,7 @@ export interface Run {
   isBold: boolean
 }
 
-/** What terminals act on and do not show: styles, cursor movements, titles. */
+/** Control sequences, which terminals do not show: styles, cursor movements, titles. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const ESCAPE = /\u001b(?:\[([\d;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g
 

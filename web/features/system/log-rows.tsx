@@ -7,7 +7,7 @@ import type { LogLine } from './log-lines.ts'
 
 const ROW_PX = 18
 
-/** As near to the end as this is at the end: browsers round what they scroll to. */
+/** Distance from the end that counts as the end: browsers round scroll positions. */
 const END_PX = 4
 
 interface LogRowsProps {

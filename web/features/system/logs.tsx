@@ -24,7 +24,7 @@ import { LogRows } from './log-rows.tsx'
 export function Logs() {
   const { data, error, refetch } = useQuery(engineLogsQuery)
   const [chosen, choose] = useState<string>()
-  // Which one was written last changes all the time; what is read stays.
+  // Which log was written last changes all the time; the open one stays.
   if (chosen === undefined && data?.logs[0] !== undefined) choose(data.logs[0].name)
   if (error !== null && data === undefined)
     return <ErrorState title="The logs could not be listed" error={error} onRetry={() => void refetch()} />
@@ -47,7 +47,7 @@ interface LogProps {
 function Log({ name, logs, onChoose }: LogProps) {
   const { data, error, refetch } = useTail(name)
   const [filter, setFilter] = useState('')
-  // Whoever reads must not have the lines move away, so while nobody follows they stay as they are.
+  // Lines must not move while a person reads, so they are not updated unless the view follows the end.
   const [held, hold] = useState<readonly LogLine[]>()
   const newest = data?.lines ?? NO_LINES
   const lines = held ?? newest

@@ -8,7 +8,7 @@ export interface Sample {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 
-/** Reads what Prometheus reads; lines that it would not understand are left out. */
+/** Parses the Prometheus format; invalid lines are left out. */
 export function samplesOf(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? []
@@ -32,7 +32,7 @@ export interface Writes {
 
 const KINDS = ['accepted', 'applied', 'pending', 'rejected'] as const
 
-/** What became of every row, by table; the largest first. */
+/** The outcome of every row, by table; the largest first. */
 export function writesOf(samples: readonly Sample[]): Writes[] {
   const tables = new Map<string, Writes>()
   for (const { name, labels, value } of samples) {
@@ -70,7 +70,7 @@ export interface Requests {
 
 const DURATION = 'heddle_http_request_duration_seconds'
 
-/** What was asked of the server, the most frequent first. */
+/** Requests to the server by operation, the most frequent first. */
 export function requestsOf(samples: readonly Sample[]): Requests[] {
   const operations = new Map<string, { count: number; failed: number; seconds: number }>()
   for (const { name, labels, value } of samples) {

@@ -19,7 +19,7 @@ interface SupportFacts {
   disk: DiskUsage | undefined
 }
 
-/** What somebody who looks for the cause of a fault asks first; a line a fact. */
+/** Facts for a support request, one a line. */
 export function supportText({ hardware, versions, router, disk }: SupportFacts): string {
   const { cpu, memory, accelerators } = hardware
   const parts = router?.engines.flatMap((engine) => engine.parts) ?? []

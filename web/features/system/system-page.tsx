@@ -35,7 +35,7 @@ const SHOWN = [
   engineLogsQuery,
 ] as const
 
-/** Whether the server is well, what became of what it took, and what its engines are doing. */
+/** Health of the server, outcomes of its writes, and its engines. */
 export function SystemPage() {
   const health = useQuery(healthQuery)
   const metrics = useQuery(metricsTextQuery)

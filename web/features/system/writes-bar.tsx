@@ -8,7 +8,7 @@ const PARTS = [
   { kind: 'rejected', name: 'rejected', look: 'bg-error' },
 ] as const
 
-/** Accepted = on disk + waiting + rejected: nothing else can become of a row. */
+/** Accepted = on disk + waiting + rejected: a row has no other outcome. */
 export function WritesBar({ writes }: { writes: Writes }) {
   const parts = PARTS.map(({ kind, name, look }) => ({ name, look, value: writes[kind] }))
   const words = parts.map(({ name, value }) => `${value.toLocaleString('en')} ${name}`).join(', ')

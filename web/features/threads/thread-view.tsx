@@ -129,7 +129,7 @@ function Turn({ name, call, children }: { name: ProjectName; call: Call; childre
   )
 }
 
-/** Begins at the newest turn; when earlier ones come above, what is read stays where it is. */
+/** Begins at the newest turn; when earlier ones are loaded above, the view stays at the same text. */
 function useStayingPut(turns: readonly Call[] | undefined) {
   const scroller = useRef<HTMLDivElement>(null)
   const last = useRef<{ height: number; first: string | undefined; newest: string | undefined }>(undefined)
@@ -146,7 +146,7 @@ function useStayingPut(turns: readonly Call[] | undefined) {
     else if (current.first !== first) element.scrollTop += element.scrollHeight - current.height
     last.current = { height: element.scrollHeight, first, newest }
   }, [turns])
-  // Markdown and pictures come later and make the turns longer: who was at the end stays there.
+  // Markdown and pictures load later and make the turns longer: a view at the end stays at the end.
   useEffect(() => {
     const element = scroller.current
     if (element === null) return

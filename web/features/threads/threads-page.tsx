@@ -49,11 +49,11 @@ const COLUMNS: readonly TableColumn<Thread>[] = [
 ]
 
 interface ThreadsPageProps {
-  /** Shows what was said in one turn. */
+  /** Shows the messages of one turn. */
   turn: (project: string, call: Call) => ReactNode
 }
 
-/** Conversations over several traces, each to be read as one. */
+/** Conversations over several traces, each shown as one. */
 export function ThreadsPage({ turn }: ThreadsPageProps) {
   const name = route.useParams()
   const { thread } = route.useSearch()

@@ -64,7 +64,7 @@ function cellText(value: Json | undefined, chars: number): string {
   return value === undefined ? '' : preview(value, chars)
 }
 
-/** One input is shown without its name; of a conversation, what was said last. */
+/** One input is shown without its name; of a conversation, the last message. */
 function inputsText(inputs: Json, chars: number): string {
   const entries = Object.entries(objectOf(inputs)).filter(([name]) => name !== 'self')
   const messages = objectOf(inputs)['messages']
@@ -75,7 +75,7 @@ function inputsText(inputs: Json, chars: number): string {
     : cellText(Object.fromEntries(entries), chars)
 }
 
-/** Of a completion, what was answered. */
+/** Of a completion, the answer. */
 function outputText(output: Json, chars: number): string {
   const choices = objectOf(output)['choices']
   if (!Array.isArray(choices)) return cellText(output ?? undefined, chars)

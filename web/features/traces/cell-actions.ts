@@ -36,7 +36,7 @@ export function cellActions(row: CallRow, column: string, context: CellContext):
       })),
     },
     { entries: [{ label: 'Copy', isDisabled: text === '', onSelect: () => void copy(text) }] },
-    // Last, because they come when the server has told them.
+    // Last, because they are added when the server has answered.
     {
       label: 'Add column',
       entries: inside.map(({ path }) => ({ label: path, onSelect: () => onColumn(path) })),
@@ -68,7 +68,7 @@ function conditionsOf(row: CallRow, column: string, text: string): Comparison[] 
   return same(field, text)
 }
 
-/** Words that the list shows for those of the API. */
+/** The list's words for those of the API. */
 const STATUS_OF: Record<string, string> = { 'error below': 'descendant_error' }
 
 function same(field: string, value: string): Comparison[] {

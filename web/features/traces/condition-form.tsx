@@ -16,7 +16,7 @@ interface ConditionFormProps {
 /** Field, operator and value of one condition, with the fields and values that calls have. */
 export function ConditionForm({ project, initial, onDone }: ConditionFormProps) {
   const [condition, setCondition] = useState<Comparison>(initial ?? { field: '', op: 'is', value: '' })
-  // Values are asked for where one is about to be written, and not for each letter of a field.
+  // Values are requested when one is about to be written, and not for each letter of a field.
   const [valued, setValued] = useState(initial?.field ?? '')
   const { data: known } = useQuery(fieldsQuery(project))
   const { data: values } = useQuery({ ...valuesQuery(project, valued), enabled: valued !== '' })

@@ -52,7 +52,7 @@ export function needsValue(operator: Operator): boolean {
 
 /** A condition as the query language writes it. */
 export function operationOf(condition: Condition): Operation {
-  // An opaque part came from a link and goes to the server as it is, which says what is wrong with it.
+  // An opaque part came from a link and goes to the server unchanged, which reports errors in it.
   if ('expr' in condition) return condition.expr as unknown as Operation
   return comparison(condition)
 }

@@ -34,7 +34,7 @@ function* named({ ids }: Chosen): Generator<string[]> {
     yield all.slice(first, first + PORTION_CALLS)
 }
 
-/** What was deleted is no longer listed, so the next portion begins behind those that stay. */
+/** Deleted calls are no longer listed, so the next batch begins after those that stay. */
 async function* matching(
   project: string,
   { request, chosen, signal }: DeleteOptions,

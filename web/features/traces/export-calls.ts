@@ -71,7 +71,7 @@ async function* linesOf(
   { format, signal }: { format: ExportFormat; signal: AbortSignal | undefined },
 ): AsyncGenerator<string> {
   for (const request of requests) {
-    // Whole calls are wanted, not those payloads alone that the table shows.
+    // Whole calls are exported, not only the payloads that the table shows.
     const { columns: _shown, ...whole } = request
     const body = { project_id, ...(format === 'csv' ? request : whole) }
     yield* textLines('/calls/stream_query', { body, signal })

@@ -23,7 +23,7 @@ interface FilterBarProps {
   onNew: () => void
 }
 
-/** Search and conditions, the time, and what is new. What is typed and what is clicked end in the same chips. */
+/** Search and conditions, the time range, and new calls. Typed and clicked conditions become the same chips. */
 export function FilterBar({ search, change, project, traces, onNew }: FilterBarProps) {
   const { filter } = search
   const add = (condition: Comparison) => change({ filter: [...filter, condition], open: '' })

@@ -54,7 +54,7 @@ export function QueryDialog({ project, search, change, onClose }: QueryDialogPro
   )
 }
 
-/** What is wrong, or how many calls match, once writing rests. */
+/** The error, or how many calls match, once typing pauses. */
 function Verdict({
   project,
   search,

@@ -6,7 +6,7 @@ import { operationsOf } from './use-traces.ts'
 
 type Asked = Pick<TracesSearch, 'filter' | 'text'>
 
-/** What chips and search ask for, as the API's query language has it; empty for nothing, which needs no query. */
+/** Chips and search as the API's query language; empty where there are none. */
 export function queryText(search: Asked): string {
   const operations = operationsOf(search)
   return operations.length === 0 ? '' : layout({ $expr: { $and: operations } }, '')
@@ -29,10 +29,12 @@ function layout(value: unknown, indent: string): string {
   return `{\n${entries.map((each) => inner + each).join(',\n')}\n${indent}}`
 }
 
-/** A query that was read, as the page keeps it, or why it could not be. */
+/** A parsed query, as the page keeps it, or the reason why it is invalid. */
 export type ReadQuery = { asked: Asked; query: { $expr: Operation } | undefined } | { problem: string }
 
-/** Reads what a person wrote: parts that a chip or the search can say become that, all others stay as they are. */
+/**
+ * Parses a query that a person wrote: parts that chips or the search can express become these, others stay unchanged.
+ */
 export function readQuery(text: string): ReadQuery {
   if (text.trim() === '') return { asked: { filter: [], text: '' }, query: undefined }
   let value: unknown
@@ -55,7 +57,7 @@ export function readQuery(text: string): ReadQuery {
   const odd = parts.find((part) => !isRecord(part) || Object.keys(part).length !== 1)
   if (odd !== undefined) return { problem: `This is no operation: ${JSON.stringify(odd).slice(0, 80)}` }
   const asked = parts.reduce<Asked>(addPart, { filter: [], text: '' })
-  // The API says what is wrong with operations; here only their shape was looked at.
+  // The API checks operations; here only their shape is checked.
   return { asked, query: { $expr: expr as unknown as Operation } }
 }
 

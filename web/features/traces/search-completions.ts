@@ -15,7 +15,7 @@ export interface Completion {
 /** More are found by typing on. */
 const OFFERED_MAX = 12
 
-/** What the server has told so far. */
+/** The server's answer so far. */
 export interface Known {
   fields?: readonly CallField[] | undefined
   /** Of the field at the caret. */

@@ -21,7 +21,7 @@ interface SearchFieldProps {
 /** No completion is chosen by keys. */
 const NONE = -1
 
-/** Words and conditions in one line, with what exists offered while it is typed; Enter asks for all of it. */
+/** Words and conditions in one line, with completions while typing; Enter runs the search. */
 export function SearchField({ project, text, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
   const [problems, setProblems] = useState<readonly string[]>([])
@@ -114,7 +114,7 @@ export function SearchField({ project, text, onSearch }: SearchFieldProps) {
   )
 }
 
-/** What may be typed next. The server is asked what there is while `isAsking`. */
+/** Completions of the search. The server is asked for values while `isAsking`. */
 function useCompletions(
   project: string,
   { typed, caret, isAsking }: { typed: string; caret: number; isAsking: boolean },

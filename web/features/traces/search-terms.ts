@@ -16,7 +16,7 @@ export interface SearchTerms {
   conditions: Comparison[]
   /** The other words, as they are looked for. */
   text: string
-  /** What is wrong with terms, in sentences; nothing is searched until there are none. */
+  /** Errors in terms, in sentences; the search does not run until there are none. */
   problems: string[]
 }
 

@@ -7,7 +7,7 @@ export type Operator = (typeof OPERATORS)[number]
 const Comparison = z.object({ field: z.string(), op: z.enum(OPERATORS), value: z.string() })
 export type Comparison = z.infer<typeof Comparison>
 
-/** A part of a link that says more than a chip can: kept as it is, an operation of the query language. */
+/** A part of a link that no chip can express: kept unchanged, an operation of the query language. */
 const Opaque = z.object({ expr: z.record(z.string(), z.unknown()) })
 export type Opaque = z.infer<typeof Opaque>
 
@@ -20,8 +20,7 @@ const SORTS =
   /^-?(op|started_at|latency_ms|status|user|thread_id|id|(inputs|output|attributes)(\..+)?|summary\.(?!weave(\.|$)).+|summary\.weave\.(status|latency_ms|trace_name))$/
 
 /**
- * Everything that decides what the page shows, as the address has it. Whatever cannot be understood of a link is as if
- * it were not there, one field at a time.
+ * Everything that decides what the page shows, as the address has it. Invalid fields of a link are ignored, one by one.
  */
 export const tracesSearch = z.object({
   /** All must hold. */
@@ -46,5 +45,5 @@ export type TracesSearch = z.infer<typeof tracesSearch>
 
 export const TRACES_SEARCH_DEFAULTS: TracesSearch = tracesSearch.parse({})
 
-/** Changes what the page shows. What is typed replaces the address, a choice can be taken back by going back. */
+/** Changes what the page shows. Typing replaces the address; a choice adds to the history. */
 export type ChangeSearch = (change: Partial<TracesSearch>, how?: 'push' | 'replace') => void

@@ -15,7 +15,7 @@ export const PRESETS = [
   ALL,
 ]
 
-/** What is tried, one after the other, where no range was chosen. */
+/** The ranges tried, one after the other, where none was chosen. */
 const WIDENING = ['24h', '7d', '30d']
 
 /** From a moment, to one; both in milliseconds. */

@@ -62,7 +62,7 @@ export function TracesPage({ detail }: TracesPageProps) {
   // The first row that is opened should not wait for it.
   useEffect(() => void loadPeek(), [])
   const [isAtTop, setAtTop] = useState(true)
-  // Rows keep their places while somebody reads or chooses some.
+  // Rows keep their places while a person reads or selects some.
   useFollowing(traces, isAtTop && search.open === '' && chosen.share === 'none')
   // How often the list was brought to its top to see what is new.
   const [topped, setTopped] = useState(0)
@@ -186,7 +186,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, toppe
   )
 }
 
-/** Ways out of a link that the server refuses. */
+/** Links that leave a filter which the server refuses. */
 function Exits({ search, change }: { search: TracesSearch; change: ChangeSearch }) {
   return (
     <>

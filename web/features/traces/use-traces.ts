@@ -22,8 +22,8 @@ const PAGE_CALLS = 100
 type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort'>
 
 /**
- * The calls of a project for the table. The list ends at the moment it was asked for, so that rows keep their places
- * while others arrive; those are counted, and shown when `showNew` says so.
+ * The calls of a project for the table. The list ends at the time of its first request, so that rows keep their places
+ * while others arrive; those are counted, and shown on `showNew`.
  */
 export function useTraces(
   project: string,
@@ -83,7 +83,7 @@ export function useTraces(
 
 export type Traces = ReturnType<typeof useTraces>
 
-/** Shows what is new as it comes, as long as nobody is looking at something further down. */
+/** Shows new calls as they arrive, while the top of the list is in view. */
 export function useFollowing({ newCount, showNew }: Traces, isAtTop: boolean): void {
   useEffect(() => {
     if (isAtTop && newCount > 0) showNew()
@@ -110,7 +110,7 @@ export function selectionOf(
   return { filter: filterOf(search), query: { $expr: { $and: operations } } }
 }
 
-/** What chips and search ask for, at whatever time. */
+/** Chips and search without the time range. */
 export function operationsOf({ filter, text }: Pick<TracesSearch, 'filter' | 'text'>): Operation[] {
   const operations = filter.map(operationOf)
   return text === '' ? operations : [...operations, textOperation(text)]

@@ -21,7 +21,7 @@ const SECTIONS = [
   { id: 'other', title: 'Everything else' },
 ] as const
 
-/** All charts of some steps; what nobody asked for is closed until somebody does. */
+/** All charts of some steps; rarely used ones are closed at first. */
 export function Curves({ steps, xName, group, settings, markX, isLive, onPick }: CurvesProps) {
   const panels = panelsOf(steps)
   const xs = steps.map(({ step }) => step)

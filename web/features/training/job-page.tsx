@@ -18,7 +18,7 @@ import { gradientSteps, rebuiltShare } from './steps.ts'
 
 const route = getRouteApi('/$entity/$project/training/$model/jobs/$job')
 
-/** One job: how far it is, what went wrong, and every gradient step that it took. */
+/** One job: its progress, its error, and every gradient step. */
 export function JobPage() {
   const { job: id, model, ...name } = route.useParams()
   const job = useQuery(jobQuery(id))
@@ -151,7 +151,7 @@ function JobHead({ job, rebuilt }: { job: Job; rebuilt: number | undefined }) {
   )
 }
 
-/** What makes the job less than on-policy, in the words of the server. */
+/** Why the job is less than on-policy, in the server's words. */
 function Warnings({ events }: { events: readonly JobEvent[] }) {
   const warnings = events.filter(({ type }) => type === 'on_policy_warning')
   const resumed = events.filter(({ type }) => type === 'training_resumed')

@@ -9,7 +9,7 @@ const KINDS: Record<Job['state'], StatusKind> = {
   cancelled: 'abandoned',
 }
 
-/** How a job stands, with its phase or its place in the queue. */
+/** The state of a job, with its phase or its place in the queue. */
 export function JobState({ job }: { job: Pick<Job, 'state' | 'progress' | 'queue_position'> }) {
   return <Status kind={KINDS[job.state]} word={jobWords(job)} />
 }

@@ -33,7 +33,7 @@ import { StepsTable } from './steps-table.tsx'
 
 const route = getRouteApi('/$entity/$project/training/$model')
 
-/** One model: how it learns, what it was trained on, and every step that there is of it. */
+/** One model: its learning curves, its training data, and all its steps. */
 export function ModelPage() {
   const { model: wanted, ...name } = route.useParams()
   const models = useQuery(modelsQuery(name))

@@ -20,12 +20,12 @@ interface Known {
   section: 'progress' | 'health'
   /** Names of metrics, or how to compute one. */
   lines: { label: string; color: string; of: string | ((metrics: Step['metrics']) => number | undefined) }[]
-  /** Values of the first line above it are said to a person. */
+  /** A value above the first threshold is a warning. */
   threshold?: number
   /** A metric that is added to the threshold, where a step has it. */
   plus?: string
   crossed?: string
-  /** What the number is, while all is well. */
+  /** What the number means in a healthy run. */
   about: string
   format?: Format
 }
@@ -33,7 +33,7 @@ interface Known {
 const share = (part: number | undefined, whole: number | undefined): number | undefined =>
   part === undefined || !whole ? undefined : part / whole
 
-/** What everybody who trains looks at, in this order; limits are those by which the server warns. */
+/** The main metrics, in order; thresholds are those of the server's warnings. */
 const KNOWN: readonly Known[] = [
   {
     title: 'Loss',
@@ -156,7 +156,7 @@ const KNOWN: readonly Known[] = [
 /** Colours of rewards of several splits, by their order. */
 const REWARD_COLORS = ['accent', 'kind-eval', 'kind-tool', 'kind-train']
 
-/** The charts of some steps; metrics that nothing is known of get one each. */
+/** The charts of some steps; unknown metrics get one each. */
 export function panelsOf(steps: readonly Step[]): Panel[] {
   const names = new Set(steps.flatMap(({ metrics }) => Object.keys(metrics)))
   const used = new Set<string>()

@@ -4,7 +4,7 @@ import { Time } from '../../components/time.tsx'
 
 const TONES = { INFO: 'quiet', WARN: 'warn', ERROR: 'error' } as const
 
-/** What a run said with `run.alert`, newest first; nothing where it said nothing. */
+/** Alerts that a run sent with `run.alert`, newest first; nothing where there are none. */
 export function RunAlerts({ alerts }: { alerts: readonly RunAlert[] }) {
   if (alerts.length === 0) return null
   return (

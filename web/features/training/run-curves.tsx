@@ -13,7 +13,7 @@ interface RunCurvesProps {
   run: string
   isLive: boolean
   settings: CurveSettings
-  /** Said where there is no such run. */
+  /** Shown where there is no such run. */
   missing?: ReactNode
 }
 

@@ -21,7 +21,7 @@ interface RunPageProps {
   onSettings: (change: Partial<CurveSettings>, how: 'push' | 'replace') => void
 }
 
-/** One run of `wandb.init`: what it logged, and how it was set up. */
+/** One run of `wandb.init`: its metrics and its config. */
 export function RunPage({ name, run, settings, onSettings }: RunPageProps) {
   const { data, error, refetch } = useQuery(runQuery(name, run))
   return (

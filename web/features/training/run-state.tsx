@@ -9,7 +9,7 @@ const KINDS: Record<string, StatusKind> = {
   pending: 'pending',
 }
 
-/** How a run stands, in the word of its client. */
+/** The state of a run, in its client's word. */
 export function RunState({ state }: { state: string }) {
   return <Status kind={KINDS[state] ?? 'pending'} word={state} />
 }

@@ -32,7 +32,7 @@ interface StepPanelProps {
   onDelete: () => void
 }
 
-/** One step: what was measured, its tags, its files. */
+/** One step: its metrics, its tags, its files. */
 export function StepPanel({ model, checkpoint, isLast, onClose, onMove, onDelete }: StepPanelProps) {
   const { step } = checkpoint
   const name = { entity: model.entity, project: model.project }

@@ -1,6 +1,6 @@
 import type { Checkpoint, JobEvent, Model } from '../../api/training.ts'
 
-/** A step with what was measured of it; one that is being trained has no id yet. */
+/** A step with its metrics; one that is being trained has no id yet. */
 export interface Step {
   step: number
   metrics: Readonly<Record<string, number>>
@@ -31,7 +31,7 @@ export function bestStep(
   return best
 }
 
-/** Steps for curves: those that are there, and the one that is being trained by the means of what it has done so far. */
+/** Steps for curves: finished ones, and the one in training with the means of its steps so far. */
 export function stepsOf(checkpoints: readonly Checkpoint[], liveEvents: readonly JobEvent[] = []): Step[] {
   const steps: Step[] = checkpoints.map(({ step, metrics }) => ({ step, metrics, isProvisional: false }))
   const means = meanMetrics(liveEvents)
@@ -47,7 +47,7 @@ export function gradientSteps(events: readonly JobEvent[]): Step[] {
     .map(({ data }, index) => ({ step: index + 1, metrics: numbersOf(data), isProvisional: false }))
 }
 
-/** The share of a job's tokens whose context was rendered anew; undefined before the first step that says so. */
+/** The share of a job's tokens whose context was rendered anew; undefined before the first step that reports it. */
 export function rebuiltShare(steps: readonly Step[]): number | undefined {
   const known = steps.flatMap(({ metrics }) => {
     const share = metrics['on_policy/share_with_rebuilt_context']

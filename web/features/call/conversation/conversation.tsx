@@ -6,7 +6,7 @@ import type { Message } from './messages.ts'
 
 interface ConversationProps {
   messages: readonly Message[]
-  /** From here on it is what was answered. */
+  /** From here on, the answer. */
   answerAt: number
   /** Shows a picture or a sound. */
   media: (value: Json) => ReactNode
@@ -17,7 +17,7 @@ const SHOWN_WHOLE = 14
 const SHOWN_FIRST = 2
 const SHOWN_LAST = 8
 
-/** What was said, tool calls with their results beside them. */
+/** The messages, with tool calls beside their results. */
 export function Conversation({ messages, answerAt, media }: ConversationProps) {
   const [isWhole, setWhole] = useState(false)
   const { results, answered } = useMemo(() => pairResults(messages), [messages])

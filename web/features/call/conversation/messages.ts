@@ -1,7 +1,7 @@
 import { objectOf } from '../../../api/json.ts'
 import type { Json } from '../../../api/wire.ts'
 
-/** What somebody said in a conversation, whichever client wrote it down. */
+/** One message of a conversation, in the form of any client. */
 export interface Message {
   role: string
   parts: Part[]
@@ -17,16 +17,16 @@ export type Part =
 
 interface Conversation {
   messages: Message[]
-  /** From here on it is what was answered. */
+  /** From here on, the answer. */
   answerAt: number
 }
 
-/** What was said in a call; undefined when it was not a conversation. */
+/** The conversation in a call; undefined when it has none. */
 export function conversationOf(call: { inputs: Json; output: Json }): Conversation | undefined {
   const asked = askedOf(call.inputs)
   const answered = answeredOf(call.output)
   if (asked === undefined && answered === undefined) return undefined
-  // After a conversation, a bare text is what was answered.
+  // After a conversation, a bare text is the answer.
   const bare = asked !== undefined && typeof call.output === 'string' ? said('assistant', call.output) : []
   const answer = answered ?? bare
   const messages = asked ?? []
@@ -39,7 +39,7 @@ export function conversationOf(call: { inputs: Json; output: Json }): Conversati
   }
 }
 
-/** Wire: under these names clients keep what a model was asked, OpenTelemetry's with their dots. */
+/** Wire: under these names clients keep the request to a model, OpenTelemetry's with their dots. */
 const ASKED = [
   'messages',
   'input',

@@ -38,7 +38,7 @@ export function useCall(project: string, id: string) {
   })
 }
 
-/** Everything that is known of one call: what people say about it, what was said in it, what it took. */
+/** One call in full: its feedback, its payloads, its cost. */
 export function CallDetail({ name, id, tab, onTab, header }: CallDetailProps) {
   const project = projectId(name)
   const { data, error, refetch, isPlaceholderData } = useCall(project, id)
@@ -158,7 +158,7 @@ function DetailTabs({ project, name, call, tab, onTab }: DetailTabsProps) {
   return <Tabs label="Parts of the call" tabs={tabs} value={shown} onChange={onTab} className="flex-1" />
 }
 
-/** What went wrong comes before everything else. */
+/** Errors come before everything else. */
 function Padded({ call, children }: { call?: Call; children: ReactNode }) {
   return (
     <div className="flex flex-col gap-3 p-3">

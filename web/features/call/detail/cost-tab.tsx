@@ -6,7 +6,7 @@ import { EmptyState } from '../../../components/states.tsx'
 
 type Fields = { [key: string]: Json | undefined }
 
-/** Prices are kept for one token and told for a million. */
+/** Prices are stored for one token and shown for a million. */
 const PRICED_TOKENS = 1_000_000
 
 /** What each model was given and gave, and at which price. */

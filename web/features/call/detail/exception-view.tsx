@@ -5,7 +5,7 @@ import { CopyButton } from '../../../components/copy-button.tsx'
 import { StackFrames } from './stack-frames.tsx'
 import { isLibrary, StackText } from './stack-text.tsx'
 
-/** What went wrong first, then where; what happened inside libraries is folded. */
+/** The error first, then where it was raised; frames of libraries are folded. */
 export function ExceptionView({ exception }: { exception: string }) {
   const { line, rest, frames } = exceptionText(exception)
   const [isWhole, setWhole] = useState(false)

@@ -17,7 +17,7 @@ const THUMBS = [
 const isReaction = (item: FeedbackItem, emoji: string) =>
   item.feedback_type === REACTION && item.payload['emoji'] === emoji
 
-/** What people say about a call: a thumb, a note; what programs scored is shown beside it. */
+/** Feedback of people on a call: a thumb, a note; scores of programs are shown beside it. */
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const { data: items = [] } = useQuery(feedbackQuery(project, id))
   const { add, remove, waiting } = useFeedbackChanges(project, id)

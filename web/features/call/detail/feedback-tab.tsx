@@ -10,7 +10,7 @@ import { useFeedbackChanges } from './use-feedback-changes.ts'
 /** Reactions beside the thumbs, which have keys of their own. */
 const EMOJI = ['❤️', '🎉', '🚀', '🤔', '😕', '👀'] as const
 
-/** All that people and programs said about a call, the newest first. */
+/** All feedback of people and programs on a call, the newest first. */
 export function FeedbackTab({ project, id }: { project: string; id: string }) {
   const { data, error, refetch } = useQuery(feedbackQuery(project, id))
   const { add, remove } = useFeedbackChanges(project, id)

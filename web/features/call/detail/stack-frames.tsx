@@ -95,7 +95,7 @@ function FrameRow({ frame, isFirstOpen }: { frame: Frame; isFirstOpen: boolean }
   )
 }
 
-/** A file is told by its last folders; the whole path is in its title. */
+/** The last folders identify a file; the whole path is in its title. */
 const FOLDERS_SHOWN = 2
 
 function shortPath(file: string): string {

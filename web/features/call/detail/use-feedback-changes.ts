@@ -39,7 +39,7 @@ export function useFeedbackChanges(project: string, id: string) {
   return {
     add,
     remove,
-    /** What is not on the server yet. */
+    /** Feedback that is not on the server yet. */
     waiting: waiting.filter((given) => given !== undefined),
   }
 }

@@ -1,11 +1,11 @@
 import type { TimeView } from './time-axis.ts'
 import type { TraceTree } from './trace-tree.ts'
 
-/** What one call has to do with how long its trace took. */
+/** The share of one call in the duration of its trace. */
 export interface PathPart {
   /** With all below it: shown where these are not. */
   whole: TimeView
-  /** When it was itself what the trace waited for. */
+  /** When it was itself on the critical path. */
   own: readonly TimeView[]
 }
 
@@ -17,8 +17,9 @@ interface Waited extends TimeView {
 }
 
 /**
- * What the first call of a trace waited for, as Jaeger has it: from its end back in time, always in the child that ended
- * last before, and in the call itself where none ran. Of children that outlive their parent, the part within it counts.
+ * The critical path of the first call of a trace, as Jaeger defines it: from its end back in time, always in the child
+ * that ended last before, and in the call itself where none ran. Of children that outlive their parent, the part within
+ * it counts.
  */
 export function criticalPath(tree: TraceTree): CriticalPath {
   const path = new Map<number, PathPart>()
@@ -40,7 +41,7 @@ export function criticalPath(tree: TraceTree): CriticalPath {
   return path
 }
 
-/** The children within a call, the last to end first; those that took no time held nothing up. */
+/** The children within a call, the last to end first; those without duration are left out. */
 function childrenByEnd(tree: TraceTree, { place, from, to }: Waited): Waited[] {
   const children: Waited[] = []
   const end = tree.ends[place] ?? 0
@@ -60,7 +61,7 @@ function childrenByEnd(tree: TraceTree, { place, from, to }: Waited): Waited[] {
 /** Times of a fold that are closer than this share of the trace are drawn as one. */
 const JOINED_SHARE = 1 / 200
 
-/** When the trace waited for any of the calls that repeat, by the first of them. */
+/** When any of the repeated calls was on the critical path, by the first of them. */
 export function foldedPath(tree: TraceTree, path: CriticalPath): ReadonlyMap<number, readonly TimeView[]> {
   const times = new Map<number, TimeView[]>()
   for (const [place, { whole }] of path) {

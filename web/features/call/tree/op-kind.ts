@@ -49,8 +49,8 @@ const WORDS: readonly [OpKind, ReadonlySet<string>][] = [
 ]
 
 /**
- * What a call does, as it declares it itself. Of one that does not, what it most likely does: one with tokens that no
- * call below accounts for asked a model, others tell by their name.
+ * What a call does, as it declares it itself. Otherwise a guess: a call with tokens that no call below accounts for is
+ * a model's, others are classified by name.
  */
 export function kindOf(tree: TraceTree, place: number): OpKind {
   const call = tree.calls[place]

@@ -12,7 +12,7 @@ export interface SiblingFold {
   /** Milliseconds since 1970: from the first start to the last end. */
   from: number
   to: number
-  /** With all below; NaN where nobody told any. */
+  /** With all below; NaN where no call reports any. */
   tokens: number
   cost: number
   errors: number

@@ -34,7 +34,7 @@ interface TraceRowProps {
   fold: SiblingFold | undefined
   /** The row stands for all of them. */
   isFolded: boolean
-  /** When the trace waited for this call; undefined when it did not, or nobody wants to know. */
+  /** When the trace waited for this call; undefined when it did not, or the critical path is hidden. */
   waited: TimeView | readonly TimeView[] | undefined
   /** The part of the time that is in view. */
   from: number

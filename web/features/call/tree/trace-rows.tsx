@@ -182,8 +182,8 @@ function useWidth(element: HTMLElement | null): number {
 }
 
 /**
- * Brings the call that is looked at into view: in the middle when the page opens at it or jumps to it, and again while calls
- * still come before it; afterwards a person may look elsewhere until they go to another call.
+ * Brings the call that is looked at into view: in the middle when the page opens at it or jumps to it, and again while
+ * calls still come before it; afterwards it does not scroll until another call is selected.
  */
 function useReaching(
   { row, id, isComplete }: { row: number; id: string; isComplete: boolean },

@@ -16,7 +16,7 @@ export interface TraceTree {
   ends: Int32Array
   /** Calls that failed, without the call itself. */
   errorsBelow: Int32Array
-  /** With everything below; NaN where nobody told any. */
+  /** With everything below; NaN where no call reports any. */
   tokens: Float64Array
   cost: Float64Array
   /** Milliseconds since 1970 at which the last of a call and all below it ended; those that run count until `end`. */
@@ -82,7 +82,7 @@ interface Links {
   firstTop: number
 }
 
-/** A parent that is not there, and one of a circle, is as if there were none; such calls come after the true roots. */
+/** A missing parent, and one of a circle, is ignored; such calls come after the true roots. */
 function linkCalls(calls: readonly TraceCall[]): Links {
   const indexes = new Map<string, number>()
   for (const [index, { id }] of calls.entries()) if (!indexes.has(id)) indexes.set(id, index)
@@ -116,7 +116,7 @@ function linkCalls(calls: readonly TraceCall[]): Links {
   return { first, next, parents, firstTop: lastRoot === NONE ? firstOrphan : firstRoot }
 }
 
-/** Goes up from every call once; who is met again on the same way closes a circle. */
+/** Follows parents up from every call once; meeting a call of the same walk again closes a circle. */
 function cutCircles(parents: Int32Array): void {
   const seenFrom = new Int32Array(parents.length).fill(NONE)
   for (let from = 0; from < parents.length; from++) {
@@ -143,7 +143,7 @@ function inTreeOrder({ first, next, parents, firstTop }: Links): { index: number
   return order
 }
 
-/** A running call that nobody has heard of for so long has most likely been left: it does not stretch the time axis. */
+/** A running call without news for this long has most likely been abandoned: it does not stretch the time axis. */
 export const ABANDONED_MS = 10 * 60_000
 
 type Built = Pick<TraceTree, 'size' | 'calls' | 'parents'>
@@ -187,7 +187,7 @@ function spanOf(calls: readonly TraceCall[], now: number): { start: number; end:
   return calls.length === 0 ? { start: now, end: now } : { start, end }
 }
 
-/** What a call reports may hold what is below it, or not: the larger of both is right either way. */
+/** A call's own report may or may not include the calls below it: the larger of both is right either way. */
 function raise(values: Float64Array, place: number, value: number | null | undefined): void {
   if (value == null || Number.isNaN(value)) return
   const old = values[place] ?? Number.NaN

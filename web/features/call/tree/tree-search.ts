@@ -35,7 +35,7 @@ function matcher(text: string): (name: string) => boolean {
       const expression = new RegExp(pattern, 'i')
       return (name) => expression.test(name)
     } catch {
-      // Half a pattern is looked for as it is.
+      // An incomplete pattern is searched for as text.
     }
   }
   const lower = text.toLowerCase()

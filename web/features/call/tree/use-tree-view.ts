@@ -24,7 +24,7 @@ export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Option
   const path = useMemo(() => (hasPath ? criticalPath(tree) : undefined), [tree, hasPath])
   const pathOfFolds = useMemo(() => (path === undefined ? undefined : foldedPath(tree, path)), [tree, path])
   const place = tree.placeOf.get(selected)
-  // A call that was gone to is shown, but whoever closes its parents afterwards may.
+  // The selected call is shown, but closing its parents afterwards hides it.
   const isKnown = place !== undefined
   useEffect(() => {
     if (!isKnown) return

@@ -57,7 +57,7 @@ export function visibleRows(tree: TraceTree, unfolding: Unfolding, kept?: Uint8A
       continue
     }
     rows.push(place)
-    // A search opens what it found, unless somebody closed it since.
+    // A search opens its hits, unless a person closed them since.
     const opens =
       kept === undefined
         ? isOpen(tree, unfolding, place)

@@ -25,7 +25,7 @@ interface GroupPanelProps {
   change: ChangeModel
 }
 
-/** One group: its attempts, the best first, and what was said in the chosen one. */
+/** One group: its attempts, the best first, and the messages of the selected one. */
 export function GroupPanel({ model, step, jobId, group, prompt, search, change }: GroupPanelProps) {
   const project = projectId(model)
   const { data, error, refetch, isPlaceholderData } = useQuery({

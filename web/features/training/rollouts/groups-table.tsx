@@ -8,7 +8,7 @@ import { StripPlot } from './strip-plot.tsx'
 
 interface GroupsTableProps {
   groups: readonly Group[]
-  /** What each group was asked. */
+  /** The prompt of each group. */
   texts: ReadonlyMap<number, string>
   isPending: boolean
   isStale: boolean

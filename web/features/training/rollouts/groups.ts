@@ -72,7 +72,7 @@ export function rewardRange(groups: readonly Group[]): [number, number] {
   return min > max ? [0, 1] : [min, max]
 }
 
-/** What was asked, as one line: the last message of a person, or whatever came first. */
+/** The prompt as one line: the last user message, or the first of any kind. */
 export function promptOf(turn: Turn | undefined): string {
   const messages = messagesOf(turn)
   const asked = messages.findLast(({ role }) => role === 'user') ?? messages[0]
@@ -85,7 +85,7 @@ export function messagesOf(turn: Turn | undefined): ShownMessage[] {
   return Array.isArray(messages) ? messages.filter(isMessage) : []
 }
 
-/** What the model answered in a turn. */
+/** The model's answer in a turn. */
 export function answerOf(turn: Turn | undefined): ShownMessage | undefined {
   const choices = memberOf(turn?.output, 'choices')
   const message = Array.isArray(choices) ? memberOf(choices[0], 'message') : undefined

@@ -1,7 +1,7 @@
 import { formatNumber } from '../../../components/format.ts'
 import { quantile } from './token-lines.ts'
 
-/** One token with what two steps of the model think of it. */
+/** One token with its log-probabilities under two steps of the model. */
 export interface TokenFacts {
   id: number
   text: string
@@ -36,7 +36,7 @@ export function tokenValue(token: TokenFacts, quantity: Quantity): number | null
   return token.before === null || token.after === null ? null : token.after - token.before
 }
 
-/** Worth a second look, whatever one makes of colours: these are underlined too. */
+/** Worth a look whatever the colours show: these are underlined too. */
 export function isOutlier(token: TokenFacts, quantity: Quantity): boolean {
   const value = tokenValue(token, quantity)
   if (value === null || !token.isSampled || quantity === 'advantage') return false

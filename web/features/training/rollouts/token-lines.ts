@@ -27,7 +27,7 @@ export function tokenLines(texts: readonly string[], columns: number): TokenLine
   return lines
 }
 
-/** What stands for a token: breaks and nothing at all are seen. */
+/** The text shown for a token: line breaks and empty tokens are made visible. */
 export function shownText(text: string): string {
   return text === '' ? '∅' : text.replaceAll('\n', '⏎').replaceAll('\t', '⇥')
 }

@@ -31,8 +31,8 @@ interface TokenViewProps {
 }
 
 /**
- * What two steps think of each token of an attempt. Clients may send answers without log-probabilities, so both are
- * computed again, by the weights of the step that sampled and of the one that was trained.
+ * Log-probabilities of each token of an attempt under two steps. Clients may send answers without log-probabilities, so
+ * both are computed again, with the weights of the step that sampled and of the one that was trained.
  */
 export function TokenView({ model, step, turn, advantage }: TokenViewProps) {
   const [quantity, setQuantity] = useState<Quantity>('before')

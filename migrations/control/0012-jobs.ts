@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('jobs')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('payload', 'text', (column) => column.notNull())
+    .addColumn('singleton_key', 'text')
+    .addColumn('group_key', 'text')
+    .addColumn('concurrency_key', 'text')
+    .addColumn('run_at', 'text', (column) => column.notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('attempts_max', 'integer', (column) => column.notNull())
+    .addColumn('lease_owner', 'text')
+    .addColumn('lease_token', 'text')
+    .addColumn('leased_until', 'text')
+    .addColumn('heartbeat_at', 'text')
+    .addColumn('cancel_reason', 'text')
+    .addColumn('progress', 'text')
+    .addColumn('last_error', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('started_at', 'text')
+    .addColumn('finished_at', 'text')
+    .addPrimaryKeyConstraint('jobs_key', ['kind', 'id'])
+    .addUniqueConstraint('jobs_singleton', ['kind', 'singleton_key'])
+    .execute()
+  await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'state', 'run_at', 'id']).execute()
+  await db.schema.createIndex('jobs_group').on('jobs').columns(['kind', 'group_key', 'state']).execute()
+  await db.schema.createIndex('jobs_leased').on('jobs').columns(['state', 'leased_until']).execute()
+  await db.schema.createIndex('jobs_finished').on('jobs').columns(['kind', 'finished_at']).execute()
+}

@@ -1,0 +1,57 @@
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { ProjectName } from './project-name.ts'
+
+/** When a project was first used; undefined for one that never was. */
+export async function findCreatedAt(
+  control: ControlDb,
+  { entity, name }: ProjectName,
+): Promise<string | undefined> {
+  const row = await control
+    .selectFrom('projects')
+    .select('created_at')
+    .where('entity', '=', entity)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row?.created_at
+}
+
+/** Adds a project; one that exists stays as it is. */
+export async function insertProject(
+  control: ControlDb,
+  project: ProjectName & { created_at: string },
+): Promise<void> {
+  const { entity, name, created_at } = project
+  await control
+    .insertInto('projects')
+    .values({ entity, name, created_at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The newest projects of all entities. */
+export function listNewest(
+  control: ControlDb,
+  limit: number,
+): Promise<(ProjectName & { created_at: string })[]> {
+  return control
+    .selectFrom('projects')
+    .select(['entity', 'name', 'created_at'])
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Projects of an entity by name, one page. */
+export function listProjects(
+  control: ControlDb,
+  page: { entity: string; after: string; limit: number },
+): Promise<ProjectName[]> {
+  return control
+    .selectFrom('projects')
+    .select(['entity', 'name'])
+    .where('entity', '=', page.entity)
+    .where('name', '>', page.after)
+    .orderBy('name')
+    .limit(page.limit)
+    .execute()
+}

@@ -1,0 +1,104 @@
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import type { Content } from './content.ts'
+
+/** Digests in one statement: databases bound the number of its parameters. */
+const DIGESTS_PER_STATEMENT = 1_000
+
+export async function blobKeyOf(control: ControlTx, digest: string): Promise<string | undefined> {
+  const row = await control
+    .selectFrom('contents')
+    .select('blob_key')
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  return row?.blob_key
+}
+
+/** Records the key of a content; false where the same bytes already have another key, which stays. */
+export async function insertContent(
+  tx: ControlTx,
+  content: Content & { blob_key: string },
+): Promise<boolean> {
+  const { digest, md5, size, blob_key } = content
+  const row = await tx
+    .insertInto('contents')
+    .values({ digest, md5, size, blob_key })
+    .onConflict((clash) => clash.doNothing())
+    .returning('digest')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Those of the keys under which contents lie. */
+export async function knownBlobKeys(control: ControlDb, keys: readonly string[]): Promise<string[]> {
+  const rows = await control.selectFrom('contents').select('blob_key').where('blob_key', 'in', keys).execute()
+  return rows.map(({ blob_key }) => blob_key)
+}
+
+/** What an owner has. */
+export function contentsOf(control: ControlDb, owner: string): Promise<Content[]> {
+  return control
+    .selectFrom('contents')
+    .innerJoin('content_owners', 'content_owners.digest', 'contents.digest')
+    .select(['contents.digest', 'contents.md5', 'contents.size'])
+    .where('content_owners.owner', '=', owner)
+    .execute()
+}
+
+/** Owners whose names begin so. */
+export async function ownersBelow(control: ControlDb, prefix: string): Promise<string[]> {
+  const rows = await control
+    .selectFrom('content_owners')
+    .select('owner')
+    .distinct()
+    .where('owner', 'like', `${prefix}%`)
+    .execute()
+  return rows.map(({ owner }) => owner)
+}
+
+/** How many of these there are; each counts once. */
+export async function countKnown(tx: ControlTx, digests: readonly string[]): Promise<number> {
+  let count = 0
+  for (const slice of slicesOf(digests)) {
+    const rows = await tx.selectFrom('contents').select('digest').where('digest', 'in', slice).execute()
+    count += rows.length
+  }
+  return count
+}
+
+export async function addOwner(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void> {
+  for (const slice of slicesOf(digests)) {
+    await tx
+      .insertInto('content_owners')
+      .values(slice.map((digest) => ({ owner, digest })))
+      .onConflict((clash) => clash.doNothing())
+      .execute()
+  }
+}
+
+/** Forgets an owner and what only it owned; returns the blob keys of that. */
+export function removeOwner(control: ControlDb, owner: string): Promise<string[]> {
+  return control.transaction().execute(async (tx) => {
+    const released = await tx
+      .deleteFrom('content_owners')
+      .where('owner', '=', owner)
+      .returning('digest')
+      .execute()
+    const blobKeys: string[] = []
+    for (const slice of slicesOf(released.map(({ digest }) => digest))) {
+      const orphans = await tx
+        .deleteFrom('contents')
+        .where('digest', 'in', slice)
+        .where('digest', 'not in', (eb) => eb.selectFrom('content_owners').select('digest'))
+        .returning('blob_key')
+        .execute()
+      blobKeys.push(...orphans.map(({ blob_key }) => blob_key))
+    }
+    return blobKeys
+  })
+}
+
+function* slicesOf(digests: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < digests.length; from += DIGESTS_PER_STATEMENT) {
+    yield digests.slice(from, from + DIGESTS_PER_STATEMENT)
+  }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { messageOf } from '../../errors.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
+import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
+import type { Log } from '../../log.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import { endPart } from '../../trace/calls/write/parts.ts'
+import { EVALUATE, PREDICT_AND_SCORE, SUMMARIZE } from '../../trace/evaluation-runs/evaluation-calls.ts'
+import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
+import type { Tables } from '../../trace/tables/service.ts'
+import { isTemporary } from '../patiently.ts'
+import type { LoadingDeps } from '../scorers/load-scorer.ts'
+import { PREDICT } from './evaluate-row.ts'
+import { loadEvaluation } from './load-evaluation.ts'
+import { EvaluationDeleted, type RunningDeps, runEvaluation } from './run-evaluation.ts'
+
+/** Evaluations that run at once; each has its rows in turn, and all share the same models. */
+const AT_ONCE = 4
+
+/** What may succeed later is tried again after 1, 2, 4, 8 and 16 s. */
+const ATTEMPTS_MAX = 6
+const RETRY_MS = 1000
+
+const OPS = [EVALUATE, PREDICT_AND_SCORE, SUMMARIZE, PREDICT]
+
+/** An evaluation that runs on the server; its job has the id of its call. */
+export const EvaluationPayload = z.object({
+  project_id: z.string(),
+  evaluation_ref: z.string(),
+  model_ref: z.string(),
+  user: z.string(),
+  key_id: z.string(),
+})
+export type EvaluationPayload = z.output<typeof EvaluationPayload>
+
+export type EvaluationJobsDeps = Omit<RunningDeps, 'opRef' | 'tables'> &
+  LoadingDeps & {
+    jobQueue: JobQueue
+    tables: Pick<Tables, 'queryStats' | 'queryStream'>
+    ops: PlaceholderOps
+    log: Log
+  }
+
+/** Declares the jobs that run evaluations; after a restart, an interrupted one continues with the remaining rows. */
+export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<EvaluationPayload> {
+  const { calls, ops, log } = deps
+
+  async function writeFailure(project_id: string, id: string, exception: string): Promise<void> {
+    const end = { project_id, id, ended_at: nowIso(), exception, summary: new JsonText('{}') }
+    await calls.writeParts([endPart(end, [])])
+  }
+
+  return deps.jobQueue.define<EvaluationPayload>({
+    kind: 'evaluate_model',
+    payload: EvaluationPayload,
+    concurrency: AT_ONCE,
+    attemptsMax: ATTEMPTS_MAX,
+    retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,
+    retries: isTemporary,
+
+    async handle({ id, payload }, { signal }) {
+      const { project_id, user } = payload
+      try {
+        const evaluation = await loadEvaluation(deps, payload)
+        const opNames = [...OPS, ...evaluation.scorers.map(({ opName }) => opName)]
+        await ops.publish(project_id, opNames, user)
+        await runEvaluation({ ...deps, opRef: ops.refOf }, { ...payload, call_id: id }, evaluation, signal)
+      } catch (error) {
+        if (!(error instanceof EvaluationDeleted)) throw error
+        log.info({ evaluation: id, reason: messageOf(error) }, 'evaluation ended')
+      }
+    },
+
+    async giveUp({ id, payload, attempt }, { why, reason }) {
+      log.info({ evaluation: id, reason }, 'evaluation failed')
+      const interrupted = `The evaluation was begun ${attempt - 1} times, and the server ended each time`
+      await writeFailure(payload.project_id, id, why === 'interrupted' ? interrupted : reason)
+    },
+  })
+}

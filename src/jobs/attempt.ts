@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import { isoIn } from '../time.ts'
+import type { DefinedKind } from './defined-kind.ts'
+import {
+  JobCancelled,
+  type JobContext,
+  type JobEnd,
+  LeaseLost,
+  type Requeue,
+  ServerStopping,
+} from './job-kind.ts'
+import * as leaseQueries from './lease-queries.ts'
+import { createProgressWriter } from './progress-writer.ts'
+import type { JobRow } from './queries.ts'
+
+/** Delay between attempts to record an outcome, while the disk is full or the database cannot be written. */
+const RECORD_RETRY_MS = 2_000
+
+export interface AttemptDeps {
+  control: ControlDb
+  log: Log
+}
+
+/** The outcome of an attempt. */
+type Outcome =
+  | { kind: 'completed' }
+  | { kind: 'ended'; end: JobEnd }
+  | { kind: 'retry'; reason: string }
+  | { kind: 'stopped' }
+  | { kind: 'lease lost' }
+
+/** Runs one attempt at a leased job and records the outcome. Never rejects for what the handler throws. */
+export async function runAttempt(
+  { control, log }: AttemptDeps,
+  { kind, row }: { kind: DefinedKind; row: JobRow },
+  { abort: signal, stopping }: { abort: AbortSignal; stopping: AbortSignal },
+): Promise<void> {
+  const fence: JobContext['fence'] = async (tx) => {
+    if (!(await leaseQueries.touchLease(tx, row))) throw new LeaseLost('The lease of the job was lost')
+  }
+  const progress = createProgressWriter((text) => leaseQueries.setProgress(control, row, text))
+  const outcome = await outcomeOf(kind, row, { signal, progress: progress.report, fence })
+  await progress.stop()
+  const requeue = (cause: Requeue, run_at: string): Promise<void> =>
+    control.transaction().execute(async (tx) => {
+      const next = { run_at, attempts: cause.attempts, last_error: cause.reason }
+      if (await leaseQueries.releaseJob(tx, row, next)) await kind.requeued(tx, row.id, cause)
+    })
+  const record = async (): Promise<void> => {
+    const { attempts } = row
+    switch (outcome.kind) {
+      case 'completed':
+        if (kind.keeps === 'failures') await leaseQueries.removeJob(control, row)
+        else await leaseQueries.finishJob(control, row, { state: 'completed', last_error: null })
+        return
+      case 'ended': {
+        const { why, reason } = outcome.end
+        await kind.giveUp(row, outcome.end, { fence, signal: stopping })
+        const state = why === 'cancelled' ? 'cancelled' : 'failed'
+        await leaseQueries.finishJob(control, row, { state, last_error: reason })
+        return
+      }
+      case 'retry': {
+        const cause = { why: 'failed' as const, reason: outcome.reason, attempts }
+        return requeue(cause, isoIn(kind.retryMs(attempts)))
+      }
+      case 'stopped': {
+        const reason = 'The server was stopped'
+        return requeue({ why: 'stopped', reason, attempts: attempts - 1 }, row.run_at)
+      }
+      case 'lease lost':
+        log.warn({ kind: row.kind, job: row.id }, 'a job has passed to another server')
+    }
+  }
+  await untilRecorded(record, { log, row, stopping })
+}
+
+async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): Promise<Outcome> {
+  const { cancel_reason, attempts, attempts_max } = row
+  if (cancel_reason !== null) return ended('cancelled', cancel_reason)
+  if (attempts > attempts_max)
+    return ended('interrupted', `Begun ${attempts_max} times, and the server ended each time`)
+  const { signal } = context
+  try {
+    await kind.handle(row, context)
+    return { kind: 'completed' }
+  } catch (error) {
+    const reason: unknown = signal.aborted ? signal.reason : error
+    if (reason instanceof JobCancelled) return ended('cancelled', reason.message)
+    if (reason instanceof ServerStopping) return { kind: 'stopped' }
+    if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
+    if (attempts >= attempts_max || !kind.retries(error))
+      return { kind: 'ended', end: { why: 'failed', reason: messageOf(error), error } }
+    return { kind: 'retry', reason: messageOf(error) }
+  }
+}
+
+function ended(why: JobEnd['why'], reason: string): Outcome {
+  return { kind: 'ended', end: { why, reason } }
+}
+
+/** When the server stops meanwhile, the lease of the job expires. */
+async function untilRecorded(
+  record: () => Promise<void>,
+  { log, row, stopping }: { log: Log; row: JobRow; stopping: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    try {
+      await record()
+      return
+    } catch (error) {
+      if (error instanceof LeaseLost) return
+      log.error({ err: error, kind: row.kind, job: row.id }, 'what became of a job could not be written yet')
+      if (stopping.aborted) return
+      await delay(RECORD_RETRY_MS, undefined, { signal: stopping, ref: false }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import type { ControlTx } from '../stores/control-db/port.ts'
+
+/** One attempt at a job, as its handler sees it. */
+export interface Job<Payload> {
+  id: string
+  payload: Payload
+  /** Counts from 1. */
+  attempt: number
+  /** Whether the job fails for good if this attempt does. */
+  isLastAttempt: boolean
+}
+
+/** What an attempt can do while it holds the job's lease. */
+export interface JobContext {
+  /** Aborted with a {@link JobCancelled}, {@link LeaseLost} or {@link ServerStopping} as its reason. */
+  signal: AbortSignal
+  /** Reports the progress of the job; the newest report is in the job's row within a second. */
+  progress(value: object): void
+  /** Makes a transaction depend on the lease. @throws LeaseLost when another server may have taken the job. */
+  fence(tx: ControlTx): Promise<void>
+}
+
+/** How a job ended without having been done. */
+export interface JobEnd {
+  /** `failed`: its last attempt threw. `interrupted`: servers ended during all of its attempts. */
+  why: 'failed' | 'interrupted' | 'cancelled'
+  reason: string
+  /** What the last attempt threw. */
+  error?: unknown
+}
+
+/** Why a job waits again after an attempt at it. */
+export interface Requeue {
+  /** `failed`: the attempt threw. `interrupted`: its server ended. `stopped`: its server was stopped. */
+  why: 'failed' | 'interrupted' | 'stopped'
+  reason: string
+  /** Attempts that count. */
+  attempts: number
+}
+
+/**
+ * A kind of durable work and what does it. An attempt may be cut off at any point and another server may repeat it, so
+ * that `handle` and `giveUp` must come to the same when they are run again.
+ */
+export interface JobKind<Payload> {
+  kind: string
+  payload: z.ZodType<Payload>
+  /** Jobs of this kind that one server runs at once. */
+  concurrency: number
+  /** Attempts, those included during which a server ended; an attempt that a clean stop interrupts does not count. */
+  attemptsMax: number
+  /**
+   * `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a group run one after the other on all
+   * servers together, in the order of their ids, and the group that has waited longest since its last job goes first.
+   */
+  order?: 'by-time' | 'groups-in-turn'
+  /**
+   * Finished jobs that stay for a day: all, or only those that were not done; of many small jobs the completed ones are
+   * of no interest.
+   */
+  keeps?: 'all' | 'failures'
+  /** Milliseconds before the attempt after this one; otherwise 2, 4, 8 … s. */
+  retryMs?: (attempt: number) => number
+  /** Whether another attempt may succeed; otherwise always. */
+  retries?: (error: unknown) => boolean
+  /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
+  ready?: (signal: AbortSignal) => Promise<void>
+  /** Does the job. @throws what went wrong, or the signal's reason. */
+  handle(job: Job<Payload>, context: JobContext): Promise<void>
+  /** Records that the job ends without having been done; tried again until it succeeds, or the server stops. */
+  giveUp(job: Job<Payload>, end: JobEnd, context: Pick<JobContext, 'fence' | 'signal'>): Promise<void>
+  /** Records that the job waits for another attempt, in the transaction that makes it wait. */
+  requeued?(tx: ControlTx, id: string, cause: Requeue): Promise<void>
+}
+
+/** A job to be added. */
+export interface NewJob<Payload> {
+  id: string
+  payload: Payload
+  /** ISO 8601; at once where absent. */
+  runAt?: string
+  /** Of the waiting jobs of a kind, only one has this key. */
+  singletonKey?: string | null
+  group?: string | null
+  concurrencyKey?: string | null
+}
+
+/** The job was asked to end early; the message is the reason that was given. */
+export class JobCancelled extends Error {}
+
+/** The lease has passed to another server, which does the job from here on. */
+export class LeaseLost extends Error {}
+
+/** This server stops; the job continues here or elsewhere, and the attempt does not count. */
+export class ServerStopping extends Error {}

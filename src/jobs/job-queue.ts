@@ -1,0 +1,57 @@
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import { type DefinedKind, defineKind } from './defined-kind.ts'
+import type { JobKind } from './job-kind.ts'
+import { createJobsOfKind, type JobsOfKind } from './jobs-of-kind.ts'
+import { expireLeases } from './lease-queries.ts'
+import { createPause } from './pause.ts'
+import { startRetention } from './retention.ts'
+import { createRunningJobs } from './running-jobs.ts'
+import { startWorker } from './worker.ts'
+
+/** A server that does not extend its leases for this long counts as ended: longer than any pause of a live process. */
+const LEASE_MS = 30_000
+
+export interface JobQueue {
+  /** Whether other servers may run jobs of this database. */
+  readonly otherServers: 'none' | 'possible'
+  /** Declares a kind; all are declared before the start. */
+  define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload>
+  /** Runs jobs until disposal, which interrupts them and gives them back. */
+  start(): Promise<AsyncDisposable>
+}
+
+export interface JobQueueOptions {
+  control: ControlDb
+  log: Log
+  /** With a single server, a start takes over the jobs of the previous one at once. */
+  otherServers: JobQueue['otherServers']
+  leaseMs?: number
+}
+
+/** Durable work: rows of one table that servers lease, run and finish (docs/decisions/0022). */
+export function createJobQueue(options: JobQueueOptions): JobQueue {
+  const { control, log, otherServers, leaseMs = LEASE_MS } = options
+  const kinds = new Map<string, DefinedKind>()
+  const owner = newId()
+  const pause = createPause()
+  const running = createRunningJobs({ control, log, kinds, onEnded: pause.wake })
+
+  return {
+    otherServers,
+
+    define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload> {
+      kinds.set(kind.kind, defineKind(kind))
+      return createJobsOfKind({ control, running, owner, leaseMs, wake: pause.wake }, kind)
+    },
+
+    async start() {
+      if (otherServers === 'none') await expireLeases(control, owner)
+      await using starting = new AsyncDisposableStack()
+      starting.use(startRetention({ control, log, kinds }))
+      starting.use(await startWorker({ control, log, kinds, running, pause, owner, leaseMs }))
+      return starting.move()
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import { isoIn } from '../time.ts'
+import type { JobRow } from './queries.ts'
+
+/** A job and the token under which it was taken. */
+export type Lease = Pick<JobRow, 'kind' | 'id' | 'lease_token'>
+
+const NO_LEASE = {
+  lease_owner: null,
+  lease_token: null,
+  leased_until: null,
+  heartbeat_at: null,
+  progress: null,
+}
+
+/** Takes those of the jobs that still wait, and counts the attempt. */
+export function takeJobs(
+  control: ControlDb,
+  { kind, ids, owner, token, leaseMs }: TakenBy & { ids: readonly string[] },
+): Promise<JobRow[]> {
+  return control
+    .updateTable('jobs')
+    .set((eb) => ({
+      ...leaseOf({ owner, token, leaseMs }),
+      started_at: isoIn(0),
+      attempts: eb('attempts', '+', 1),
+    }))
+    .where('kind', '=', kind)
+    .where('id', 'in', ids)
+    .where('state', '=', 'waiting')
+    .returningAll()
+    .execute()
+}
+
+interface TakenBy {
+  kind: string
+  owner: string
+  token: string
+  leaseMs: number
+}
+
+/** Takes a job that still waits, to end it without an attempt. */
+export function takeToEnd(
+  control: ControlDb,
+  { kind, id, owner, token, leaseMs }: TakenBy & { id: string },
+): Promise<JobRow | undefined> {
+  return control
+    .updateTable('jobs')
+    .set(leaseOf({ owner, token, leaseMs }))
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .returningAll()
+    .executeTakeFirst()
+}
+
+function leaseOf({ owner, token, leaseMs }: Omit<TakenBy, 'kind'>) {
+  return {
+    state: 'active' as const,
+    singleton_key: null,
+    lease_owner: owner,
+    lease_token: token,
+    leased_until: isoIn(leaseMs),
+    heartbeat_at: isoIn(0),
+  }
+}
+
+/** Extends every lease of a server; resolves with the jobs that it still holds. */
+export function extendLeases(
+  control: ControlDb,
+  { owner, leaseMs }: Pick<TakenBy, 'owner' | 'leaseMs'>,
+): Promise<Pick<JobRow, 'kind' | 'id' | 'lease_token' | 'cancel_reason'>[]> {
+  return control
+    .updateTable('jobs')
+    .set({ leased_until: isoIn(leaseMs), heartbeat_at: isoIn(0) })
+    .where('state', '=', 'active')
+    .where('lease_owner', '=', owner)
+    .returning(['kind', 'id', 'lease_token', 'cancel_reason'])
+    .execute()
+}
+
+/** Ends all leases of other servers, none of which runs any more. */
+export async function expireLeases(control: ControlDb, owner: string): Promise<void> {
+  await control
+    .updateTable('jobs')
+    .set({ leased_until: '' })
+    .where('state', '=', 'active')
+    .where('lease_owner', '!=', owner)
+    .execute()
+}
+
+/** Jobs whose lease has expired and is not this server's. */
+export function expiredLeases(
+  control: ControlDb,
+  { owner, limit }: { owner: string; limit: number },
+): Promise<JobRow[]> {
+  return control
+    .selectFrom('jobs')
+    .selectAll()
+    .where('state', '=', 'active')
+    .where('leased_until', '<', isoIn(0))
+    .where('lease_owner', '!=', owner)
+    .orderBy('leased_until')
+    .limit(limit)
+    .execute()
+}
+
+/** Makes a job wait again whose lease has expired; false when its lease was extended or another server was first. */
+export async function returnExpired(tx: ControlTx, lease: Lease, last_error: string): Promise<boolean> {
+  const returned = await held(tx, lease)
+    .set({ ...NO_LEASE, state: 'waiting', run_at: isoIn(0), last_error })
+    .where('leased_until', '<', isoIn(0))
+    .returning('id')
+    .executeTakeFirst()
+  return returned !== undefined
+}
+
+/** Makes a job wait for its next attempt; false when the lease was lost. */
+export async function releaseJob(
+  control: ControlTx,
+  lease: Lease,
+  next: Pick<JobRow, 'run_at' | 'attempts' | 'last_error'>,
+): Promise<boolean> {
+  const released = await held(control, lease)
+    .set({ ...NO_LEASE, ...next, state: 'waiting' })
+    .returning('id')
+    .executeTakeFirst()
+  return released !== undefined
+}
+
+/** Ends a job, unless the lease was lost. */
+export async function finishJob(
+  control: ControlDb,
+  lease: Lease,
+  end: Pick<JobRow, 'state' | 'last_error'>,
+): Promise<void> {
+  await held(control, lease)
+    .set({ ...NO_LEASE, ...end, finished_at: isoIn(0) })
+    .execute()
+}
+
+/** Removes a job that is done, unless the lease was lost. */
+export async function removeJob(control: ControlDb, { kind, id, lease_token }: Lease): Promise<void> {
+  await control
+    .deleteFrom('jobs')
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .where('lease_token', '=', lease_token)
+    .execute()
+}
+
+/** Whether the lease holds, and holds until the transaction ends: other servers wait for the row. */
+export async function touchLease(tx: ControlTx, lease: Lease): Promise<boolean> {
+  const touched = await held(tx, lease)
+    .set({ heartbeat_at: isoIn(0) })
+    .returning('id')
+    .executeTakeFirst()
+  return touched !== undefined
+}
+
+export async function setProgress(control: ControlDb, lease: Lease, progress: string): Promise<void> {
+  await held(control, lease).set({ progress }).execute()
+}
+
+function held(tx: ControlTx, { kind, id, lease_token }: Lease) {
+  return tx
+    .updateTable('jobs')
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .where('lease_token', '=', lease_token)
+}

@@ -1,0 +1,62 @@
+import type { Log } from '../log.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { DefinedKind } from './defined-kind.ts'
+import { JobCancelled, LeaseLost } from './job-kind.ts'
+import * as leaseQueries from './lease-queries.ts'
+import type { RunningJobs } from './running-jobs.ts'
+
+/** Heartbeats during one lease: some may be late or fail before the lease is lost. */
+const HEARTBEATS_PER_LEASE = 6
+
+const SERVER_ENDED = 'The server ended during this job'
+
+/** Expired leases that are looked at together. */
+const EXPIRED_MAX = 100
+
+export interface LeasesDeps {
+  control: ControlDb
+  log: Log
+  kinds: ReadonlyMap<string, DefinedKind>
+  running: RunningJobs
+  /** This server's name in leases. */
+  owner: string
+  /** How long a lease outlives its last heartbeat, in milliseconds. */
+  leaseMs: number
+}
+
+/** Makes the jobs of servers that ended wait again. */
+export async function returnExpired({ control, log, kinds, owner }: LeasesDeps): Promise<void> {
+  for (const row of await leaseQueries.expiredLeases(control, { owner, limit: EXPIRED_MAX })) {
+    const kind = kinds.get(row.kind)
+    if (kind === undefined) continue
+    await control.transaction().execute(async (tx) => {
+      if (!(await leaseQueries.returnExpired(tx, row, SERVER_ENDED))) return
+      const cause = { why: 'interrupted' as const, reason: SERVER_ENDED, attempts: row.attempts }
+      await kind.requeued(tx, row.id, cause)
+      log.warn({ kind: row.kind, job: row.id, attempt: row.attempts }, 'the server ended during a job')
+    })
+  }
+}
+
+/** Extends this server's leases from time to time, and aborts attempts that were cancelled or have lost theirs. */
+export function startHeartbeat(deps: LeasesDeps): Disposable {
+  const { control, log, running, owner, leaseMs } = deps
+
+  async function beat(): Promise<void> {
+    const before = running.rows()
+    if (before.length === 0) return
+    const held = await leaseQueries.extendLeases(control, { owner, leaseMs })
+    const byName = new Map(held.map((row) => [`${row.kind}/${row.id}`, row]))
+    for (const row of before.filter((one) => running.has(one))) {
+      const now = byName.get(`${row.kind}/${row.id}`)
+      if (now?.lease_token !== row.lease_token)
+        running.abort(row, new LeaseLost('The lease of the job was lost'))
+      else if (now.cancel_reason !== null) running.abort(row, new JobCancelled(now.cancel_reason))
+    }
+  }
+
+  const timer = setInterval(() => {
+    beat().catch((error: unknown) => log.error({ err: error }, 'leases of jobs could not be extended'))
+  }, leaseMs / HEARTBEATS_PER_LEASE).unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}

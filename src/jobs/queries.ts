@@ -1,0 +1,244 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { JobsTable } from '../stores/control-db/job-table.ts'
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import { isoIn } from '../time.ts'
+
+export type JobRow = Selectable<JobsTable>
+export type NewJobRow = Insertable<JobsTable>
+
+/** SQLite takes 32,766 values in one statement; a row has twenty. */
+const ROWS_PER_INSERT = 1000
+
+const FINISHED = ['completed', 'failed', 'cancelled'] as const
+
+/** Adds jobs; one that waits or runs under the same id stays as it is. */
+export async function insertJobs(tx: ControlTx, rows: readonly NewJobRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+    await tx
+      .insertInto('jobs')
+      .values(rows.slice(at, at + ROWS_PER_INSERT))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['kind', 'id'])
+          .doUpdateSet((eb) => ({
+            state: eb.ref('excluded.state'),
+            payload: eb.ref('excluded.payload'),
+            singleton_key: eb.ref('excluded.singleton_key'),
+            group_key: eb.ref('excluded.group_key'),
+            concurrency_key: eb.ref('excluded.concurrency_key'),
+            run_at: eb.ref('excluded.run_at'),
+            attempts: eb.ref('excluded.attempts'),
+            attempts_max: eb.ref('excluded.attempts_max'),
+            cancel_reason: null,
+            last_error: null,
+            created_at: eb.ref('excluded.created_at'),
+            finished_at: null,
+          }))
+          .where('jobs.state', 'in', FINISHED),
+      )
+      .execute()
+}
+
+/** Adds a job unless one waits under its singleton key, which then becomes due as soon as this one would. */
+export async function insertOnce(tx: ControlTx, row: NewJobRow): Promise<void> {
+  await tx
+    .insertInto('jobs')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['kind', 'singleton_key'])
+        .doUpdateSet((eb) => ({ run_at: eb.ref('excluded.run_at') }))
+        .whereRef('jobs.run_at', '>', 'excluded.run_at'),
+    )
+    .execute()
+}
+
+const OPEN = ['waiting', 'active'] as const
+
+/** How many jobs of a kind have not ended. */
+export async function countOpen(control: ControlDb, kind: string): Promise<number> {
+  const counted = control
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('kind', '=', kind)
+    .where('state', 'in', OPEN)
+  return Number((await counted.executeTakeFirst())?.count ?? 0)
+}
+
+/** The same by group, of those groups that have any. */
+export async function countOpenOf(
+  control: ControlDb,
+  { kind, groups }: { kind: string; groups: readonly string[] },
+): Promise<Map<string, number>> {
+  if (groups.length === 0) return new Map()
+  const rows = await control
+    .selectFrom('jobs')
+    .select((eb) => ['group_key', eb.fn.countAll().as('count')])
+    .where('kind', '=', kind)
+    .where('state', 'in', OPEN)
+    .where('group_key', 'in', groups)
+    .groupBy('group_key')
+    .execute()
+  return new Map(rows.map(({ group_key, count }) => [group_key ?? '', Number(count)]))
+}
+
+/** The jobs that wait under singleton keys. */
+export function waitingUnder(
+  tx: ControlTx,
+  { kind, keys }: { kind: string; keys: readonly string[] },
+): Promise<Pick<JobRow, 'id' | 'payload' | 'singleton_key'>[]> {
+  return tx
+    .selectFrom('jobs')
+    .select(['id', 'payload', 'singleton_key'])
+    .where('kind', '=', kind)
+    .where('singleton_key', 'in', keys)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+interface JobIds {
+  kind: string
+  ids: readonly string[]
+}
+
+/** Removes jobs that have not been started. */
+export async function removeWaiting(tx: ControlTx, { kind, ids }: JobIds): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .deleteFrom('jobs')
+    .where('kind', '=', kind)
+    .where('id', 'in', ids)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Makes waiting jobs due, which gives up their singleton keys. */
+export async function makeDue(tx: ControlTx, { kind, ids }: JobIds): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('jobs')
+    .set({ singleton_key: null, run_at: isoIn(0) })
+    .where('kind', '=', kind)
+    .where('id', 'in', ids)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+/** Ids of waiting jobs that are due, longest first; with `ending`, only those whose next attempt gives them up. */
+export async function dueIds(
+  control: ControlDb,
+  { kind, limit, ending }: { kind: string; limit: number; ending: boolean },
+): Promise<string[]> {
+  let due = control
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', '=', kind)
+    .where('state', '=', 'waiting')
+    .where('run_at', '<=', isoIn(0))
+  if (ending) {
+    due = due.where((eb) =>
+      eb.or([eb('cancel_reason', 'is not', null), eb('attempts', '>=', eb.ref('attempts_max'))]),
+    )
+  }
+  const rows = await due.orderBy('run_at').orderBy('id').limit(limit).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Every waiting job of a kind, in the order of their ids. */
+export function waitingJobs(control: ControlDb, kind: string): Promise<JobRow[]> {
+  return control
+    .selectFrom('jobs')
+    .selectAll()
+    .where('kind', '=', kind)
+    .where('state', '=', 'waiting')
+    .orderBy('id')
+    .execute()
+}
+
+/** Which groups of a kind have a job that runs, and when the newest job of each started. */
+export async function groupTurns(
+  control: ControlDb,
+  kind: string,
+): Promise<{ active: string[]; lastStarted: Map<string, string> }> {
+  const rows = await control
+    .selectFrom('jobs')
+    .select((eb) => ['group_key', 'state', eb.fn.max('started_at').as('started_at')])
+    .where('kind', '=', kind)
+    .where('group_key', 'is not', null)
+    .groupBy(['group_key', 'state'])
+    .execute()
+  const lastStarted = new Map<string, string>()
+  for (const { group_key, started_at } of rows) {
+    const before = lastStarted.get(group_key ?? '') ?? ''
+    if ((started_at ?? '') > before) lastStarted.set(group_key ?? '', started_at ?? '')
+  }
+  const active = rows.filter(({ state }) => state === 'active').map(({ group_key }) => group_key ?? '')
+  return { active, lastStarted }
+}
+
+/** What the handlers of jobs last reported, as JSON, of those that run and have reported. */
+export async function progressOf(
+  control: ControlDb,
+  { kind, ids }: { kind: string; ids: readonly string[] },
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await control
+    .selectFrom('jobs')
+    .select(['id', 'progress'])
+    .where('kind', '=', kind)
+    .where('id', 'in', ids)
+    .where('progress', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ id, progress }) => [id, progress ?? '']))
+}
+
+/** When the first job that is not due yet will be. */
+export async function nextDue(control: ControlDb, kind: string): Promise<string | undefined> {
+  const next = control
+    .selectFrom('jobs')
+    .select('run_at')
+    .where('kind', '=', kind)
+    .where('state', '=', 'waiting')
+    .where('run_at', '>', isoIn(0))
+    .orderBy('run_at')
+    .limit(1)
+  return (await next.executeTakeFirst())?.run_at
+}
+
+/** Marks a job to be cancelled unless it has ended; resolves with its state. The first reason counts. */
+export async function requestCancel(
+  control: ControlDb,
+  { kind, id, reason }: { kind: string; id: string; reason: string },
+): Promise<'waiting' | 'active' | undefined> {
+  const open = await control
+    .updateTable('jobs')
+    .set((eb) => ({ cancel_reason: eb.fn.coalesce('cancel_reason', eb.val(reason)) }))
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .where('state', 'in', OPEN)
+    .returning('state')
+    .executeTakeFirst()
+  return open?.state === 'waiting' || open?.state === 'active' ? open.state : undefined
+}
+
+/** Removes jobs of a kind that ended before a time, and all but the newest `keep`. */
+export async function removeFinished(
+  control: ControlDb,
+  { kind, before, keep }: { kind: string; before: string; keep: number },
+): Promise<void> {
+  const oldestKept = await control
+    .selectFrom('jobs')
+    .select('finished_at')
+    .where('kind', '=', kind)
+    .where('finished_at', 'is not', null)
+    .orderBy('finished_at', 'desc')
+    .limit(1)
+    .offset(keep - 1)
+    .executeTakeFirst()
+  const cut = oldestKept?.finished_at ?? ''
+  await control
+    .deleteFrom('jobs')
+    .where('kind', '=', kind)
+    .where('finished_at', '<', cut > before ? cut : before)
+    .execute()
+}

@@ -1,0 +1,33 @@
+import type { ControlTx } from '../stores/control-db/port.ts'
+import type { JobKind, NewJob } from './job-kind.ts'
+import * as queries from './queries.ts'
+
+/**
+ * Of jobs that are added under a singleton key, those to insert: each takes the place, and by `join` the payload, of the
+ * one that waits under its key. Where `join` returns undefined, the waiting one is complete and becomes due.
+ */
+export async function replaceWaiting<Payload>(
+  tx: ControlTx,
+  { kind, payload }: Pick<JobKind<Payload>, 'kind' | 'payload'>,
+  { jobs, join }: { jobs: readonly NewJob<Payload>[]; join: Join<Payload> },
+): Promise<NewJob<Payload>[]> {
+  const keys = jobs.flatMap(({ singletonKey }) => singletonKey ?? [])
+  if (keys.length === 0) return [...jobs]
+  const waiting = await queries.waitingUnder(tx, { kind, keys })
+  const byKey = new Map(waiting.map((row) => [row.singleton_key, row]))
+  const complete: string[] = []
+  const replaced: string[] = []
+  const next = jobs.map((job) => {
+    const before = byKey.get(job.singletonKey ?? '')
+    if (before === undefined) return job
+    const joined = join(payload.parse(JSON.parse(before.payload)), job.payload)
+    if (joined === undefined) complete.push(before.id)
+    else replaced.push(before.id)
+    return { ...job, payload: joined ?? job.payload }
+  })
+  await queries.removeWaiting(tx, { kind, ids: replaced })
+  await queries.makeDue(tx, { kind, ids: complete })
+  return next
+}
+
+export type Join<Payload> = (waiting: Payload, next: Payload) => Payload | undefined

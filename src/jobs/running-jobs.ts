@@ -1,0 +1,64 @@
+import type { Log } from '../log.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import { runAttempt } from './attempt.ts'
+import type { DefinedKind } from './defined-kind.ts'
+import { type JobCancelled, type LeaseLost, ServerStopping } from './job-kind.ts'
+import type { JobRow } from './queries.ts'
+
+type JobName = Pick<JobRow, 'kind' | 'id'>
+
+/** The attempts that run on this server. */
+export interface RunningJobs extends AsyncDisposable {
+  /** Runs an attempt at a job that was taken; resolves when what it came to is recorded. */
+  run(row: JobRow): Promise<void>
+  /** The rows as they were when they were taken. */
+  rows(): JobRow[]
+  has(row: JobRow): boolean
+  /** Aborts the attempt at a job, if it runs here. */
+  abort(job: JobName, reason: JobCancelled | LeaseLost): void
+}
+
+export interface RunningJobsDeps {
+  control: ControlDb
+  log: Log
+  kinds: ReadonlyMap<string, DefinedKind>
+  /** Called when an attempt has ended. */
+  onEnded: () => void
+}
+
+export function createRunningJobs({ control, log, kinds, onEnded }: RunningJobsDeps): RunningJobs {
+  const stopping = new AbortController()
+  const running = new Map<string, { row: JobRow; abort: AbortController; ended: Promise<void> }>()
+
+  function run(row: JobRow): Promise<void> {
+    const kind = kinds.get(row.kind)
+    if (kind === undefined) throw new Error(`No handler for jobs of the kind ${row.kind}`)
+    const abort = new AbortController()
+    if (stopping.signal.aborted) abort.abort(stopping.signal.reason)
+    const signals = { abort: abort.signal, stopping: stopping.signal }
+    const ended = runAttempt({ control, log }, { kind, row }, signals).finally(() => {
+      running.delete(nameOf(row))
+      onEnded()
+    })
+    running.set(nameOf(row), { row, abort, ended })
+    return ended
+  }
+
+  return {
+    run,
+    rows: () => [...running.values()].map(({ row }) => row),
+    has: (row) => running.get(nameOf(row))?.row === row,
+    abort: (job, reason) => running.get(nameOf(job))?.abort.abort(reason),
+
+    /** Interrupts every attempt, gives the leases back, and resolves when that is recorded. */
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new ServerStopping('The server is stopping'))
+      for (const { abort } of running.values()) abort.abort(stopping.signal.reason)
+      await Promise.allSettled([...running.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+function nameOf({ kind, id }: JobName): string {
+  return `${kind}/${id}`
+}

@@ -1,0 +1,87 @@
+import { newId } from '../ids.ts'
+import type { DefinedKind } from './defined-kind.ts'
+import { idsInTurn } from './groups-in-turn.ts'
+import * as leaseQueries from './lease-queries.ts'
+import { type LeasesDeps, returnExpired, startHeartbeat } from './leases.ts'
+import type { Pause } from './pause.ts'
+import * as queries from './queries.ts'
+
+/** Delay until work that another server added or released is noticed. */
+const POLL_MS = 2_000
+
+/** Pause after an error of the database, such as a full disk. */
+const ERROR_PAUSE_MS = 2_000
+
+export interface WorkerDeps extends LeasesDeps {
+  pause: Pause
+}
+
+/** Takes due jobs of all kinds and runs them, as one of the servers that share a database; disposal ends that. */
+export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
+  const { log, kinds, running, pause } = deps
+  const stopping = new AbortController()
+  const ready = new Set<string>()
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const idleMs = await pass(deps, ready).catch((error: unknown) => {
+        log.error({ err: error }, 'the job queue pauses')
+        return ERROR_PAUSE_MS
+      })
+      await pause.wait(idleMs)
+    }
+  }
+
+  async function untilReady(kind: DefinedKind): Promise<void> {
+    await kind.ready(stopping.signal)
+    ready.add(kind.kind)
+    pause.wake()
+  }
+
+  await returnExpired(deps)
+  for (const kind of kinds.values())
+    untilReady(kind).catch((error: unknown) => {
+      if (!stopping.signal.aborted) log.error({ err: error, kind: kind.kind }, 'jobs cannot be run here')
+    })
+  const heartbeat = startHeartbeat(deps)
+  const looping = loop()
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error('The server is stopping'))
+      pause.wake()
+      await looping
+      await running[Symbol.asyncDispose]()
+      heartbeat[Symbol.dispose]()
+    },
+  }
+}
+
+/** Takes due jobs; resolves with the time until the next one is due, in milliseconds. */
+async function pass(deps: WorkerDeps, ready: ReadonlySet<string>): Promise<number> {
+  await returnExpired(deps)
+  let idleMs = POLL_MS
+  for (const kind of deps.kinds.values()) {
+    await takeDue(deps, kind, { ending: !ready.has(kind.kind) })
+    const next = await queries.nextDue(deps.control, kind.kind)
+    if (next !== undefined) idleMs = Math.min(idleMs, Date.parse(next) - Date.now() + 1)
+  }
+  return Math.max(idleMs, 1)
+}
+
+/** Fills free slots of a kind, some at a time, since each statement that takes jobs is a commit. */
+async function takeDue(
+  { control, running, owner, leaseMs }: WorkerDeps,
+  { kind, concurrency, order }: DefinedKind,
+  { ending }: { ending: boolean },
+): Promise<void> {
+  const own = running.rows().filter((row) => row.kind === kind)
+  const free = concurrency - own.length
+  if (free < Math.ceil(concurrency / 4)) return
+  const ids =
+    order === 'by-time'
+      ? await queries.dueIds(control, { kind, limit: free, ending })
+      : (await idsInTurn(control, { kind, running: own, ending })).slice(0, free)
+  if (ids.length === 0) return
+  for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs }))
+    void running.run(row)
+}

@@ -1,0 +1,28 @@
+import { ClientError } from '../errors.ts'
+
+/** 503: the disk is full, and the write was rolled back. */
+export function diskFull(cause: Error): ClientError {
+  return disk(
+    'The disk of the data folder is full, so nothing was stored: free some space and try again',
+    cause,
+  )
+}
+
+/** 503: the disk failed, and the write was rolled back. */
+export function diskBroken(cause: Error): ClientError {
+  return disk('The disk of the data folder fails, so nothing was stored', cause)
+}
+
+function disk(message: string, cause: Error): ClientError {
+  return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 30 })
+}
+
+const FULL_CODES = new Set(['ENOSPC', 'EDQUOT'])
+const BROKEN_CODES = new Set(['EIO', 'EROFS', 'EFBIG'])
+
+/** 503 for an error of the disk that Node reports; any other error as it is. */
+export function fileError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error
+  if (FULL_CODES.has(error.code)) return diskFull(error)
+  return BROKEN_CODES.has(error.code) ? diskBroken(error) : error
+}

@@ -1,0 +1,28 @@
+/** Limits of a batch: bytes of payloads, and number of items in a database query. */
+export interface Size {
+  bytes: number
+  count: number
+}
+
+/** Splits items, in their order, into batches of at most `max`; only one that is larger by itself makes a larger batch. */
+export function* inBatches<Item>(
+  items: Iterable<Item>,
+  max: Size,
+  sizeOf: (item: Item) => Size,
+): Generator<Item[], void> {
+  let batch: Item[] = []
+  let taken: Size = { bytes: 0, count: 0 }
+  for (const item of items) {
+    const { bytes, count } = sizeOf(item)
+    const isFull = taken.bytes + bytes > max.bytes || taken.count + count > max.count
+    if (batch.length > 0 && isFull) {
+      yield batch
+      batch = []
+      taken = { bytes: 0, count: 0 }
+    }
+    batch.push(item)
+    taken.bytes += bytes
+    taken.count += count
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,130 @@
+import { unavailable } from '../../../errors.ts'
+import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
+import { renderRows } from '../render/by-server.ts'
+import { createBatchReader } from './batches.ts'
+import { createIdScan, type FoundCalls } from './id-scan.ts'
+import { type List, shownCalls } from './list.ts'
+import { planRead, type Source, type Step } from './plan.ts'
+import * as queries from './queries.ts'
+import { createTableSize } from './table-size.ts'
+import { createWindowBounds } from './window-bounds.ts'
+
+/** Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. */
+const LONG_LISTS_MAX = 32
+
+/** Memory limit of the query for a page; a page that exceeds it is read in batches. */
+const PAGE_BYTES_MAX = 256 * 1024 * 1024
+
+/** Executes the plans of lists of calls (`plan.ts`). */
+export interface ListReader {
+  /**
+   * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and three
+   * batches of its payloads are in memory. No query stays open while the client reads: the database answers few at once.
+   * @throws 413 for more ids than may be in memory, 503 where too many long lists are being read
+   */
+  lines(list: List): AsyncGenerator<Uint8Array>
+  /** Few calls by their ids, as such lines, in the order of the list. */
+  linesOfIds(list: List, ids: readonly string[]): Promise<Buffer[]>
+  /** The ids of a list, in its order. */
+  ids(list: List): AsyncGenerator<string>
+}
+
+/** Lines of a step, and whether they are as many as the list may have. */
+interface Lines {
+  lines: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  isFull: boolean
+}
+
+export function createListReader({ traces }: { traces: TraceDb }): ListReader {
+  const tableSize = createTableSize({ traces })
+  const windowBounds = createWindowBounds({ traces })
+  const idScan = createIdScan({ traces })
+  const batches = createBatchReader({ traces })
+  let longLists = 0
+
+  async function* lines(list: List): AsyncGenerator<Uint8Array> {
+    const plan = planRead(list, { isLargeTable: await tableSize.isLarge() })
+    for await (const { step, scope } of scopedSteps(list, plan)) {
+      if (scope.ids?.length === 0) return
+      using _slot = step.isLong ? takeSlot() : undefined
+      const found = await linesOfStep(list, step, scope)
+      if (found.isFull || step.source.kind !== 'window') return yield* found.lines
+    }
+  }
+
+  /** The steps of a plan that are not skipped. */
+  async function* scopedSteps(
+    list: List,
+    plan: readonly Step[],
+  ): AsyncGenerator<{ step: Step; scope: queries.Scope }> {
+    let areWindowsTooWide = false
+    for (const step of plan) {
+      const isWindow = step.source.kind === 'window'
+      if (isWindow && areWindowsTooWide) continue
+      const scope = await scopeOf(list, step.source)
+      if (scope !== undefined) yield { step, scope }
+      else areWindowsTooWide ||= isWindow
+    }
+  }
+
+  /** Undefined where the step is to be skipped. */
+  async function scopeOf(list: List, source: Source): Promise<queries.Scope | undefined> {
+    switch (source.kind) {
+      case 'ids':
+        return { ids: source.ids }
+      case 'prefilter': {
+        const ids = await idScan.prefilteredIds(list, source.idsMax)
+        return ids && { ids }
+      }
+      case 'window': {
+        const bound = await windowBounds.of(list, source.window)
+        return bound && { bound }
+      }
+      case 'full scan':
+        return {}
+    }
+  }
+
+  async function linesOfStep(list: List, step: Step, scope: queries.Scope): Promise<Lines> {
+    const page = step.shape === 'page' ? await readPage(list, scope) : undefined
+    if (page !== undefined) return page
+    const calls = await idScan.callsIn(list, scope, step.sortBy)
+    return { lines: batches.lines(list, calls), isFull: hasAsMany(calls, list.page.limit) }
+  }
+
+  /** Undefined where the rows take more memory than a page may. */
+  async function readPage(list: List, scope: queries.Scope): Promise<Lines | undefined> {
+    const { selection, page, context } = list
+    const shown = shownCalls(list)
+    const query = queries.selectPage(selection, page, shown, { scope, bytesMax: PAGE_BYTES_MAX })
+    try {
+      const rows = await rowsOf(wholeRows(traces, query, context.signal))
+      const pieces = rows.map((piece) => renderRows(piece, shown))
+      const count = pieces.reduce((sum, { calls }) => sum + calls, 0)
+      return { lines: pieces.map((piece) => piece.lines), isFull: count === page.limit }
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error
+      return undefined
+    }
+  }
+
+  /** Takes one of the slots for long lists until disposed. @throws 503 where all are taken. */
+  function takeSlot(): Disposable {
+    if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
+    longLists++
+    return { [Symbol.dispose]: () => void longLists-- }
+  }
+
+  return { lines, linesOfIds: batches.linesOfIds, ids: idScan.ids }
+}
+
+function hasAsMany(calls: FoundCalls, limit: number | undefined): boolean {
+  if (limit === undefined) return false
+  return (
+    limit === 0 ||
+    !calls[Symbol.iterator]()
+      .drop(limit - 1)
+      .next().done
+  )
+}

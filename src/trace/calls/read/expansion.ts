@@ -1,0 +1,135 @@
+import { invalidRequest, tooLarge } from '../../../errors.ts'
+import { JsonText, memberText, withMember } from '../../../lossless-json.ts'
+import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { fieldsIn } from '../../query-language/fields-in.ts'
+import { splitPath } from '../../query-language/json-path.ts'
+import { isRef } from '../../refs/ref-uri.ts'
+import type { Refs } from '../../refs/service.ts'
+import type { ExpandedField } from '../sql/expanded-field.ts'
+import type { Selection } from '../sql/selection.ts'
+import { PAYLOADS, type PayloadColumn } from '../sql/table.ts'
+import * as queries from './queries.ts'
+
+/** Fields behind refs in one query: each costs a query of its own, and reads the values of its refs. */
+const FIELDS_MAX = 10
+
+/** Different refs at one path that a filter or an order may resolve: their values are sent to the database. */
+const REFS_MAX = 10_000
+
+/** Characters of the values of these refs, for one field. */
+const CHARS_MAX = 16 * 1024 * 1024
+
+type Payloads = Record<PayloadColumn, JsonText | null>
+
+/**
+ * Resolves refs inside calls, at the paths that a request names. The values behind the refs of the selected calls are
+ * read first and travel to the database with the query: a join would read every value of the project.
+ */
+export interface Expansion {
+  /**
+   * Values of the fields behind refs in a query and an order, by path.
+   * @throws 400 for too many fields, 413 for too many refs or too large values
+   */
+  expandedFields(
+    selection: Selection,
+    sortFields: readonly string[],
+    columns: readonly string[],
+  ): Promise<Map<string, ExpandedField>>
+  /** Replaces refs by their values. Wire: shallow ones first; an unresolved ref stays. */
+  expandValues(projectId: string, rows: readonly Payloads[], columns: readonly string[]): Promise<void>
+}
+
+export function createExpansion({
+  traces,
+  refs,
+}: {
+  traces: TraceDb
+  refs: Pick<Refs, 'resolve'>
+}): Expansion {
+  async function expandedField(selection: Selection, column: string, path: string): Promise<ExpandedField> {
+    const query = queries.selectRefs(selection, column, REFS_MAX + 1)
+    const found = (await rowsOf(traces.query<{ ref: string }>(query))).map(({ ref }) => ref)
+    if (found.length > REFS_MAX)
+      throw tooLarge(
+        `There are more than ${REFS_MAX} different refs at ${column}: select fewer calls by the filter`,
+      )
+    const values = await refs.resolve(selection.project_id, found, splitPath(path.slice(column.length + 1)))
+    const texts = found.map((ref) => leafText(values.get(ref)))
+    if (texts.reduce((chars, text) => chars + (text?.length ?? 0), 0) > CHARS_MAX)
+      throw tooLarge(`The values behind the refs at ${column} are too large to filter or sort by`)
+    return { column, refs: found, texts }
+  }
+
+  async function expandedFields(
+    selection: Selection,
+    sortFields: readonly string[],
+    columns: readonly string[],
+  ): Promise<Map<string, ExpandedField>> {
+    const expanded = new Map<string, ExpandedField>()
+    const paths = [...(selection.query == null ? [] : fieldsIn(selection.query)), ...sortFields]
+    for (const path of new Set(paths)) {
+      const column = shallowFirst(columns).find((candidate) => path.startsWith(`${candidate}.`))
+      if (column === undefined) continue
+      if (expanded.size === FIELDS_MAX)
+        throw invalidRequest(`At most ${FIELDS_MAX} fields behind refs in one query`)
+      expanded.set(path, await expandedField(selection, column, path))
+    }
+    return expanded
+  }
+
+  async function expandValues(
+    projectId: string,
+    rows: readonly Payloads[],
+    columns: readonly string[],
+  ): Promise<void> {
+    for (const [root, ...steps] of shallowFirst(columns).map(splitPath)) {
+      const payload = PAYLOADS.find((candidate) => candidate === root)
+      if (payload === undefined) continue
+      const found = rows.flatMap((row) => {
+        const ref = refAt(row[payload]?.text, steps)
+        return ref === undefined ? [] : [{ row, ref }]
+      })
+      const values = await refs.resolve(
+        projectId,
+        found.map(({ ref }) => ref),
+      )
+      for (const { row, ref } of found) {
+        const value = values.get(ref)
+        if (value !== undefined)
+          row[payload] = new JsonText(replaced(row[payload]?.text ?? '{}', steps, withRef(value, ref)))
+      }
+    }
+  }
+
+  return { expandedFields, expandValues }
+}
+
+function shallowFirst(columns: readonly string[]): string[] {
+  const ofPayloads = columns.filter((column) => PAYLOADS.some((payload) => payload === column.split('.')[0]))
+  return [...new Set(ofPayloads)].sort((a, b) => a.split('.').length - b.split('.').length)
+}
+
+function refAt(payload: string | undefined, steps: readonly string[]): string | undefined {
+  let text = payload
+  for (const step of steps) text = text === undefined ? undefined : memberText(text, step)
+  if (!text?.startsWith('"')) return undefined
+  const value: unknown = JSON.parse(text)
+  return typeof value === 'string' && isRef(value) ? value : undefined
+}
+
+/** Wire: an object names the ref that it was read from. */
+function withRef({ text }: JsonText, ref: string): string {
+  const isObject = text.startsWith('{') && memberText(text, '_ref') === undefined
+  return isObject ? withMember(text, '_ref', JSON.stringify(ref)) : text
+}
+
+function replaced(text: string, [step, ...rest]: readonly string[], value: string): string {
+  if (step === undefined) return value
+  return withMember(text, step, replaced(memberText(text, step) ?? '{}', rest, value))
+}
+
+/** As the database sees the leaf of a payload: a string's own text, the JSON of anything else. */
+function leafText(value: JsonText | undefined): string | null {
+  if (value === undefined || value.text === 'null') return null
+  return value.text.startsWith('"') ? String(value.value()) : value.text
+}

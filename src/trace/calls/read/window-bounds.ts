@@ -1,0 +1,39 @@
+import { LRUCache } from 'lru-cache'
+import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { bytesDigest } from '../../digest.ts'
+import type { List } from './list.ts'
+import * as queries from './queries.ts'
+import type { ScanWindow, WindowBound } from './scan-windows.ts'
+
+const REMEMBERED_MS = 10_000
+const BOUNDS_MAX = 1000
+
+/** Finds the bounds of scan windows. */
+export interface WindowBounds {
+  /** Undefined where the window would hold all calls. */
+  of(list: List, window: ScanWindow): Promise<WindowBound | undefined>
+}
+
+/**
+ * Bounds are remembered for some seconds, since pages that follow one another and different lists of one project share
+ * them. A bound only chooses where a list is searched first, so an old one does no harm, even when other servers have
+ * written calls since.
+ */
+export function createWindowBounds({ traces }: { traces: TraceDb }): WindowBounds {
+  const bounds = new LRUCache<string, { bound: WindowBound | undefined }>({
+    max: BOUNDS_MAX,
+    ttl: REMEMBERED_MS,
+  })
+  return {
+    async of({ selection, context }, window) {
+      const key = bytesDigest(JSON.stringify([selection.project_id, selection.filter, window]))
+      const known = bounds.get(key)
+      if (known !== undefined) return known.bound
+      const query = queries.selectBound(selection, window)
+      const row = await firstOf(traces.query<{ started_at: string }>(query, context.signal))
+      const bound = row && { direction: window.direction, edge: row.started_at }
+      bounds.set(key, { bound })
+      return bound
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import { keepShapeOf } from '../../../body-shape.ts'
+import { parseKeeping } from '../../../lossless-json.ts'
+import { Call } from '../wire.ts'
+
+const SHAPE = keepShapeOf(Call)
+
+/** The calls in JSON lines as this folder writes them. */
+export function parseLines(lines: Uint8Array): Call[] {
+  const texts = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString('utf8').split('\n')
+  // Lines are written as the schema says.
+  return texts.filter((text) => text !== '').map((text) => parseKeeping(text, SHAPE) as Call)
+}

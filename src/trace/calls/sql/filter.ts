@@ -1,0 +1,132 @@
+import { compilePrefilter, type FieldExpression, type FieldResolver } from '../../query-language/compile.ts'
+import { createParams, type Params } from '../../query-language/params.ts'
+import type { CallsFilter } from '../wire.ts'
+import { callField } from './fields.ts'
+import type { Selection } from './selection.ts'
+import { CALL_ROWS, PAYLOADS, VISIBLE } from './table.ts'
+
+type Filtered = Pick<Selection, 'project_id' | 'filter'>
+
+/** SQL that is true for the merged calls of a project that a filter selects, found by an index where there is one. */
+export function filterSql(selection: Filtered, params: Params): string {
+  const project = params.bindProject(selection.project_id)
+  return [...familyConditions(project, selection.filter, params), filterSqlAmong(selection, params)].join(
+    ' AND ',
+  )
+}
+
+/** The same for a query over few calls: among ids, or within a range of them. */
+export function filterSqlAmong({ project_id, filter }: Filtered, params: Params): string {
+  const project = `project_id = ${params.bindProject(project_id)}`
+  return [project, VISIBLE, ...startConditions(filter, params), ...endConditions(filter, params)].join(
+    ' AND ',
+  )
+}
+
+/** SQL that is true for the rows, not merged, that started the calls of {@link filterSql}; their ends are not read. */
+export function startRowsSql({ project_id, filter }: Filtered, params: Params): string {
+  const project = `project_id = ${params.bindProject(project_id)}`
+  return [project, 'has_start = 1', ...startConditions(filter, params)].join(' AND ')
+}
+
+/**
+ * SQL that is true for at least one row, not merged, of every selected call; undefined where it would be for nearly all
+ * rows. A merged column has the value of one of its rows, so a condition on one column alone is true for that row.
+ */
+export function prefilterSql(selection: Selection, params: Params): string | undefined {
+  const project = params.bindProject(selection.project_id)
+  const family = familyColumn(selection.filter)
+  if (family !== undefined)
+    return `project_id = ${project} AND ${family.column} IN ${params.bindTexts(family.values)}`
+  if (selection.query == null) return undefined
+  const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
+  const field: FieldResolver = (path) =>
+    isPayload(path) && !selection.expanded?.has(path) ? callField(path, params) : NOT_A_COLUMN
+  const prefilter = compilePrefilter(selection.query, field, params)
+  return prefilter && `project_id = ${project} AND ${prefilter}`
+}
+
+/** Whether there is a {@link prefilterSql}. @throws 4xx for a query that cannot be compiled */
+export function hasPrefilter(selection: Selection): boolean {
+  return prefilterSql(selection, createParams()) !== undefined
+}
+
+/** A field whose value is not in a single row. */
+const NOT_A_COLUMN: FieldExpression = { sql: 'NULL', kind: 'text' }
+
+/** Columns with an index and selective values. */
+const FAMILY_COLUMNS = [
+  ['trace_id', 'trace_ids'],
+  ['parent_id', 'parent_ids'],
+  ['thread_id', 'thread_ids'],
+] as const
+
+/** Whether a filter selects calls by id, or those of some traces, parents or threads, which are few. */
+export function isOfFamily({ filter }: Pick<Selection, 'filter'>): boolean {
+  return [filter?.call_ids, filter?.trace_ids, filter?.parent_ids, filter?.thread_ids].some(
+    (ids) => ids?.length,
+  )
+}
+
+function familyColumn(
+  filter: CallsFilter | null | undefined,
+): { column: string; values: readonly string[] } | undefined {
+  for (const [column, name] of FAMILY_COLUMNS) {
+    const values = filter?.[name]
+    if (values?.length) return { column, values }
+  }
+  return undefined
+}
+
+/**
+ * A few calls among many are found by an index of unmerged rows: merging needs whole granules, and would read all
+ * neighbouring rows.
+ */
+function familyConditions(project: string, filter: CallsFilter | null | undefined, params: Params): string[] {
+  const family = familyColumn(filter)
+  if (family === undefined) return []
+  const values = params.bindTexts(family.values)
+  return [
+    `id IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND ${family.column} IN ${values})`,
+  ]
+}
+
+function startConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
+  if (filter == null) return []
+  const found: string[] = []
+  const isIn = (column: string, values: readonly string[] | null | undefined): void => {
+    // Absent values are stored as an empty text, which must not match an empty text in a filter.
+    if (values?.length) found.push(`(${column} != '' AND ${column} IN ${params.bindTexts(values)})`)
+  }
+  if (filter.op_names?.length) found.push(anyVersionOf('op_name', filter.op_names, params))
+  if (filter.input_refs?.length) found.push(anyRefOf('input_refs', filter.input_refs, params))
+  isIn('parent_id', filter.parent_ids)
+  isIn('trace_id', filter.trace_ids)
+  isIn('id', filter.call_ids)
+  isIn('wb_user_id', filter.wb_user_ids)
+  isIn('wb_run_id', filter.wb_run_ids)
+  isIn('turn_id', filter.turn_ids)
+  // Wire: an empty list is no condition, except for threads, where it matches nothing.
+  if (filter.thread_ids != null)
+    found.push(`(thread_id != '' AND thread_id IN ${params.bindTexts(filter.thread_ids)})`)
+  if (filter.trace_roots_only) found.push(`parent_id = ''`)
+  return found
+}
+
+function endConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
+  return filter?.output_refs?.length ? [anyRefOf('output_refs', filter.output_refs, params)] : []
+}
+
+const ANY_VERSION = ':*'
+
+function anyVersionOf(column: string, names: readonly string[], params: Params): string {
+  const exact = names.filter((name) => !name.endsWith(ANY_VERSION))
+  const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
+  const options = prefixes.map((prefix) => `startsWith(${column}, ${params.bind(prefix, 'String')})`)
+  if (exact.length > 0) options.push(`${column} IN ${params.bindTexts(exact)}`)
+  return `(${options.join(' OR ')})`
+}
+
+function anyRefOf(column: string, refs: readonly string[], params: Params): string {
+  return `arrayExists(ref -> ${anyVersionOf('ref', refs, params)}, ${column})`
+}

@@ -1,0 +1,149 @@
+import type { Projects } from '../../../accounts/projects.ts'
+import { invalidRequest, tooLarge } from '../../../errors.ts'
+import type { CallContext } from '../../../http/caller.ts'
+import type { TraceDb } from '../../../stores/trace-db/port.ts'
+import { nowIso } from '../../../time.ts'
+import { type ProjectPath, projectIdOf } from '../../project-path-wire.ts'
+import { CALL_ROWS } from '../sql/table.ts'
+import type * as wire from '../wire.ts'
+import { withDescendants } from './descendants.ts'
+import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
+
+/** Wire: calls deleted at once are limited to this. */
+const DELETE_MAX = 1000
+
+/** Calls that one deletion writes at once. */
+const DELETED_AT_ONCE = 10_000
+
+/**
+ * Called before ends of clients' calls are written; resolves to a function that is called when they were written, or
+ * failed.
+ */
+export type OnEnded = (ended: readonly { project_id: string; id: string }[]) => Promise<() => void>
+
+/** What names a call that was started. */
+interface Started {
+  id: string
+  trace_id: string
+}
+
+/** All writes of calls: whole, in parts, renamed, deleted. Each may be repeated without harm. */
+export interface CallWriter {
+  /** @throws 400 and 422 as `startPart`; likewise the others */
+  start(req: wire.CallStartReq, context: CallContext): Promise<Started>
+  startV2(req: wire.CallStartV2Req & ProjectPath, context: CallContext): Promise<Started>
+  end(req: wire.CallEndReq): Promise<Record<string, never>>
+  endV2(req: wire.CallEndV2Req & ProjectPath): Promise<Record<string, never>>
+  upsertBatch(
+    req: wire.CallUpsertBatchReq,
+    context: CallContext,
+  ): Promise<{ res: (Started | Record<string, never>)[] }>
+  complete(req: wire.CallsCompleteReq & ProjectPath, context: CallContext): Promise<Record<string, never>>
+  /** Writes whole calls of a user. */
+  record(
+    project_id: string,
+    calls: readonly Omit<wire.CallComplete, 'project_id'>[],
+    user: string,
+  ): Promise<void>
+  /** Writes parts of clients, already checked. */
+  acceptParts(parts: readonly CallPart[]): Promise<void>
+  /** Writes parts of the server's own calls, which `watchEnds` leaves out: scoring them would make calls to score. */
+  writeParts(parts: readonly CallPart[]): Promise<void>
+  /** Sets the one function that is called for ends of clients' calls. */
+  watchEnds(watcher: OnEnded): void
+  /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
+  update(req: wire.CallUpdateReq): Promise<Record<string, never>>
+  /** Wire: the count is of the given ids and their descendants, known or not. @throws 413 for too many at once */
+  delete(req: wire.CallsDeleteReq): Promise<{ num_deleted: number }>
+}
+
+export function createCallWriter(deps: { traces: TraceDb; projects: Projects }): CallWriter {
+  const { traces, projects } = deps
+  let onEnded: OnEnded = async () => () => undefined
+
+  async function acceptParts(parts: readonly CallPart[]): Promise<void> {
+    const ended = parts.filter((part) => part.ended_at !== undefined)
+    const settled = await onEnded(ended)
+    await writeParts(parts).finally(settled)
+  }
+
+  async function writeParts(parts: readonly CallPart[]): Promise<void> {
+    for (const projectId of new Set(parts.map((part) => part.project_id)))
+      await projects.ensureById(projectId)
+    await traces.insert(CALL_ROWS, joinParts(parts))
+  }
+
+  async function startOne(call: wire.CallStart, { caller }: CallContext): Promise<Started> {
+    const part = startPart(call, caller.user, ['start'])
+    await acceptParts([part])
+    return { id: part.id, trace_id: part.trace_id }
+  }
+
+  async function endOne(call: wire.CallEnd): Promise<Record<string, never>> {
+    await acceptParts([endPart(call, ['end'])])
+    return {}
+  }
+
+  const record: CallWriter['record'] = (project_id, calls, user) =>
+    acceptParts(
+      calls.flatMap((call, index) => [
+        startPart({ ...call, project_id }, user, ['batch', index]),
+        endPart({ ...call, project_id }, ['batch', index]),
+      ]),
+    )
+
+  const upsertBatch: CallWriter['upsertBatch'] = async (req, { caller }) => {
+    const written = req.batch.map((item, index): { part: CallPart; res: Started | Record<string, never> } => {
+      const at = ['batch', index, 'req', item.mode]
+      if (item.mode === 'end') return { part: endPart(item.req.end, at), res: {} }
+      const part = startPart(item.req.start, caller.user, at)
+      return { part, res: { id: part.id, trace_id: part.trace_id } }
+    })
+    await acceptParts(written.map(({ part }) => part))
+    return { res: written.map(({ res }) => res) }
+  }
+
+  const complete: CallWriter['complete'] = async (req, { caller }) => {
+    await record(projectIdOf(req), req.batch, caller.user)
+    return {}
+  }
+
+  const update: CallWriter['update'] = async (req) => {
+    if (req.display_name == null) throw invalidRequest('One of [display_name] is required for call update')
+    checkDisplayName(req.display_name)
+    await writeParts([
+      { project_id: req.project_id, id: callId(req.call_id), display_name: req.display_name },
+    ])
+    return {}
+  }
+
+  const deleteCalls: CallWriter['delete'] = async ({ project_id, call_ids }) => {
+    if (call_ids.length > DELETE_MAX) throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
+    const ids = await withDescendants(traces, project_id, call_ids.map(callId))
+    const deleted_at = nowIso()
+    // Parents are deleted after their children, so that repeating an interrupted deletion finds the rest.
+    const lastFirst = ids.toReversed()
+    for (let from = 0; from < ids.length; from += DELETED_AT_ONCE) {
+      const some = lastFirst.slice(from, from + DELETED_AT_ONCE)
+      await writeParts(some.map((id) => ({ project_id, id, deleted_at })))
+    }
+    return { num_deleted: ids.length }
+  }
+
+  return {
+    start: (req, context) => startOne(req.start, context),
+    startV2: (req, context) => startOne({ ...req.start, project_id: projectIdOf(req) }, context),
+    end: (req) => endOne(req.end),
+    endV2: (req) => endOne({ ...req.end, project_id: projectIdOf(req) }),
+    upsertBatch,
+    complete,
+    record,
+    acceptParts,
+    writeParts,
+    watchEnds(watcher) {
+      onEnded = watcher
+    },
+    update,
+    delete: deleteCalls,
+  }
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { messageOf } from '../../errors.ts'
+import { JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../jobs/job-kind.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
+import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
+import { PartLost } from '../../stores/compute/port.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { JobRow } from './queries.ts'
+import * as queries from './queries.ts'
+import { Progress, type RunJobDeps, runJob } from './run-job.ts'
+
+/** A job during whose attempts the server or its worker ended each time may be the cause. */
+const ATTEMPTS_MAX = 3
+
+/** Base models that are trained at once; the memory of the machine allows for fewer. */
+const AT_ONCE = 100
+
+/** Advice for a job that its worker does not survive. */
+const LOST_HINT =
+  'If memory ran out, train on shorter trajectories or lower packed_sequence_length; the log of the trainer in the data folder says more'
+
+const Nothing = z.object({})
+
+/** Training jobs that wait or run. Each has a queue job with the same id; its own row has the state for clients. */
+export interface TrainingQueue {
+  /** Adds a training job, in the transaction that writes its row. */
+  addIn(tx: ControlTx, job: Pick<JobRow, 'id' | 'model_id' | 'base_model'>): Promise<void>
+  /** Starts added jobs without delay. */
+  wake(): void
+  /** Ends a job early; one that waits has ended when this resolves, one that runs ends within a gradient step. */
+  cancel(jobId: string, reason: string): Promise<void>
+  /** Progress of running jobs. */
+  progressOf(jobIds: readonly string[]): Promise<Map<string, Progress>>
+  /** The place of each waiting job of a base model, from 1. */
+  places(baseModel: string): Promise<Map<string, number>>
+  /** Removes the engine's files of an earlier server, except the state of open jobs. */
+  prepare(): Promise<void>
+}
+
+/** Runs the training jobs of each base model one after the other; models take turns. */
+export function createTrainingQueue(deps: RunJobDeps & { jobQueue: JobQueue }): TrainingQueue {
+  const { control, files } = deps
+  const jobs = defineTrainingJobs(deps)
+  return {
+    addIn: (tx, { id, model_id, base_model }) =>
+      jobs.addIn(tx, [{ id, payload: {}, group: model_id, concurrencyKey: base_model }]),
+    wake: jobs.wake,
+    cancel: async (jobId, reason) => void (await jobs.cancel(jobId, reason)),
+    async progressOf(jobIds) {
+      const reports = await jobs.progressOf(jobIds)
+      return new Map([...reports].map(([id, report]) => [id, Progress.parse(report)]))
+    },
+    places: jobs.places,
+    async prepare() {
+      await files.clear()
+      await files.keepWorkOf([
+        ...(await queries.openJobs(control, 'running')),
+        ...(await queries.openJobs(control, 'queued')),
+      ])
+    },
+  }
+}
+
+function defineTrainingJobs(deps: RunJobDeps & { jobQueue: JobQueue }): JobsOfKind<z.output<typeof Nothing>> {
+  const { baseModels, log } = deps
+  return deps.jobQueue.define({
+    kind: 'training',
+    payload: Nothing,
+    concurrency: AT_ONCE,
+    attemptsMax: ATTEMPTS_MAX,
+    order: 'groups-in-turn',
+    retryMs: () => 0,
+    // An error in a job is permanent; a worker may have been lost for a reason outside the job.
+    retries: (error) => error instanceof PartLost && error.request !== 'unsent',
+    ready: (signal) => baseModels.untilAvailable(signal),
+    handle: ({ id, attempt }, context) => run(deps, { id, attempt }, context),
+    giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
+
+    async requeued(tx, id, { why, reason, attempts }) {
+      const resumed = why === 'interrupted' ? 'The server was started again' : reason
+      if (why === 'failed') log.warn({ job: id, reason }, 'training job goes on with the next worker')
+      await queries.requeue(tx, id, why === 'stopped' ? { attempts } : { attempts, reason: resumed })
+    },
+  })
+}
+
+/** One attempt at a training job, from its last gradient step on. */
+async function run(
+  deps: RunJobDeps,
+  { id, attempt }: { id: string; attempt: number },
+  { signal, progress, fence }: JobContext,
+): Promise<void> {
+  const { control, files, log } = deps
+  const write = <Result>(work: (tx: ControlTx) => Promise<Result>): Promise<Result> =>
+    control.transaction().execute(async (tx) => {
+      await fence(tx)
+      return work(tx)
+    })
+  const job = await write((tx) => queries.startJob(tx, id, attempt))
+  // A server may have ended between the end of the training job and that of its queue job.
+  if (job === undefined) return files.removeWork(id)
+  log.info({ job: id, model: job.model_id, attempt }, 'training job started')
+  signal.addEventListener('abort', () => tellWorker(deps, job, signal.reason), { once: true })
+  const step = await runJob(deps, job, { signal, onProgress: progress, fence, write })
+  await files.removeWork(id)
+  log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
+}
+
+/** The worker takes the next job after it has noticed that the rest of this one is not needed. */
+function tellWorker({ baseModels, log }: RunJobDeps, job: JobRow, reason: unknown): void {
+  if (!(reason instanceof JobCancelled || reason instanceof LeaseLost)) return
+  try {
+    baseModels.sendToTrainer(job.base_model, { kind: 'cancel_job', job_id: job.id })
+  } catch (error) {
+    log.warn(
+      { job: job.id, reason: messageOf(error) },
+      'the worker could not be told that a job was cancelled',
+    )
+  }
+}
+
+/** Ends a training job that did not succeed. */
+async function giveUp(
+  deps: RunJobDeps,
+  { id, attempt, end }: { id: string; attempt: number; end: JobEnd },
+  { fence }: Pick<JobContext, 'fence'>,
+): Promise<void> {
+  const { control, files, log } = deps
+  const job = await queries.findJob(control, id)
+  if (job === undefined || job.ended_at !== null) return files.removeWork(id)
+  const state = end.why === 'cancelled' ? 'cancelled' : 'failed'
+  const reason = reasonOf(end, attempt)
+  const error_message = state === 'failed' ? await withLastStep(deps, job, reason) : reason
+  await control.transaction().execute(async (tx) => {
+    await fence(tx)
+    await queries.endJob(tx, id, { state, error_message, checkpoint_step: null })
+  })
+  await files.removeWork(id)
+  log.warn({ job: id, state, reason }, 'training job ended')
+}
+
+function reasonOf({ why, reason, error }: JobEnd, attempt: number): string {
+  if (why === 'interrupted') return `The server ended ${attempt - 1} times while this job ran`
+  return error instanceof PartLost ? `${reason}. ${LOST_HINT}` : reason
+}
+
+async function withLastStep({ checkpoints }: RunJobDeps, job: JobRow, reason: string): Promise<string> {
+  const newest = await checkpoints.newest(job.model_id)
+  return newest === undefined ? reason : `${reason}. The last checkpoint is step ${newest.step}.`
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from './environments.ts'
+import { startServer, type WireServer } from './server.ts'
+import { groups, trainingClient } from './training-client.ts'
+import { until } from './until.ts'
+
+/** More than is scored between a request and the kill that follows it. */
+const CALLS = 500
+
+/** Groups of four trajectories of one turn each. */
+const GROUPS = 4
+const TRAJECTORIES = 16
+
+let server: WireServer
+
+beforeAll(async () => {
+  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const { request, call, newModel, startJob, end } = trainingClient(() => server)
+
+async function publish(project_id: string, object_id: string, val: object): Promise<string> {
+  const { digest } = await call('POST', '/obj/create', { obj: { project_id, object_id, val } })
+  return `weave:///${project_id}/object/${object_id}:${digest}`
+}
+
+function publishScorer(project: string): Promise<string> {
+  const bases = ['Scorer', 'Object', 'BaseModel']
+  return publish(project, 'json', {
+    _type: 'ValidJSONScorer',
+    _class_name: 'ValidJSONScorer',
+    _bases: bases,
+  })
+}
+
+async function writeCalls(project_id: string): Promise<string[]> {
+  const calls = Array.from({ length: CALLS }, () => {
+    const id = randomUUID()
+    const at = new Date().toISOString()
+    const times = { started_at: at, ended_at: at }
+    return {
+      project_id,
+      id,
+      trace_id: id,
+      op_name: 'op',
+      attributes: {},
+      inputs: {},
+      output: '{}',
+      summary: {},
+      ...times,
+    }
+  })
+  await call('POST', `/v2/${project_id}/calls/complete`, { batch: calls })
+  return calls.map(({ id }) => id)
+}
+
+/** The calls that feedback of a project is about, once there is so much. */
+async function scoredCalls(project_id: string, count: number): Promise<string[]> {
+  return until(async () => {
+    const query = { project_id, fields: ['weave_ref'], limit: 10_000 }
+    const { result } = await call<{ result: { weave_ref: string }[] }>('POST', '/feedback/query', query)
+    return result.length < count ? undefined : result.map(({ weave_ref }) => weave_ref.slice(-36)).sort()
+  })
+}
+
+async function killAndStart(): Promise<void> {
+  await server.signal('SIGKILL')
+  await server.start()
+}
+
+describe('kill -9 of the server', () => {
+  it('in the middle of scores: each call is scored once', async () => {
+    const project = 'local/scored'
+    const scorer = await publishScorer(project)
+    const ids = await writeCalls(project)
+    await call('POST', '/calls/score', { project_id: project, call_ids: ids, scorer_refs: [scorer] })
+    await scoredCalls(project, 1)
+    await killAndStart()
+    expect(await scoredCalls(project, CALLS)).toEqual(ids.sort())
+  })
+
+  it('after calls that a monitor wants: each is scored once', async () => {
+    const project = 'local/monitored'
+    const scorers = [await publishScorer(project)]
+    const val = {
+      _class_name: 'Monitor',
+      _bases: ['Object', 'BaseModel'],
+      active: true,
+      scorers,
+      op_names: [],
+    }
+    await publish(project, 'watch', val)
+    const ids = await writeCalls(project)
+    await killAndStart()
+    expect(await scoredCalls(project, CALLS)).toEqual(ids.sort())
+  })
+
+  it('after a training job was taken: its trajectories become calls, once', async () => {
+    const model = await newModel()
+    const job = await startJob(model.id, groups(GROUPS))
+    await killAndStart()
+    const project_id = 'local/wire'
+    const ofJob = { $expr: { $eq: [{ $getField: 'attributes.trajectory.job_id' }, { $literal: job }] } }
+    const ids = await until(async () => {
+      const listed = await request('POST', '/calls/stream_query', { project_id, query: ofJob })
+      const lines = (await listed.text()).split('\n').filter((line) => line !== '')
+      return lines.length < TRAJECTORIES ? undefined : lines.map((line) => JSON.parse(line).id)
+    })
+    expect(new Set(ids).size).toBe(TRAJECTORIES)
+    expect(ids.length).toBe(TRAJECTORIES)
+    expect((await end(job)).type).toBe('training_ended')
+  })
+})
