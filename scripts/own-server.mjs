@@ -19,6 +19,8 @@ const LOG_LINES = 15
 /** The runtime that the packages bring along. */
 export const NODE = join(ROOT, 'node_modules/.bin/node')
 
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM']
+
 /** Starts the server on a port with a data folder; its log is kept there. */
 export function startServer({ port, data, env = {} }) {
   mkdirSync(join(data, 'logs'), { recursive: true })
@@ -44,6 +46,7 @@ export function startServer({ port, data, env = {} }) {
     lastError = String(chunk).trim()
     log.write(chunk)
   })
+  const stop = () => server.stop()
   const server = {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid,
@@ -57,10 +60,11 @@ export function startServer({ port, data, env = {} }) {
     closed: new Promise((fulfil) => child.once('close', fulfil)),
   }
   child.once('close', (code, signal) => {
+    for (const name of STOP_SIGNALS) process.off(name, stop)
     if (!isStopping)
       server.failure = lastError || `The server ended (${signal ?? code}):\n${lastLines(logFile)}`
   })
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.stop())
+  for (const signal of STOP_SIGNALS) process.once(signal, stop)
   return server
 }
 

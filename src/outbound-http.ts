@@ -114,7 +114,7 @@ class NotPublic extends Error {}
 
 function notPublic(host: string) {
   return invalidRequest(
-    `${host} is not a public address: whoever owns this server can allow it with HEDDLE_SCORER_HOSTS=${host}`,
+    `${host} is not a public address: the operator of this server can allow it with HEDDLE_SCORER_HOSTS=${host}`,
   )
 }
 

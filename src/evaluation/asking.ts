@@ -3,8 +3,8 @@ import { dependencyFailed } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import type { Playground } from '../inference/playground/service.ts'
 import type { CompletionInputs } from '../inference/playground/wire.ts'
-import { patiently } from './patiently.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
+import { withRetries } from './retry.ts'
 
 const Completion = z.looseObject({
   choices: z.array(z.looseObject({ message: z.looseObject({ content: z.unknown() }) })).min(1),
@@ -31,7 +31,7 @@ export function askAs(
     calls.call(
       { op_name: 'weave.completions_create', inputs, seed: `${calls.id}/ask/${asked++}` },
       async () => {
-        const text = await patiently(() => playground.ask(inputs, { project_id, context }), context.signal)
+        const text = await withRetries(() => playground.ask(inputs, { project_id, context }), context.signal)
         const answer = JSON.parse(text)
         const parsed = Completion.safeParse(answer)
         if (!parsed.success) throw dependencyFailed('The model answered without a message', parsed.error)

@@ -144,11 +144,24 @@ export async function dueIds(
   return rows.map(({ id }) => id)
 }
 
+const WAITING_FIELDS = [
+  'id',
+  'group_key',
+  'concurrency_key',
+  'run_at',
+  'attempts',
+  'attempts_max',
+  'cancel_reason',
+] as const
+
+/** What decides which waiting job is next; without payloads, which may be large. */
+export type WaitingJob = Pick<JobRow, (typeof WAITING_FIELDS)[number]>
+
 /** Every waiting job of a kind, in the order of their ids. */
-export function waitingJobs(control: ControlDb, kind: string): Promise<JobRow[]> {
+export function waitingJobs(control: ControlDb, kind: string): Promise<WaitingJob[]> {
   return control
     .selectFrom('jobs')
-    .selectAll()
+    .select(WAITING_FIELDS)
     .where('kind', '=', kind)
     .where('state', '=', 'waiting')
     .orderBy('id')

@@ -26,7 +26,7 @@ export function engineRequest(
   }
   if (Object.keys(req.mm_processor_kwargs ?? {}).length > 0 && !abilities.mmProcessorKwargs) {
     throw invalidRequest(
-      'mm_processor_kwargs are not taken: whoever owns this server can allow them with HEDDLE_MM_PROCESSOR_KWARGS=allow',
+      'mm_processor_kwargs are not taken: the operator of this server can allow them with HEDDLE_MM_PROCESSOR_KWARGS=allow',
       'mm_processor_kwargs',
     )
   }

@@ -43,6 +43,8 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
     text: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.text(...args), answered) }),
 
     async insert(table, rows) {
+      // It would count as a success of a database that is not asked: usage is flushed once a second.
+      if (rows.length === 0) return
       const counts = countsOf(table)
       counts.accepted += rows.length
       try {

@@ -85,7 +85,7 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
   /** Commits group after group until no rows wait that this session may write. */
   async function run(commit: Commit, first: Waiting[]): Promise<void> {
     let settling = Promise.resolve()
-    for (let group = first; group.length > 0; ) {
+    for (let group = first; group.length > 0; group = takeGroup()) {
       const owners = new Set(group.map(({ owner }) => owner))
       for (const owner of owners) writing.add(owner)
       // Rows that this group left out may be written by an idle session.
@@ -98,12 +98,8 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
       }
       await settling
       settling = settled
-      group = takeGroup()
-      if (group.length > 0) continue
-      // Rows that arrive meanwhile are written by this loop too.
-      await settling
-      group = takeGroup()
     }
+    await settling
   }
 
   function startIdle(): void {

@@ -30,7 +30,7 @@ function isBelow(folder: string, path: string): boolean {
 
 function outside(): Error {
   return invalidRequest(
-    `${FILE_PREFIX} URLs name files in the folder "${IMPORTS_FOLDER}" of the data folder: whoever owns this server can put some there`,
+    `${FILE_PREFIX} URLs name files in the folder "${IMPORTS_FOLDER}" of the data folder: the operator of this server can put some there`,
     'training_data_url',
   )
 }

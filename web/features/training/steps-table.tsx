@@ -142,7 +142,7 @@ export function StepsTable({ model, checkpoints, isPending, search, change }: St
       )}
       <ConfirmDialog
         title={`Delete step ${doomed ?? ''}?`}
-        consequence={`Its weights and its optimizer state go, and nobody can ask step ${doomed ?? ''} any more. The calls of its trajectories stay. This cannot be undone.`}
+        consequence={`Its weights and its optimizer state go, and step ${doomed ?? ''} can no longer be asked. The calls of its trajectories stay. This cannot be undone.`}
         action="Delete"
         isOpen={doomed !== undefined}
         onClose={() => setDoomed(undefined)}

@@ -8,7 +8,7 @@ const RETRY_MS = 1000
 /**
  * Retries what may succeed later: too many requests, services and stores that are unavailable. @throws its last error.
  */
-export function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+export function withRetries<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   return pRetry(
     async () => {
       try {
