@@ -17,6 +17,9 @@ const AREAS = [
 /** Folders of `src` that areas stand on, or that stand in front of them. */
 const FOUNDATIONS = ['http', 'jobs', 'rule-threads', 'stores', 'threads', 'web']
 
+/** The folder of `src` that composes the areas, one file for each. */
+const COMPOSITION = 'areas'
+
 const anyOf = (names) => `(${names.join('|')})`
 
 /** Files whose subject is files of this machine, and why. */
@@ -40,7 +43,7 @@ export default {
       name: 'every-folder-has-a-place',
       severity: 'error',
       comment: 'name the folder above, so that the rules hold for it',
-      from: { path: '^src/[^/]+/', pathNot: `^src/${anyOf([...AREAS, ...FOUNDATIONS])}/` },
+      from: { path: '^src/[^/]+/', pathNot: `^src/${anyOf([...AREAS, ...FOUNDATIONS, COMPOSITION])}/` },
       to: {},
     },
     {
@@ -68,6 +71,12 @@ export default {
         pathNot: ['^src/rule-threads/rule-worker\\.ts$', ...TESTS],
       },
       to: { path: `^src/${anyOf(AREAS)}/` },
+    },
+    {
+      name: 'areas-are-composed-above-them',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/${COMPOSITION}/` },
+      to: { path: `^src/(${COMPOSITION}/|app\\.ts$)` },
     },
     {
       name: 'queries-are-private',

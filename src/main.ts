@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
-import { routesOf } from './app.ts'
+import { createApp } from './app.ts'
 import { readConfig, setThreads } from './config.ts'
 import { messageOf } from './errors.ts'
 import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
-import { createServices } from './services.ts'
 import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
 import { openStores } from './stores/open-stores.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
@@ -37,7 +36,7 @@ async function main(): Promise<void> {
   await using compute = openLocalCompute(config, log)
   const { baseModel, folder, requireSampledContext } = config.engine
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
-  const services = createServices(stores, {
+  const app = createApp(stores, {
     version: VERSION,
     log,
     engine,
@@ -55,21 +54,16 @@ async function main(): Promise<void> {
     engineFolder: folder,
     unexpected,
   })
-  await services.artifacts.cleanUp()
-  await using _sweep = services.blobSweep.start()
-  await using _training = await services.startTraining()
-  await using _inference = services.startInference()
-  await using _evaluation = await services.startEvaluation()
-  await using _jobs = await services.startJobs()
-  const app = buildApp(routesOf(services), {
+  await using _work = await app.start()
+  const http = buildApp(app.routes, {
     authenticate: authenticateLocally,
     log,
     version: VERSION,
-    observe: services.metrics.observe,
+    observe: app.observe,
     web: createWebPages(WEB_FOLDER),
     hosts: config.hosts,
   })
-  await using server = await listen(app, config)
+  await using server = await listen(http, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
 
   const reason = await Promise.race([stopped, unexpected.storm])

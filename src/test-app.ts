@@ -1,14 +1,13 @@
 import { join } from 'node:path'
-import { routesOf } from './app.ts'
+import { createApp } from './app.ts'
+import type { InferenceOptions } from './areas/inference.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import type { Route } from './http/route.ts'
-import type { InferenceOptions } from './inference/create.ts'
 import { createLog } from './log.ts'
 import type { Providers } from './providers.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
-import { createServices } from './services.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
@@ -53,7 +52,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const services = createServices(stores, {
+  const { routes, observe, start } = createApp(stores, {
     version: VERSION,
     log,
     engine,
@@ -70,16 +69,12 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     engineFolder,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
-  const routes = routesOf(services)
-  opening.use(await services.startTraining())
-  opening.use(services.startInference())
-  opening.use(await services.startEvaluation())
-  opening.use(await services.startJobs())
+  opening.use(await start())
   const app = buildApp(routes, {
     authenticate: authenticateLocally,
     log,
     version: VERSION,
-    observe: services.metrics.observe,
+    observe,
   })
   const opened = opening.move()
   return { app, routes, stores, [Symbol.asyncDispose]: () => opened.disposeAsync() }

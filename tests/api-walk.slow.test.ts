@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
-import { routesOf, type Services } from '../src/app.ts'
+import { routesWithoutStores } from '../src/app-without-stores.ts'
 import type { Route } from '../src/http/route.ts'
 import { useTestServer } from '../src/testing.ts'
 import { unsupportedRoutes } from '../src/trace/unsupported/routes.ts'
@@ -34,15 +34,7 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
 )
 
 /** How each operation reads its body. */
-const bodyKinds = new Map(
-  routesOf(noServices()).map((route) => [route.operationId, route.bodyKind ?? 'json']),
-)
-
-/** Routes are looked at, not called, so every service is one thing that has any member and does nothing. */
-function noServices(): Services {
-  const anything: unknown = new Proxy(() => anything, { get: () => anything })
-  return anything as Services
-}
+const bodyKinds = new Map(routesWithoutStores().map((route) => [route.operationId, route.bodyKind ?? 'json']))
 
 const server = useTestServer()
 

@@ -2,12 +2,14 @@ import { ReadableStream } from 'node:stream/web'
 import { notFound } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import type { Jobs } from '../training/jobs/service.ts'
+import type { ModelRegistry } from '../training/model-registry/service.ts'
 import type { Models } from '../training/models/service.ts'
 import type { Group } from './groups.ts'
 import type { RlTraining, SftTraining } from './wire.ts'
 
 export interface TrainingDeps {
-  models: Pick<Models, 'byId' | 'find' | 'create'>
+  registry: Pick<ModelRegistry, 'byId' | 'find'>
+  models: Pick<Models, 'create'>
   jobs: Pick<Jobs, 'createSft' | 'createOfCalls'>
 }
 
@@ -21,10 +23,10 @@ export interface TrainedOn {
 }
 
 /** Submits the collected rows as a training job. */
-export function createTraining({ models, jobs }: TrainingDeps) {
+export function createTraining({ registry, models, jobs }: TrainingDeps) {
   async function find(projectId: string, model: string): Promise<string | undefined> {
     const [entity = '', project = ''] = projectId.split('/')
-    const found = (await models.find({ entity, project, name: model })) ?? (await models.byId(model))
+    const found = (await registry.find({ entity, project, name: model })) ?? (await registry.byId(model))
     return found?.entity === entity && found.project === project ? found.id : undefined
   }
 

@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Compute, Inference, InferenceProcess } from '../../stores/compute/port.ts'
 import type { Checkpoints } from '../../training/checkpoints/service.ts'
-import type { Models } from '../../training/models/service.ts'
+import type { ModelRegistry } from '../../training/model-registry/service.ts'
 import type { Gateway } from '../gateway/service.ts'
 import type { LoadedAdapters } from '../models/loaded-adapters.ts'
 import type { ServedModels } from '../models/served-models.ts'
@@ -18,7 +18,7 @@ export interface InferenceInformationDeps {
   gateway: Pick<Gateway, 'load' | 'speedsOf'>
   loaded: Pick<LoadedAdapters, 'digestsIn'>
   served: Pick<ServedModels, 'baseModelsSince'>
-  models: Pick<Models, 'all'>
+  models: Pick<ModelRegistry, 'all'>
   checkpoints: Pick<Checkpoints, 'countSteps' | 'withAdapters'>
   limits: { key: Limits; project: Limits }
 }

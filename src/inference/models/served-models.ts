@@ -3,7 +3,7 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import type { BaseModels } from '../../training/base-models/service.ts'
 import type { StoredCheckpoint } from '../../training/checkpoints/rows.ts'
 import type { Checkpoints } from '../../training/checkpoints/service.ts'
-import type { Models } from '../../training/models/service.ts'
+import type { ModelRegistry } from '../../training/model-registry/service.ts'
 import { type ModelName, parseModelName } from './model-name.ts'
 import type { ServedModel } from './wire.ts'
 
@@ -30,7 +30,7 @@ export function nameOf({ baseModel, trained }: Target): string {
 export type ServedModels = ReturnType<typeof createServedModels>
 
 export interface ServedModelsDeps {
-  models: Models
+  models: Pick<ModelRegistry, 'all' | 'find' | 'named'>
   checkpoints: Checkpoints
   baseModels: BaseModels
   defaultBaseModel: string

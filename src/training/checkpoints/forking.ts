@@ -3,7 +3,7 @@ import { conflict, invalidRequest, notFound } from '../../errors.ts'
 import type { ByteRange } from '../../stores/blobs/port.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ArtifactVersion } from '../../tracking/artifacts/versions.ts'
-import type { Models } from '../models/service.ts'
+import type { ModelRegistry } from '../model-registry/service.ts'
 import { type AdapterFiles, checkAdapter } from './adapter-check.ts'
 import type { ManifestEntry } from './files.ts'
 import type { ModelOfCheckpoints } from './rows.ts'
@@ -18,7 +18,7 @@ export type Forking = ReturnType<typeof createForking>
 export interface ForkingDeps {
   control: ControlDb
   contents: Contents
-  models: Models
+  models: Pick<ModelRegistry, 'existing' | 'find' | 'findIn'>
   checkpoints: Checkpoints
   loraRankMax: number
 }

@@ -1,5 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
-import type { Models } from '../models/service.ts'
+import type { ModelRegistry } from '../model-registry/service.ts'
 import type { Forking } from './forking.ts'
 import type { Merging } from './merging.ts'
 import type { Checkpoints } from './service.ts'
@@ -23,7 +23,7 @@ interface OfModel {
 }
 
 export function checkpointsRoutes(services: {
-  models: Models
+  models: Pick<ModelRegistry, 'withModel'>
   checkpoints: Checkpoints
   forking: Forking
   merging: Merging

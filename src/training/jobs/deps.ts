@@ -2,7 +2,7 @@ import type { Contents } from '../../contents/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { BaseModels } from '../base-models/service.ts'
-import type { Models } from '../models/service.ts'
+import type { ModelRegistry } from '../model-registry/service.ts'
 import type { TrainingData } from '../training-data/service.ts'
 import type { TrajectoryCalls } from '../trajectories/trajectory-calls.ts'
 import type { JobDefaults } from './job-config.ts'
@@ -12,7 +12,7 @@ export interface JobsDeps {
   control: ControlDb
   blobs: Blobs
   contents: Contents
-  models: Models
+  models: Pick<ModelRegistry, 'existing'>
   baseModels: BaseModels
   trainingData: TrainingData
   trajectoryCalls: TrajectoryCalls

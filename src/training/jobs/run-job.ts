@@ -6,7 +6,7 @@ import type { BaseModels } from '../base-models/service.ts'
 import type { CheckpointFiles } from '../checkpoints/files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from '../checkpoints/rows.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
-import type { Models } from '../models/service.ts'
+import type { ModelRegistry } from '../model-registry/service.ts'
 import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 import { StoredRlConfig, storedSftConfig } from './job-config.ts'
 import { createJobEvents, type FencedWrite, type JobEvents } from './job-events.ts'
@@ -19,7 +19,7 @@ export type Progress = z.output<typeof Progress>
 
 export interface RunJobDeps extends RunMetricsDeps {
   contents: Contents
-  models: Models
+  models: Pick<ModelRegistry, 'existing'>
   baseModels: BaseModels
   checkpoints: Checkpoints
   files: CheckpointFiles

@@ -1,8 +1,6 @@
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
-import type { TrajectorySource } from '../trajectories/group-calls.ts'
-import type { JobTrajectories } from '../trajectories/trajectory-calls.ts'
 import type { JobsDeps } from './deps.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -94,9 +92,6 @@ export function createJobs(deps: JobsDeps) {
 
     countStates: () => queries.countStates(control),
 
-    /** The trajectories of a job; undefined where they, or the job, or its model, are gone. */
-    trajectoriesOf: (jobId: string) => findTrajectories(deps, jobId),
-
     /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
     async removeOfModel(modelId: string): Promise<void> {
       for (const job of await queries.jobsOfModel(control, modelId)) {
@@ -105,30 +100,6 @@ export function createJobs(deps: JobsDeps) {
         else await deps.contents.release([ownerOf(job.id)])
       }
     },
-  }
-}
-
-async function findTrajectories(
-  { control, models, blobs }: JobsDeps,
-  jobId: string,
-): Promise<JobTrajectories | undefined> {
-  const job = await queries.findJob(control, jobId)
-  if (job === undefined) return undefined
-  const { data_key: key } = job
-  const [model, blob] = await Promise.all([models.byId(job.model_id), blobs.stat(key)])
-  return model === undefined || blob === undefined ? undefined : { key, source: sourceOf(job, model) }
-}
-
-function sourceOf(
-  job: JobRow,
-  model: { id: string; entity: string; project: string; name: string },
-): TrajectorySource {
-  return {
-    id: job.id,
-    project_id: `${model.entity}/${model.project}`,
-    attributes: { model_id: model.id, model: model.name, job_id: job.id },
-    split: 'train',
-    at: job.created_at,
   }
 }
 

@@ -2,16 +2,17 @@ import { conflict, invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
+import type { ModelName, ModelRow } from '../model-registry/model-row.ts'
 import type { ModelsDeps } from './deps.ts'
-import type { ModelName, ModelRow } from './queries.ts'
-import * as queries from './queries.ts'
 import { BEST_METRIC_DEFAULT, loraOf, type ModelCreateReq } from './wire.ts'
 
 /** Registering waits this long for an engine that is starting: clients wait 600 s, and do not retry a POST. */
 const REGISTER_MS_MAX = 300_000
 
 /** Registers models; each begins with a step 0 that behaves like its base model. */
-export function createRegistering({ control, projects, baseModels, checkpoints }: ModelsDeps) {
+export function createRegistering(deps: ModelsDeps) {
+  const { control, projects, registry, baseModels, checkpoints } = deps
+
   async function insert(req: ModelCreateReq, name: ModelName, context: CallContext): Promise<ModelRow> {
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(REGISTER_MS_MAX)])
     const lora = loraOf(req.lora ?? {})
@@ -38,22 +39,18 @@ export function createRegistering({ control, projects, baseModels, checkpoints }
       created_at: nowIso(),
     }
     return control.transaction().execute(async (tx) => {
-      const added = await queries.insertModel(tx, row)
-      if (added === undefined) return (await queries.findModelByName(tx, name)) ?? row
+      const added = await registry.insertIn(tx, row)
+      if (added === undefined) return (await registry.findIn(tx, name)) ?? row
       await checkpoints.insertFirst(tx, added, first)
       return added
     })
   }
 
-  /**
-   * @throws 409 when the name has other settings, 400 for too large an adapter or an unknown base model, 503 without an
-   * engine.
-   */
   return async (req: ModelCreateReq, context: CallContext): Promise<ModelRow> => {
     baseModels.assertAvailable()
     const entity = req.entity ?? context.caller.defaultEntity
     const name = { entity, project: req.project, name: req.name }
-    const found = await queries.findModelByName(control, name)
+    const found = await registry.find(name)
     const taken = `Model ${entity}/${req.project}/${req.name} already exists`
     if (found !== undefined && req.return_existing !== true) throw conflict(taken)
     const row = found ?? (await insert(req, name, context))

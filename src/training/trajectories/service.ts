@@ -5,7 +5,7 @@ import { newId } from '../../ids.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
-import type { Models } from '../models/service.ts'
+import type { ModelRegistry } from '../model-registry/service.ts'
 import { createGroupMetrics } from './group-metrics.ts'
 import { readGroups } from './read-groups.ts'
 import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
@@ -21,7 +21,7 @@ export type Trajectories = ReturnType<typeof createTrajectories>
 
 export interface TrajectoriesDeps {
   blobs: Blobs
-  models: Models
+  models: Pick<ModelRegistry, 'existing'>
   checkpoints: Checkpoints
   trajectoryCalls: TrajectoryCalls
 }

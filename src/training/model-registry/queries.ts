@@ -1,14 +1,5 @@
-import type { Selectable } from 'kysely'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
-import type { ModelsTable } from '../../stores/control-db/tables.ts'
-
-export type ModelRow = Selectable<ModelsTable>
-
-export interface ModelName {
-  entity: string
-  project: string
-  name: string
-}
+import type { ModelName, ModelPage, ModelRow } from './model-row.ts'
 
 /** Adds a model; undefined where its name is taken. */
 export function insertModel(tx: ControlTx, row: ModelRow): Promise<ModelRow | undefined> {
@@ -53,10 +44,7 @@ export function findModelsNamed(
 }
 
 /** Models of an entity, newest first, from before the one given. */
-export function listModels(
-  control: ControlDb,
-  page: { entity: string; project: string | undefined; beforeId: string | undefined; limit: number },
-): Promise<ModelRow[]> {
+export function listModels(control: ControlDb, page: ModelPage): Promise<ModelRow[]> {
   let query = control.selectFrom('models').selectAll().where('entity', '=', page.entity)
   if (page.project !== undefined) query = query.where('project', '=', page.project)
   if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)

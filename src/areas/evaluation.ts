@@ -1,0 +1,64 @@
+import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
+import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
+import { callScoringRoutes } from '../evaluation/call-scoring/routes.ts'
+import { createCallScoring } from '../evaluation/call-scoring/service.ts'
+import { evaluateModelRoutes } from '../evaluation/evaluate-model/routes.ts'
+import { createEvaluateModel } from '../evaluation/evaluate-model/service.ts'
+import { createRemoteScorers } from '../evaluation/scorers/remote-scorer.ts'
+import { createScorerCode, NO_SCORER_CODE } from '../evaluation/scorers/scorer-code.ts'
+import type { ScorerPython } from '../evaluation/scorers/scorer-processes.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
+import type { Log } from '../log.ts'
+import { createOutbound } from '../outbound-http.ts'
+import type { RemoteScorerOptions } from '../scorer-secrets.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import { createPlaceholderOps } from '../trace/objects/placeholder-ops.ts'
+import type { Area } from './area.ts'
+import type { InferenceArea } from './inference.ts'
+import type { TraceArea } from './trace.ts'
+
+export interface EvaluationDeps {
+  control: ControlDb
+  jobQueue: JobQueue
+  log: Log
+  /** Runs scorers that are code; without one they are refused. */
+  scorerPython: ScorerPython | undefined
+  remoteScorers: RemoteScorerOptions
+  trace: Pick<TraceArea, 'calls' | 'feedback' | 'files' | 'objects' | 'refs' | 'tables'>
+  inference: Pick<InferenceArea, 'playground'>
+}
+
+/** Names of ops that are remembered as published: enough for the scorers of many projects. */
+const SEEN_MAX = 10_000
+
+/** What evaluates models and scores calls on the server. */
+export function createEvaluationArea(deps: EvaluationDeps): Area {
+  const { control, jobQueue, log, scorerPython: python, trace, inference } = deps
+  const ops = createPlaceholderOps(trace, {
+    why: 'run by the server, without source code',
+    seenMax: SEEN_MAX,
+  })
+  const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...trace, python })
+  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts })
+  const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
+  const { playground } = inference
+  const work = { ...trace, control, jobQueue, log, playground, ops, scorerCode, remoteScorers }
+  const evaluateModel = createEvaluateModel(work)
+  const callScoring = createCallScoring(work)
+  trace.objects.reviewWith(async (published, context) =>
+    published.base_object_class === MONITOR_CLASS ? callScoring.monitorWarnings(published, context) : [],
+  )
+  const monitors = createMonitors({ ...work, scoringTasks: callScoring.tasks })
+  return {
+    routes: [...evaluateModelRoutes(evaluateModel), ...callScoringRoutes(callScoring)],
+
+    /** Begins to note calls for monitors; disposal ends what runs code of scorers. */
+    async start() {
+      await using starting = new AsyncDisposableStack()
+      starting.use(scorerCode)
+      starting.use(outbound)
+      await monitors.start()
+      return starting.move()
+    },
+  }
+}

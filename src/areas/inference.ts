@@ -1,0 +1,123 @@
+import type { Limits } from '../config.ts'
+import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
+import { createChatCompletions } from '../inference/chat-completions/service.ts'
+import { completionsRoutes } from '../inference/completions/routes.ts'
+import { createCompletions } from '../inference/completions/service.ts'
+import { embeddingsRoutes } from '../inference/embeddings/routes.ts'
+import { createEmbeddings } from '../inference/embeddings/service.ts'
+import { createAdmission } from '../inference/gateway/admission.ts'
+import { createProjectOf } from '../inference/gateway/project-header.ts'
+import { createGateway } from '../inference/gateway/service.ts'
+import { inferenceInformationRoutes } from '../inference/information/routes.ts'
+import { createInferenceInformation } from '../inference/information/service.ts'
+import { createLoadedAdapters } from '../inference/models/loaded-adapters.ts'
+import { servedModelsRoutes } from '../inference/models/routes.ts'
+import { createServedModels } from '../inference/models/served-models.ts'
+import { playgroundRoutes } from '../inference/playground/routes.ts'
+import { createPlayground, type Playground } from '../inference/playground/service.ts'
+import { tokensRoutes } from '../inference/tokens/routes.ts'
+import { createTokens } from '../inference/tokens/service.ts'
+import { createTracing, untraced } from '../inference/tracing.ts'
+import { createUsageRecording } from '../inference/usage/recording.ts'
+import { usageRoutes } from '../inference/usage/routes.ts'
+import { createUsage } from '../inference/usage/service.ts'
+import type { Log } from '../log.ts'
+import type { Providers } from '../providers.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
+import type { Area } from './area.ts'
+import type { TraceArea } from './trace.ts'
+import type { EngineOptions, TrainingArea } from './training.ts'
+
+/** Settings of an operator for completions. */
+export interface InferenceOptions {
+  keyLimits: Limits
+  projectLimits: Limits
+  /** Headers that may name the project of a request, the first one that does counts; lower case. */
+  projectHeaders: readonly string[]
+  /** Whether every chat completion of a project becomes a call of it. */
+  traceCompletions: boolean
+}
+
+export interface InferenceDeps {
+  version: string
+  traces: TraceDb
+  log: Log
+  engine: EngineOptions
+  options: InferenceOptions
+  providers: Providers
+  trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
+  training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
+}
+
+/** Completions of base models, checkpoints and models of providers. */
+export interface InferenceArea extends Area {
+  playground: Playground
+}
+
+export function createInferenceArea(deps: InferenceDeps): InferenceArea {
+  const { version, traces, log, engine, options, providers, trace, training } = deps
+  const { calls, costs, files, objects } = trace
+  const { registry: models, checkpoints, baseModels, checkpointFiles } = training
+  const { keyLimits, projectLimits } = options
+  const served = createServedModels({
+    models,
+    checkpoints,
+    baseModels,
+    defaultBaseModel: engine.baseModel,
+  })
+  const recording = createUsageRecording({ traces, log })
+  const loaded = createLoadedAdapters({ files: checkpointFiles })
+  const gateway = createGateway({
+    served,
+    loaded,
+    baseModels,
+    admission: createAdmission({ key: keyLimits, project: projectLimits }),
+    usage: recording,
+    projectOf: createProjectOf(options.projectHeaders),
+  })
+  const { priorityScheduling, mmProcessorKwargs } = baseModels
+  const abilities = { priorityScheduling, mmProcessorKwargs }
+  const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
+  const chat = createChatCompletions({ gateway, abilities, traced })
+  const playground = createPlayground({
+    chat,
+    resolveModel: served.resolve,
+    providers,
+    calls,
+    objects,
+    files,
+  })
+  const information = createInferenceInformation({
+    version,
+    compute: engine.compute,
+    gateway,
+    loaded,
+    served,
+    models,
+    checkpoints,
+    limits: { key: keyLimits, project: projectLimits },
+  })
+  return {
+    playground,
+    routes: [
+      ...chatCompletionsRoutes(chat),
+      ...completionsRoutes(createCompletions({ gateway, abilities, traced })),
+      ...embeddingsRoutes(createEmbeddings({ gateway })),
+      ...tokensRoutes(createTokens({ gateway })),
+      ...servedModelsRoutes(served),
+      ...usageRoutes(createUsage({ traces, costs, recording })),
+      ...inferenceInformationRoutes(information),
+      ...playgroundRoutes(playground),
+    ],
+
+    async start() {
+      await using starting = new AsyncDisposableStack()
+      starting.use(recording.start())
+      const warming = new AbortController()
+      starting.defer(() => warming.abort(new Error('The server is stopping')))
+      // Not awaited: a failure shows with the first request.
+      gateway.warmUp(engine.baseModel, warming.signal).catch(() => {})
+      return starting.move()
+    },
+  }
+}

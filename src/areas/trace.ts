@@ -1,0 +1,113 @@
+import type { Projects } from '../accounts/projects.ts'
+import type { BlobOwner } from '../blob-sweep.ts'
+import type { Blobs } from '../stores/blobs/port.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
+import { annotationQueuesRoutes } from '../trace/annotation-queues/routes.ts'
+import { type AnnotationQueues, createAnnotationQueues } from '../trace/annotation-queues/service.ts'
+import { callFieldsRoutes } from '../trace/call-fields/routes.ts'
+import { createCallFields } from '../trace/call-fields/service.ts'
+import { callStatsRoutes } from '../trace/call-stats/routes.ts'
+import { createCallStats } from '../trace/call-stats/service.ts'
+import { callsRoutes } from '../trace/calls/routes.ts'
+import { type Calls, createCalls } from '../trace/calls/service.ts'
+import { costsRoutes } from '../trace/costs/routes.ts'
+import { type Costs, createCosts } from '../trace/costs/service.ts'
+import { evalResultsRoutes } from '../trace/eval-results/routes.ts'
+import { createEvalResults } from '../trace/eval-results/service.ts'
+import { evaluationRunsRoutes } from '../trace/evaluation-runs/routes.ts'
+import { createEvaluationRuns } from '../trace/evaluation-runs/service.ts'
+import { feedbackRoutes } from '../trace/feedback/routes.ts'
+import { createFeedback, type Feedback } from '../trace/feedback/service.ts'
+import { feedbackStatsRoutes } from '../trace/feedback-stats/routes.ts'
+import { createFeedbackStats } from '../trace/feedback-stats/service.ts'
+import { filesOwner } from '../trace/files/blob-owner.ts'
+import { filesRoutes } from '../trace/files/routes.ts'
+import { createFiles, type Files } from '../trace/files/service.ts'
+import { objectsRoutes } from '../trace/objects/routes.ts'
+import { createObjects, type Objects } from '../trace/objects/service.ts'
+import { otlpRoutes } from '../trace/otlp/routes.ts'
+import { createOtlp } from '../trace/otlp/service.ts'
+import { projectRoutes } from '../trace/project/routes.ts'
+import { createProject } from '../trace/project/service.ts'
+import { refsRoutes } from '../trace/refs/routes.ts'
+import { createRefs, type Refs } from '../trace/refs/service.ts'
+import { registryRoutes } from '../trace/registry/routes.ts'
+import { createRegistry } from '../trace/registry/service.ts'
+import { tablesRoutes } from '../trace/tables/routes.ts'
+import { createTables, type Tables } from '../trace/tables/service.ts'
+import { threadsRoutes } from '../trace/threads/routes.ts'
+import { createThreads } from '../trace/threads/service.ts'
+import { typedObjectsRoutes } from '../trace/typed-objects/routes.ts'
+import { createTypedObjects, type TypedObjects } from '../trace/typed-objects/service.ts'
+import { unsupportedRoutes } from '../trace/unsupported/routes.ts'
+import { traceUsageRoutes } from '../trace/usage/routes.ts'
+import { createTraceUsage } from '../trace/usage/service.ts'
+import type { Area } from './area.ts'
+
+export interface TraceDeps {
+  traces: TraceDb
+  control: ControlDb
+  blobs: Blobs
+  projects: Projects
+}
+
+/** Calls and everything that refers to them. It needs no other area. */
+export interface TraceArea extends Area {
+  annotationQueues: AnnotationQueues
+  blobOwners: BlobOwner[]
+  calls: Calls
+  costs: Costs
+  feedback: Feedback
+  files: Files
+  objects: Objects
+  refs: Refs
+  tables: Tables
+  typedObjects: TypedObjects
+}
+
+export function createTraceArea({ traces, control, blobs, projects }: TraceDeps): TraceArea {
+  const objects = createObjects({ traces, projects })
+  const tables = createTables({ traces, projects })
+  const annotationQueues = createAnnotationQueues({ control, traces, projects })
+  const feedback = createFeedback({ traces, projects, objects, annotationQueues })
+  const costs = createCosts({ traces, projects })
+  const refs = createRefs({ objects, tables })
+  const calls = createCalls({ traces, projects, feedback, costs, refs })
+  const files = createFiles({ traces, blobs, projects })
+  const typedObjects = createTypedObjects({ objects, tables, files })
+  return {
+    annotationQueues,
+    calls,
+    costs,
+    feedback,
+    files,
+    objects,
+    refs,
+    tables,
+    typedObjects,
+    blobOwners: [filesOwner(traces)],
+    routes: [
+      ...callsRoutes(calls),
+      ...otlpRoutes(createOtlp({ calls, objects, files })),
+      ...traceUsageRoutes(createTraceUsage({ calls })),
+      ...callFieldsRoutes(createCallFields({ traces })),
+      ...callStatsRoutes(createCallStats({ traces, costs })),
+      ...threadsRoutes(createThreads({ traces })),
+      ...filesRoutes(files),
+      ...tablesRoutes(tables),
+      ...refsRoutes(refs),
+      ...registryRoutes(createRegistry({ objects })),
+      ...objectsRoutes(objects),
+      ...typedObjectsRoutes(typedObjects),
+      ...evaluationRunsRoutes(createEvaluationRuns({ calls, feedback, objects, files })),
+      ...evalResultsRoutes(createEvalResults({ traces, calls, refs, costs })),
+      ...annotationQueuesRoutes(annotationQueues),
+      ...feedbackRoutes(feedback),
+      ...feedbackStatsRoutes(createFeedbackStats({ traces })),
+      ...costsRoutes(costs),
+      ...projectRoutes(createProject({ traces, files, projects })),
+      ...unsupportedRoutes(),
+    ],
+  }
+}

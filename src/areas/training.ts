@@ -1,0 +1,123 @@
+import type { Projects } from '../accounts/projects.ts'
+import type { BlobOwner } from '../blob-sweep.ts'
+import type { Contents } from '../contents/service.ts'
+import { messageOf } from '../errors.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
+import type { Log } from '../log.ts'
+import type { Compute } from '../stores/compute/port.ts'
+import type { Stores } from '../stores/open-stores.ts'
+import { type BaseModels, createBaseModels } from '../training/base-models/service.ts'
+import { type CheckpointFiles, createCheckpointFiles } from '../training/checkpoints/files.ts'
+import { createForking } from '../training/checkpoints/forking.ts'
+import { createMerging } from '../training/checkpoints/merging.ts'
+import { checkpointsRoutes } from '../training/checkpoints/routes.ts'
+import { type Checkpoints, createCheckpoints } from '../training/checkpoints/service.ts'
+import { healthRoutes } from '../training/health/routes.ts'
+import { createHealth } from '../training/health/service.ts'
+import { jobsOwner } from '../training/jobs/blob-owner.ts'
+import type { JobDefaults } from '../training/jobs/job-config.ts'
+import { findTrajectories } from '../training/jobs/job-trajectories.ts'
+import { jobsRoutes } from '../training/jobs/routes.ts'
+import { createJobs, type Jobs } from '../training/jobs/service.ts'
+import { createTrainingQueue } from '../training/jobs/training-queue.ts'
+import { createModelRegistry, type ModelRegistry } from '../training/model-registry/service.ts'
+import { modelsRoutes } from '../training/models/routes.ts'
+import { createModels, type Models } from '../training/models/service.ts'
+import { trainingDataRoutes } from '../training/training-data/routes.ts'
+import { createTrainingData } from '../training/training-data/service.ts'
+import { trajectoriesRoutes } from '../training/trajectories/routes.ts'
+import { createTrajectories, LOGGED_TRAJECTORIES_OWNER } from '../training/trajectories/service.ts'
+import { createTrajectoryCalls } from '../training/trajectories/trajectory-calls.ts'
+import type { Area } from './area.ts'
+import type { TraceArea } from './trace.ts'
+import type { TrackingArea } from './tracking.ts'
+
+/** The engine, and the model served from the start. */
+export interface EngineOptions {
+  compute: Compute
+  /** Served from the start. */
+  baseModel: string
+  /** Defaults of jobs. */
+  defaults: JobDefaults
+}
+
+export interface TrainingDeps {
+  stores: Stores
+  contents: Contents
+  projects: Projects
+  jobQueue: JobQueue
+  log: Log
+  engine: EngineOptions
+  /** `file://` training data lies below its folder `imports`. */
+  dataFolder: string
+  trace: Pick<TraceArea, 'calls' | 'feedback' | 'objects' | 'tables'>
+  tracking: Pick<TrackingArea, 'artifacts' | 'runs'>
+}
+
+/** Models, their checkpoints, and the jobs that train them. */
+export interface TrainingArea extends Area {
+  baseModels: BaseModels
+  blobOwners: BlobOwner[]
+  checkpointFiles: CheckpointFiles
+  checkpoints: Checkpoints
+  jobs: Jobs
+  models: Models
+  registry: ModelRegistry
+}
+
+export function createTrainingArea(deps: TrainingDeps): TrainingArea {
+  const { stores, contents, projects, jobQueue, log, engine, dataFolder, trace, tracking } = deps
+  const { control, blobs } = stores
+  const { compute, baseModel, defaults } = engine
+  const { calls, feedback, objects, tables } = trace
+  const { artifacts, runs } = tracking
+  const files = createCheckpointFiles({ contents, workspace: stores.workspace })
+  const registry = createModelRegistry({ control })
+  const checkpoints = createCheckpoints({ control, contents, artifacts, files })
+  const baseModels = createBaseModels({ control, compute, files })
+  const parts = { control, blobs, contents, models: registry, checkpoints, baseModels, files }
+  const trainingData = createTrainingData({ control, contents, artifacts, objects, tables, dataFolder })
+  const trajectoryCalls = createTrajectoryCalls({
+    blobs,
+    calls,
+    feedback,
+    jobQueue,
+    log,
+    trajectoriesOf: (jobId) => findTrajectories(parts, jobId),
+  })
+  const queue = createTrainingQueue({ ...parts, jobQueue, runs, log })
+  const jobs = createJobs({ ...parts, trainingData, trajectoryCalls, queue, defaults })
+  const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
+  const forking = createForking({ ...parts, loraRankMax: baseModels.loraRankMax })
+  artifacts.onCommit('lora', forking.fromArtifact)
+  return {
+    baseModels,
+    checkpointFiles: files,
+    checkpoints,
+    jobs,
+    models,
+    registry,
+    blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
+    routes: [
+      ...modelsRoutes(models),
+      ...checkpointsRoutes({ ...parts, forking, merging: createMerging(parts) }),
+      ...jobsRoutes(jobs),
+      ...trainingDataRoutes(trainingData),
+      ...trajectoriesRoutes(createTrajectories({ ...parts, trajectoryCalls })),
+      ...healthRoutes(createHealth({ control, compute, baseModel })),
+    ],
+
+    /** Prepares the folders of training jobs, and starts the engine without waiting for it. */
+    async start() {
+      await using starting = new AsyncDisposableStack()
+      await checkpoints.sweep()
+      await queue.prepare()
+      const warming = new AbortController()
+      starting.defer(() => warming.abort(new Error('The server is stopping')))
+      baseModels.warmUp(baseModel, warming.signal).catch((error: unknown) => {
+        if (!warming.signal.aborted) log.warn({ reason: messageOf(error) }, 'the engine is not ready')
+      })
+      return starting.move()
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { ModelsTable } from '../../stores/control-db/tables.ts'
+
+export type ModelRow = ModelsTable
+
+export interface ModelName {
+  entity: string
+  project: string
+  name: string
+}
+
+/** Models of an entity, from before the one given. */
+export interface ModelPage {
+  entity: string
+  /** Every project where undefined. */
+  project: string | undefined
+  beforeId: string | undefined
+  limit: number
+}
