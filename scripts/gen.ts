@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { routesWithoutStores } from '../src/app-without-stores.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { checkAppliedMigrations, readMigrationChecksums } from '../src/stores/applied-migrations.ts'
-import { WorkerMessage, WorkerRequest } from '../src/training/jobs/contract-wire.ts'
+import { WorkerMessage, WorkerRequest } from '../src/training/trainer/contract-wire.ts'
 import { VERSION } from '../src/version.ts'
 import { pythonContract } from './python-contract.ts'
 

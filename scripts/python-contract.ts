@@ -15,7 +15,7 @@ interface Schema {
   oneOf?: Schema[]
 }
 
-const HEAD = `# Generated from src/training/jobs/contract-wire.ts by "npm run gen"; do not edit.
+const HEAD = `# Generated from src/training/trainer/contract-wire.ts by "npm run gen"; do not edit.
 from __future__ import annotations
 
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 import { createApp } from './app.ts'
 import type { Route } from './http/route.ts'
-import type { Stores } from './stores/open-stores.ts'
+import type { Stores } from './open-stores.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 

@@ -7,7 +7,7 @@ import { refusalsOf } from './http/refusals.ts'
 import type { Route } from './http/route.ts'
 import { newId } from './ids.ts'
 import { parseKeeping } from './lossless-json.ts'
-import type { Stores } from './stores/open-stores.ts'
+import type { Stores } from './open-stores.ts'
 import { openTestApp, type TestApp, type TestAppOptions } from './test-app.ts'
 
 const KEY = 'Bearer test-key'

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStores, type Stores } from '../stores/open-stores.ts'
+import { openStores, type Stores } from '../open-stores.ts'
 import { SILENT } from '../test-log.ts'
 import { type Contents, createContents } from './service.ts'
 

@@ -1,7 +1,7 @@
 import { Validator } from '@cfworker/json-schema'
 import { messageOf } from '../errors.ts'
-import { builtinRule } from '../evaluation/scorers/builtin.ts'
 import { serveThread } from '../threads/serve-thread.ts'
+import { builtinRule } from './builtin-rules.ts'
 import type { RuleAnswer, RuleJob } from './rule.ts'
 
 /** The program of a thread that runs rules. */

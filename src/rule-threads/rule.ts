@@ -1,10 +1,12 @@
+import type { Compared } from './builtin-rules.ts'
+
 /** A rule of a user with what it is applied to; all of it is plain data. */
 export type RuleJob =
   | {
       kind: 'builtin'
       className: string
       fields: unknown
-      scored: { output: unknown; inputs: Record<string, unknown> }
+      scored: Compared
     }
   | { kind: 'schema'; schema: object; value: unknown }
 

@@ -1,4 +1,4 @@
-# Generated from src/training/jobs/contract-wire.ts by "npm run gen"; do not edit.
+# Generated from src/training/trainer/contract-wire.ts by "npm run gen"; do not edit.
 from __future__ import annotations
 
 from typing import Annotated, Literal

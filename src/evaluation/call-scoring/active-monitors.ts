@@ -2,13 +2,10 @@ import { z } from 'zod'
 import type { JsonText } from '../../lossless-json.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
+import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
 
-/** The base class of every monitor, and the classes of monitor that this server runs. */
+/** The base class of every monitor; this server runs it and the classifier. */
 export const MONITOR_CLASS = 'Monitor'
-export const CLASSIFIER_CLASS = 'ClassifierMonitor'
-
-/** Wire: among names of ops, means the end of an agent's turn. */
-export const TURN_ENDED = 'weave.genai.turn_ended'
 
 /** A conversation without a new call for this long has ended. */
 const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60

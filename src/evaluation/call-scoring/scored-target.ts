@@ -4,8 +4,8 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { Call } from '../../trace/calls/wire.ts'
 import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'
 import type { Refs } from '../../trace/refs/service.ts'
+import { type AgentTurn, answerOf, turnOf, withMessagesOf } from '../scorers/agent-turn.ts'
 import type { Scored } from '../scorers/scorer.ts'
-import { type AgentTurn, answerOf, turnOf, withMessagesOf } from './agent-turn.ts'
 import type { ScoringTask } from './scoring-task.ts'
 
 export interface TargetDeps {

@@ -4,10 +4,10 @@ import { ClientError, invalidRequest } from '../../errors.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
 import { refOf } from '../../trace/refs/ref-uri.ts'
 import type { Tables } from '../../trace/tables/service.ts'
-import { StructuredCompletionModel } from '../models/structured-completion.ts'
 import { readPublished } from '../published.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import type { Scorer } from '../scorers/scorer.ts'
+import { StructuredCompletionModel } from '../structured-completion.ts'
 
 /** Rows times trials; the outcome of each is summarized in memory. */
 const ROWS_MAX = 100_000

@@ -13,7 +13,6 @@ import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { askAs } from '../asking.ts'
 import { backgroundContext } from '../background-context.ts'
-import { predictStructured } from '../models/structured-completion.ts'
 import {
   addTotals,
   noTotals,
@@ -22,7 +21,8 @@ import {
   summaryOf,
   type Totals,
 } from '../recorded-calls.ts'
-import { scoreFeedback } from '../score-feedback.ts'
+import { scoreFeedback } from '../scorers/score-feedback.ts'
+import { predictStructured } from '../structured-completion.ts'
 import { evaluateRow, type Trial } from './evaluate-row.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 import { summarizeRows } from './summarize-rows.ts'

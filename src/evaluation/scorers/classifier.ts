@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { checked } from '../../checked.ts'
 import { dependencyFailed, invalidRequest } from '../../errors.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { predictStructured, type StructuredCompletionModel } from '../models/structured-completion.ts'
 import { type Published, readPublished } from '../published.ts'
+import { predictStructured, type StructuredCompletionModel } from '../structured-completion.ts'
 import { classifierPrompt } from './classifier-prompt.ts'
 import { Judge, judgeMessages, mediaKindsOf } from './judge.ts'
 import { judgesModel } from './judges-model.ts'
 import type { Said, Scored, Scorer } from './scorer.ts'
+
+/** The class of monitors that are scorers too. */
+export const CLASSIFIER_CLASS = 'ClassifierMonitor'
 
 /** Classifiers of one monitor; models answer a prompt with more of them badly. */
 const CLASSIFIERS_MAX = 100

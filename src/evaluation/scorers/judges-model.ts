@@ -1,7 +1,7 @@
 import { checked } from '../../checked.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { StructuredCompletionModel } from '../models/structured-completion.ts'
 import { type Published, readPublished } from '../published.ts'
+import { StructuredCompletionModel } from '../structured-completion.ts'
 
 /**
  * The model of a judge, given inline or as a ref.

@@ -1,7 +1,7 @@
 import type { Call } from '../../trace/calls/wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../asking.ts'
-import type { AgentTurn } from '../call-scoring/agent-turn.ts'
+import type { AgentTurn } from './agent-turn.ts'
 
 /** The input of a scorer: a model's output, and the call's inputs or the row of the dataset. */
 export interface Scored {

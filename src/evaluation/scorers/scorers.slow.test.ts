@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
+import { builtinRule } from '../../rule-threads/builtin-rules.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { callsIn, publishing } from '../test-objects.ts'
-import { builtinRule } from './builtin.ts'
 import { createScorerCode } from './scorer-code.ts'
 
 describe('scorers of builtin classes', () => {

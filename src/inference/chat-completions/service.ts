@@ -1,6 +1,6 @@
 import { type EngineAbilities, requestIdOf, streamOf } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
-import type { Complete, Traced } from '../tracing.ts'
+import type { Complete, Traced } from '../tracing/tracing.ts'
 import { engineRequest, isRollout } from './engine-request.ts'
 import { samplingPolicy } from './sampling-policy.ts'
 import type { ChatCompletionReq } from './wire.ts'

@@ -7,7 +7,7 @@ import {
 } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
 import { promptCount } from '../prompt-wire.ts'
-import type { Complete, Traced } from '../tracing.ts'
+import type { Complete, Traced } from '../tracing/tracing.ts'
 import type { CompletionReq } from './wire.ts'
 
 export type Completions = ReturnType<typeof createCompletions>

@@ -3,10 +3,10 @@ import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
 import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
-import type { AdapterUse, LoadedAdapters } from '../models/loaded-adapters.ts'
-import type { Target } from '../models/served-models.ts'
+import type { Target } from '../served-models/service.ts'
 import type { EngineModel } from './engine-fields.ts'
 import { engineError, readText } from './engine-reply.ts'
+import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
 
 /** A request waits this long for an engine that is starting: about four starts of the small model on two cores. */
 const HOLD_MS_MAX = 120_000

@@ -1,5 +1,5 @@
 import type { CallContext } from '../../http/caller.ts'
-import type { Target } from '../models/served-models.ts'
+import type { Target } from '../served-models/service.ts'
 
 /** The project and key that a request counts for. */
 export interface Project {

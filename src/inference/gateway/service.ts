@@ -2,9 +2,8 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
-import { loraOf } from '../../training/models/wire.ts'
-import { nameOf, type ServedModels, type Target } from '../models/served-models.ts'
-import { estimated, type UsageRecording } from '../usage/recording.ts'
+import { loraOf } from '../../training/base-models/lora-wire.ts'
+import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
 import type { Admission } from './admission.ts'
 import { createEngaging, type EngagingDeps, type EngineRequest } from './engaging.ts'
 import { readText } from './engine-reply.ts'
@@ -13,12 +12,13 @@ import { relayEvents, type StreamEnd } from './event-stream.ts'
 import { createMarker, type Fingerprint, type Marker, type ReplyMarks, type TokenUsage } from './marks.ts'
 import type { Project, ProjectOf } from './project-header.ts'
 import { createSpeeds } from './speeds.ts'
+import { estimated, type UsageRecorder } from './spending.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 
 export interface GatewayDeps extends EngagingDeps {
   served: ServedModels
   admission: Admission
-  usage: UsageRecording
+  usage: UsageRecorder
   projectOf: ProjectOf
 }
 

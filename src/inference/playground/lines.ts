@@ -1,6 +1,6 @@
 import { ClientError, messageOf } from '../../errors.ts'
-import { Chunk, createAssembly } from '../assembled-completion.ts'
-import type { LoggedCall } from '../logged-call.ts'
+import { Chunk, createAssembly } from '../tracing/assembled-completion.ts'
+import type { LoggedCall } from '../tracing/logged-call.ts'
 import { CLIENT_GONE, type Deadline, startDeadline } from './deadline.ts'
 import { eventsOf, readAnswer } from './reading-answers.ts'
 

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import type { TokenUsage } from '../gateway/marks.ts'
-import type { Project } from '../gateway/project-header.ts'
-import { nameOf, type Target } from '../models/served-models.ts'
+import { estimated, type Spending } from '../gateway/spending.ts'
+import { nameOf } from '../served-models/service.ts'
 import { USAGE_TABLE, type UsageRow } from './queries.ts'
 
 /** A killed server loses at most this much usage; a row a request would cost more than the request. */
@@ -11,19 +10,6 @@ const FLUSH_MS = 1_000
 
 /** Rows that wait for the database; beyond it, usage is counted without its key and project. */
 const PENDING_MAX = 10_000
-
-/** One request that has ended. */
-export interface Spending {
-  keyId: string
-  project: Project | undefined
-  target: Target
-  /** Undefined for a request that ended before its usage was known. */
-  usage: TokenUsage | undefined
-  /** Approximate tokens passed on of an answer that was cut. */
-  events: number
-  /** Of the request. */
-  bytes: number
-}
 
 export type UsageRecording = ReturnType<typeof createUsageRecording>
 
@@ -103,19 +89,6 @@ function rowOf({ keyId, project, target, ...spent }: Spending): UsageRow {
     cached_tokens: usage.cached_tokens,
     completion_tokens: usage.completion_tokens,
     reasoning_tokens: usage.reasoning_tokens,
-  }
-}
-
-/** Of English text; the engine reports the tokens of a prompt only at the end of its answer. */
-const BYTES_PER_TOKEN = 4
-
-/** The approximate usage of an answer that was cut. */
-export function estimated({ events, bytes }: Pick<Spending, 'events' | 'bytes'>): TokenUsage {
-  return {
-    prompt_tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
-    cached_tokens: 0,
-    completion_tokens: events,
-    reasoning_tokens: 0,
   }
 }
 

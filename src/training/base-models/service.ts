@@ -4,11 +4,16 @@ import { invalidRequest, unavailable } from '../../errors.ts'
 import type { Compute, Inference } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { type CheckpointFiles, parseManifest, type StoredFiles, storedFiles } from '../checkpoints/files.ts'
-import type { WorkerRequest } from '../jobs/contract-wire.ts'
-import { type Lora, loraOf } from '../models/wire.ts'
+import {
+  type CheckpointFiles,
+  parseManifest,
+  type StoredFiles,
+  storedFiles,
+} from '../checkpoint-files/checkpoint-files.ts'
+import type { WorkerRequest } from '../trainer/contract-wire.ts'
+import { createTrainerTurns } from '../trainer/trainer-turns.ts'
+import { type Lora, loraOf } from './lora-wire.ts'
 import * as queries from './queries.ts'
-import { createTrainerTurns } from './trainer-turns.ts'
 
 export type BaseModels = ReturnType<typeof createBaseModels>
 

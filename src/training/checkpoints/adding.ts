@@ -2,8 +2,13 @@ import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
+import {
+  ADAPTER_FILES,
+  type ManifestEntry,
+  type StoredFiles,
+  storedFiles,
+} from '../checkpoint-files/checkpoint-files.ts'
 import type { CheckpointsDeps } from './deps.ts'
-import { ADAPTER_FILES, type ManifestEntry, type StoredFiles, storedFiles } from './files.ts'
 import * as queries from './queries.ts'
 import { type ModelOfCheckpoints, OWNER_PREFIX } from './rows.ts'
 

@@ -1,7 +1,7 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { BaseModels } from '../base-models/service.ts'
 import { untilEngine } from '../base-models/service.ts'
-import type { CheckpointFiles } from './files.ts'
+import type { CheckpointFiles } from '../checkpoint-files/checkpoint-files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from './rows.ts'
 import type { Checkpoints } from './service.ts'
 

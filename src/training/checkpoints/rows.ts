@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ManifestEntry, parseManifest, type StoredFiles } from './files.ts'
+import { ManifestEntry, parseManifest, type StoredFiles } from '../checkpoint-files/checkpoint-files.ts'
 import type { CheckpointRow } from './queries.ts'
 
 const Metrics = z.record(z.string(), z.number())

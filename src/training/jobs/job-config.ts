@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isRecord } from '../../is-record.ts'
-import { RlConfig, SftConfig } from './contract-wire.ts'
+import { RlConfig, SftConfig } from '../trainer/contract-wire.ts'
 import type { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
 
 /** Tokens of one row, which is one gradient step. */

@@ -2,17 +2,11 @@ import type { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
+import { Lora } from '../base-models/lora-wire.ts'
 import type { ModelRow } from '../model-registry/model-row.ts'
 import type { ModelsDeps } from './deps.ts'
 import { createRegistering } from './registering.ts'
-import {
-  Lora,
-  type ModelCreateReq,
-  type ModelDeleteRes,
-  type ModelRes,
-  type ModelsListQuery,
-  type ModelsListRes,
-} from './wire.ts'
+import type { ModelCreateReq, ModelDeleteRes, ModelRes, ModelsListQuery, ModelsListRes } from './wire.ts'
 
 type ShownModel = z.input<typeof ModelRes>
 

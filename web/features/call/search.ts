@@ -1,7 +1,5 @@
 import { z } from 'zod/mini'
-
-export const TABS = ['auto', 'chat', 'payload', 'attributes', 'feedback', 'code', 'cost', 'raw'] as const
-export type DetailTab = (typeof TABS)[number]
+import { TABS } from './detail/tabs.ts'
 
 /** What the page of a call shows beside the call itself, which is in the path. */
 export const callSearch = z.object({

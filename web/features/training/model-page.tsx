@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Columns2, MessageSquare } from 'lucide-react'
 import { useCallback } from 'react'
+import { stepName } from '../../api/model-names.ts'
 import {
   type Checkpoint,
   checkpointsQuery,
@@ -24,7 +25,6 @@ import { Curves } from './curves.tsx'
 import { JobState } from './job-state.tsx'
 import { JobsTable } from './jobs-table.tsx'
 import { ModelMenu } from './model-menu.tsx'
-import { stepName } from './model-names.ts'
 import { Rollouts } from './rollouts/rollouts.tsx'
 import { RunCurves } from './run-curves.tsx'
 import type { ChangeModel } from './search.ts'

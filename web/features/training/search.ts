@@ -1,4 +1,5 @@
 import { z } from 'zod/mini'
+import { rolloutSearch } from './rollouts/search.ts'
 
 /** How curves are drawn, wherever there are some. */
 const curveFields = {
@@ -17,20 +18,11 @@ export type TrainingSearch = z.infer<typeof trainingSearch>
 export const TRAINING_SEARCH_DEFAULTS: TrainingSearch = trainingSearch.parse({})
 
 const VIEWS = ['curves', 'rollouts', 'steps', 'jobs', 'run'] as const
-export const GROUP_ORDERS = ['reward', '-reward', 'spread', '-spread', 'sent'] as const
-export type GroupOrder = (typeof GROUP_ORDERS)[number]
 
 /** Of one model's page. */
 export const modelSearch = z.object({
   view: z.catch(z._default(z.enum(VIEWS), 'curves'), 'curves'),
-  /** The step that is looked at; −1 for the newest that was trained. */
-  step: z.catch(z._default(z.int(), -1), -1),
-  /** The group of trajectories that is open; −1 for none. */
-  group: z.catch(z._default(z.int(), -1), -1),
-  /** Which of its attempts, in the order of rewards. */
-  attempt: z.catch(z._default(z.int().check(z.minimum(0)), 0), 0),
-  order: z.catch(z._default(z.enum(GROUP_ORDERS), '-spread'), '-spread'),
-  show: z.catch(z._default(z.enum(['chat', 'tokens']), 'chat'), 'chat'),
+  ...rolloutSearch.shape,
   ...curveFields,
 })
 export type ModelSearch = z.infer<typeof modelSearch>

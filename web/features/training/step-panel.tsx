@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Download, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
+import { stepName } from '../../api/model-names.ts'
 import {
   type Checkpoint,
   changeTag,
@@ -20,7 +21,6 @@ import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { notify } from '../../components/toast.ts'
-import { stepName } from './model-names.ts'
 
 interface StepPanelProps {
   model: Model

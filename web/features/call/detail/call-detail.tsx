@@ -9,7 +9,6 @@ import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx
 import { type Tab, Tabs } from '../../../components/tabs.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
 import { conversationOf } from '../conversation/messages.ts'
-import type { DetailTab } from '../search.ts'
 import { CallFactsList } from './call-facts-list.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { CostTab } from './cost-tab.tsx'
@@ -18,6 +17,7 @@ import { FeedbackBar } from './feedback-bar.tsx'
 import { FeedbackTab } from './feedback-tab.tsx'
 import { MediaView } from './media-view.tsx'
 import { PayloadTab } from './payload-tab.tsx'
+import type { DetailTab } from './tabs.ts'
 
 interface CallDetailProps {
   name: ProjectName

@@ -11,8 +11,8 @@ import { pressKey, useKeys } from '../../../components/keys.ts'
 import { Peek } from '../../../components/peek.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
-import type { ChangeModel, ModelSearch } from '../search.ts'
 import { answerOf, finishOf, type Group, messagesOf } from './groups.ts'
+import type { ChangeRollouts, RolloutSearch } from './search.ts'
 import { TokenView } from './token-view.tsx'
 
 interface GroupPanelProps {
@@ -21,8 +21,8 @@ interface GroupPanelProps {
   jobId: string
   group: Group
   prompt: string
-  search: ModelSearch
-  change: ChangeModel
+  search: RolloutSearch
+  change: ChangeRollouts
 }
 
 /** One group: its attempts, the best first, and the messages of the selected one. */

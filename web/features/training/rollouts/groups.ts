@@ -1,6 +1,6 @@
 import type { Turn } from '../../../api/trajectories.ts'
 import type { ShownMessage } from '../../../components/chat-messages.tsx'
-import type { GroupOrder } from '../search.ts'
+import type { GroupOrder } from './search.ts'
 
 /** One attempt of a group, as far as the overview knows it. */
 export interface Attempt {

@@ -8,17 +8,17 @@ import { IconButton } from '../../../components/button.tsx'
 import { useKeys } from '../../../components/keys.ts'
 import { Select } from '../../../components/select.tsx'
 import { EmptyState, ErrorState } from '../../../components/states.tsx'
-import type { ChangeModel, GroupOrder, ModelSearch } from '../search.ts'
 import { GroupPanel } from './group-panel.tsx'
 import { groupsOf, promptOf, sortGroups } from './groups.ts'
 import { GroupsTable } from './groups-table.tsx'
+import type { ChangeRollouts, GroupOrder, RolloutSearch } from './search.ts'
 
 interface RolloutsProps {
   model: Model
   checkpoints: readonly Checkpoint[]
   live: Job | undefined
-  search: ModelSearch
-  change: ChangeModel
+  search: RolloutSearch
+  change: ChangeRollouts
 }
 
 /** A step and the job whose trajectories made it. */
@@ -138,7 +138,7 @@ interface StepBarProps {
   steps: readonly TrainedStep[]
   current: TrainedStep
   order: GroupOrder
-  change: ChangeModel
+  change: ChangeRollouts
   note: string | undefined
 }
 
@@ -199,8 +199,8 @@ interface KeptPromptProps {
   step: number
   texts: ReadonlyMap<number, string>
   isFresh: boolean
-  search: ModelSearch
-  change: ChangeModel
+  search: RolloutSearch
+  change: ChangeRollouts
 }
 
 /**

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { type ChatMessage, scoreConversation } from '../../../api/completions.ts'
+import { stepName } from '../../../api/model-names.ts'
 import type { Model } from '../../../api/training.ts'
 import type { Turn } from '../../../api/trajectories.ts'
 import type { Json } from '../../../api/wire.ts'
@@ -8,7 +9,6 @@ import { formatDelta, formatNumber, formatShare, MISSING } from '../../../compon
 import { useKeys } from '../../../components/keys.ts'
 import { Select } from '../../../components/select.tsx'
 import { ErrorState, Skeleton } from '../../../components/states.tsx'
-import { stepName } from '../model-names.ts'
 import { answerOf, finishOf, memberOf, messagesOf } from './groups.ts'
 import {
   isOutlier,

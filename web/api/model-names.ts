@@ -1,4 +1,4 @@
-import type { Model } from '../../api/training.ts'
+import type { Model } from './training.ts'
 
 /** The name under which a step of a model answers. */
 export function stepName(

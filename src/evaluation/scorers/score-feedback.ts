@@ -1,8 +1,8 @@
-import { JsonText, stringify } from '../lossless-json.ts'
-import type { FeedbackCreateReq } from '../trace/feedback/wire.ts'
-import { callRef, parseRef } from '../trace/refs/ref-uri.ts'
-import type { AgentTurn } from './call-scoring/agent-turn.ts'
-import type { Said } from './scorers/scorer.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
+import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
+import { callRef, parseRef } from '../../trace/refs/ref-uri.ts'
+import type { AgentTurn } from './agent-turn.ts'
+import type { Said } from './scorer.ts'
 
 /**
  * A scorer's results for a call, as the feedback that clients write themselves. Wire: its type is named after the ref.

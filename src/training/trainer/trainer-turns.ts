@@ -1,7 +1,7 @@
 import { unavailable } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Compute, Trainer } from '../../stores/compute/port.ts'
-import { WorkerMessage, type WorkerRequest } from '../jobs/contract-wire.ts'
+import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 
 /** A request for a worker, and the kind of message that ends it. */
 type Answer = Extract<WorkerMessage, { kind: 'adapter_created' | 'adapter_merged' }>

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createLog } from '../log.ts'
+import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 
 const log = createLog({ logLevel: 'silent', logFormat: 'json' })

@@ -2,9 +2,8 @@ import { runInNewContext } from 'node:vm'
 import { Validator } from '@cfworker/json-schema'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { checked } from '../../checked.ts'
-import { invalidRequest } from '../../errors.ts'
-import type { Scored } from './scorer.ts'
+import { checked } from '../checked.ts'
+import { invalidRequest } from '../errors.ts'
 
 /** Comparing takes the product of both lengths. */
 const COMPARED_CHARS_MAX = 100_000
@@ -14,7 +13,12 @@ const REGEX_MS_MAX = 50
 
 /** A score by fixed rules. */
 type Rule = (scored: Compared) => unknown
-type Compared = Pick<Scored, 'output' | 'inputs'>
+
+/** What a rule is applied to: a model's output, and the inputs of its call by name. */
+export interface Compared {
+  output: unknown
+  inputs: Record<string, unknown>
+}
 
 const ColumnMap = z.record(z.string(), z.string()).nullish()
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { dependencyFailed } from '../errors.ts'
+import { dependencyFailed } from '../../errors.ts'
 
 /** Characters of one answer that are kept for its call; no model writes as much. */
 const ANSWER_CHARS_MAX = 32 * 1024 * 1024

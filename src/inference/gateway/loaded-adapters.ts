@@ -1,7 +1,7 @@
 import { dependencyFailed } from '../../errors.ts'
 import type { InferenceProcess } from '../../stores/compute/port.ts'
-import type { CheckpointFiles, StoredFiles } from '../../training/checkpoints/files.ts'
-import { readText } from '../gateway/engine-reply.ts'
+import type { CheckpointFiles, StoredFiles } from '../../training/checkpoint-files/checkpoint-files.ts'
+import { readText } from './engine-reply.ts'
 
 /** Adapters that one server lists at a time; the engine itself keeps fewer in memory and reads others from disk. */
 const LISTED_MAX = 64

@@ -1,8 +1,8 @@
-import type { CallContext } from '../http/caller.ts'
-import { newId } from '../ids.ts'
-import { JsonText, memberText, stringify } from '../lossless-json.ts'
-import { nowIso } from '../time.ts'
-import type { Calls } from '../trace/calls/service.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { nowIso } from '../../time.ts'
+import type { Calls } from '../../trace/calls/service.ts'
 
 /** A call at its start. */
 export interface AskedCall {

@@ -1,6 +1,8 @@
 import { isRecord } from '../../is-record.ts'
 import type { Call } from '../../trace/calls/wire.ts'
-import { TURN_ENDED } from './active-monitors.ts'
+
+/** Wire: among names of ops, means the end of an agent's turn. */
+export const TURN_ENDED = 'weave.genai.turn_ended'
 
 /** A message of a turn. Wire: `content` is text, or JSON of its parts where they are not all text. */
 interface TurnMessage {

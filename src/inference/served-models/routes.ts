@@ -1,5 +1,5 @@
 import { type Route, route } from '../../http/route.ts'
-import type { ServedModels } from './served-models.ts'
+import type { ServedModels } from './service.ts'
 import { ServedModelPath, ServedModelRes, ServedModelsRes } from './wire.ts'
 
 export function servedModelsRoutes(served: ServedModels): Route[] {
