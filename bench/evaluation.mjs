@@ -4,7 +4,7 @@
  * next item, filtered items.
  */
 import { parseArgs } from 'node:util'
-import { KEY } from '../scripts/own-server.mjs'
+import { KEY } from '../scripts/own-server.ts'
 import { median } from './load.mjs'
 import { writeResults } from './results-file.mjs'
 import { startServer } from './traces/servers.mjs'

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { chromium } from '@playwright/test'
-import { chromiumPath } from '../scripts/chromium.mjs'
+import { chromiumPath } from '../scripts/chromium.ts'
 import { median } from './load.mjs'
 import { writeResults } from './results-file.mjs'
 import { alone, filledServer } from './ui/filled-server.mjs'

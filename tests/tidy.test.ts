@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { lockedRequirements } from '../scripts/setup.mjs'
+import { lockedRequirements } from '../scripts/python-environments.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 400

@@ -1,7 +1,7 @@
 /** Clients of one project that send as many requests as they can, each one after the other; the parent says which. */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
-import { KEY } from '../../scripts/own-server.mjs'
+import { KEY } from '../../scripts/own-server.ts'
 import { completeBody, makeCalls, opRef } from '../traces/workload.mjs'
 
 const PROJECT = 'flood/project'

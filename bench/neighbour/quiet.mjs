@@ -1,6 +1,6 @@
 /** A client that sends one small call at a time and reads the newest ones, like an interactive user. */
 import { randomUUID } from 'node:crypto'
-import { KEY } from '../../scripts/own-server.mjs'
+import { KEY } from '../../scripts/own-server.ts'
 import { openTarget } from '../traces/target.mjs'
 import { completeBody, makeCalls } from '../traces/workload.mjs'
 

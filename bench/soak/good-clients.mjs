@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
-import { KEY } from '../../scripts/own-server.mjs'
+import { KEY } from '../../scripts/own-server.ts'
 
 const CLIENTS = 6
 

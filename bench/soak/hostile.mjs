@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { KEY } from '../../scripts/own-server.mjs'
+import { KEY } from '../../scripts/own-server.ts'
 
 const PROJECT = 'soak/hostile'
 

@@ -1,6 +1,6 @@
 /** Starts servers over a used folder, and exchanges messages with the processes of the clients. */
 import { join } from 'node:path'
-import { freePort, startServer } from '../../scripts/own-server.mjs'
+import { freePort, startServer } from '../../scripts/own-server.ts'
 
 const START_MS_MAX = 120_000
 

@@ -1,5 +1,5 @@
 /** Calls in, questions out, and the time that each takes. */
-import { showProgress } from '../../scripts/progress.mjs'
+import { showProgress } from '../../scripts/progress.ts'
 import { openTarget } from './target.mjs'
 import { batchesOf, makeCalls } from './workload.mjs'
 

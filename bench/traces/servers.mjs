@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort, NODE } from '../../scripts/own-server.mjs'
-import { pythonOf } from '../../scripts/python-env.mjs'
-import { environmentFolder, ROOT } from '../../scripts/setup.mjs'
+import { freePort } from '../../scripts/own-server.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { NODE, ROOT } from '../../scripts/repository.ts'
 
 /** Python servers of this size take up to a minute to start on two cores, longer where nothing is cached yet. */
 const START_MS_MAX = 180_000
@@ -66,13 +66,13 @@ const COMMANDS = {
 function reference(store, folder) {
   const program = join(ROOT, 'tests/differential/reference_server.py')
   return {
-    command: [pythonOf(environmentFolder('reference')), program, store, join(folder, 'data')],
+    command: [pythonIn('reference'), program, store, join(folder, 'data')],
     env: { PYTHONDONTWRITEBYTECODE: '1', WEAVE_DISABLED: 'true' },
     printsUrl: true,
   }
 }
 
-const peer = (program) => join(dirname(pythonOf(environmentFolder('peers'))), program)
+const peer = (program) => join(dirname(pythonIn('peers')), program)
 
 /** What runs now; ended when the benchmark is, however that comes. */
 const running = new Set()

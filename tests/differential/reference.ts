@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { pythonIn } from '../wire/environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import type { Scenario } from './scenario.ts'
 
 /** A server around the implementation that Heddle is compared with. */

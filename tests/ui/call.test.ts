@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { clientProgram } from '../wire/environments.ts'
+import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 import { loadTrace } from './large-trace.ts'

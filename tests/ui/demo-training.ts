@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { pythonIn } from '../wire/environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { KEY, type WireServer } from '../wire/server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -1,4 +1,5 @@
-import { clientProgram, pythonIn } from '../wire/environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 

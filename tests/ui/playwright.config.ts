@@ -1,5 +1,5 @@
 import { defineConfig, devices } from '@playwright/test'
-import { chromiumPath } from '../../scripts/chromium.mjs'
+import { chromiumPath } from '../../scripts/chromium.ts'
 
 export default defineConfig({
   testDir: import.meta.dirname,

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
-import { clientProgram, pythonIn } from '../wire/environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient } from '../wire/server.ts'
 import { loadCalls } from './bulk.ts'
 import { expect, test } from './heddle.ts'

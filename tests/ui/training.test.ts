@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { pythonIn } from '../wire/environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from '../wire/server.ts'
 import { type DemoTraining, startDemoTraining } from './demo-training.ts'
 import { test as base, expect, seriousViolations } from './heddle.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
 

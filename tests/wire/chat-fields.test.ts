@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { conversationCases } from './chat-fields/conversation-cases.ts'
 import type { Ask, Reply } from './chat-fields/field-case.ts'
 import { replyCases } from './chat-fields/reply-cases.ts'
 import { samplingCases } from './chat-fields/sampling-cases.ts'
-import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 
 const CASES = { ...conversationCases, ...samplingCases, ...replyCases }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { trainingClient, trajectory } from './training-client.ts'
 

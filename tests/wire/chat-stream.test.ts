@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { engineMetric } from './engine-metrics.ts'
-import { pythonIn } from './environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { until } from './until.ts'
 import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'

@@ -3,7 +3,8 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, isInstalled, pythonIn } from './environments.ts'
+import { isReady, pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
 
@@ -43,7 +44,7 @@ const TRAINING = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' }
 
 /** Newest clients need a newer Python than the project: set-up reports where the machine has none. */
 describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment) => {
-  const works = it.skipIf(!isInstalled(environment))
+  const works = it.skipIf(!isReady(environment))
 
   works('weave: calls, objects, evaluations, feedback, without a failed request', async () => {
     const seen = await runClient([pythonIn(environment), clientProgram('weave_basic.py')], await settings())
@@ -71,7 +72,7 @@ describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment)
 })
 
 describe('the newest openpipe-art', () => {
-  it.skipIf(!isInstalled('clients-newest'))('trains on exchanges that it has recorded', async () => {
+  it.skipIf(!isReady('clients-newest'))('trains on exchanges that it has recorded', async () => {
     const program = [pythonIn('clients-newest'), clientProgram('art_exchanges.py'), server.url, KEY]
     const seen = await runClient([...program, `art-${randomUUID().slice(0, 8)}`], TRAINING)
     expect(seen['members']).toContain('exchanges')

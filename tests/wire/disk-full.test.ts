@@ -1,7 +1,7 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 
 /** System calls of the server that fail, or hang until the disk recovers: those of a kind on files whose path matches. */
 export interface Fault {

@@ -5,7 +5,8 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
 import { groups, trainingClient, trajectory } from './training-client.ts'
 

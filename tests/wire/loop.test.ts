@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { trainingClient } from './training-client.ts'
 
@@ -28,7 +29,7 @@ const client = (project: string, ...args: string[]) => python('weave_loop.py', p
 /** The command line, which waits for the job. */
 function collect(project: string, ...args: string[]): Promise<Record<string, unknown>> {
   const where = ['--url', server.url, '--key', KEY, '--project', `local/${project}`]
-  const command = [process.execPath, 'scripts/collect.mjs', ...where, '--json', '--watch', ...args]
+  const command = [process.execPath, 'scripts/collect.ts', ...where, '--json', '--watch', ...args]
   return runClient(command, {})
 }
 

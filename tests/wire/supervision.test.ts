@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isReady, pythonIn } from '../../scripts/python-environments.ts'
 import { type BaseModelCopy, baseModelWith } from './base-model-copy.ts'
-import { clientProgram, isInstalled, pythonIn } from './environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { type Checkpoint, trainingClient } from './training-client.ts'
 
@@ -61,7 +62,7 @@ describe.each(['qwen3', 'qwen3.5'])('a base model with the chat template of %s',
 
   const { call, newModel, startJob, end, newest, eventsOf } = trainingClient(() => server)
   const environments = ['clients-oldest', 'clients', 'clients-newest'] as const
-  it.each(environments.filter(isInstalled))(
+  it.each(environments.filter(isReady))(
     'trains what openpipe-art of %s has sampled, in the context that it was sampled in',
     async (environment) => {
       const name = `templates-${randomUUID().slice(0, 8)}`

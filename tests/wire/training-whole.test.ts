@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { type Event, trainingClient } from './training-client.ts'
 import { until } from './until.ts'

@@ -2,7 +2,8 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 
 let server: WireServer

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { clientProgram, pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer } from './server.ts'
 
 it('PyPI weave: what is made as a value of a class is an object, and the other way round', async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from './environments.ts'
+import { pythonIn } from '../../scripts/python-environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { until } from './until.ts'
 

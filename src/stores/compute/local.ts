@@ -1,11 +1,5 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import {
-  acceleratorOf,
-  engineRequirementFiles,
-  pythonEnvFolder,
-  pythonOf,
-} from '../../../scripts/python-env.mjs'
 import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
@@ -14,6 +8,7 @@ import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
+import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
 
 /** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200

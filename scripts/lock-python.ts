@@ -5,7 +5,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { environmentFolder, lockedRequirements, ROOT, setUp } from './setup.mjs'
+import { setUp } from './parts.ts'
+import { environmentFolder, lockedRequirements } from './python-environments.ts'
+import { ROOT } from './repository.ts'
 
 const FLAGS = [
   '--no-deps',

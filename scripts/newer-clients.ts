@@ -5,28 +5,36 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPython, ROOT } from './setup.mjs'
+import { z } from 'zod'
+import { findPython } from './python-environments.ts'
+import { ROOT } from './repository.ts'
 
 const PYTHON_CLIENTS = { weave: 'clients', wandb: 'clients', 'openpipe-art': 'clients', openai: 'openai' }
 const NPM_CLIENTS = ['weave', 'openai', '@ai-sdk/openai-compatible', 'ai']
 
 /** The newest version for a Python new enough for all of them; pip hides those that its own Python is too old for. */
-function newestOnPyPI(name) {
+function newestOnPyPI(name: string): string | undefined {
   const python = findPython([3, 12])
   const { stdout } = spawnSync(python, ['-m', 'pip', 'index', 'versions', name], { encoding: 'utf8' })
   return /^Available versions: ([^\s,]+)/m.exec(stdout ?? '')?.[1]
 }
 
-function newestOnNpm(name) {
+function newestOnNpm(name: string): string | undefined {
   return spawnSync('npm', ['view', name, 'version'], { encoding: 'utf8' }).stdout?.trim() || undefined
 }
 
-function pinnedIn(file, name) {
+function pinnedIn(file: string, name: string): string | undefined {
   const text = readFileSync(join(ROOT, 'tests/wire/requirements', file), 'utf8')
   return new RegExp(`^${name}==(.+)$`, 'm').exec(text)?.[1]
 }
 
-function report(registry, name, tested, newest) {
+/** Whether there is a newer one. */
+function report(
+  registry: string,
+  name: string,
+  tested: string | undefined,
+  newest: string | undefined,
+): boolean {
   const verdict =
     newest === undefined
       ? 'the registry did not answer'
@@ -37,7 +45,11 @@ function report(registry, name, tested, newest) {
   return newest !== undefined && newest !== tested
 }
 
-const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const Versions = z.record(z.string(), z.string())
+const Package = z.object({ dependencies: Versions, devDependencies: Versions })
+const { dependencies, devDependencies } = Package.parse(
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')),
+)
 const pins = { ...dependencies, ...devDependencies }
 const newer = [
   ...Object.entries(PYTHON_CLIENTS).map(([name, file]) =>

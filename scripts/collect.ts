@@ -3,7 +3,13 @@
  * `npm run collect -- --help` lists the options.
  */
 import { parseArgs } from 'node:util'
-import { showProgress } from './progress.mjs'
+import { z } from 'zod'
+import { CollectRes } from '../src/curation/wire.ts'
+import { messageOf } from '../src/errors.ts'
+import { isRecord } from '../src/is-record.ts'
+import { JobRes } from '../src/training/jobs/wire.ts'
+import { ModelRes } from '../src/training/models/wire.ts'
+import { showProgress } from './progress.ts'
 
 const HELP = `Usage: npm run collect -- --project ENTITY/PROJECT --into sft --name NAME [OPTION …]
 
@@ -53,13 +59,13 @@ Server
   --json                   prints the server's reply alone
 `
 
-const text = { type: 'string' }
-const list = { type: 'string', multiple: true }
-const flag = { type: 'boolean', default: false }
+const text = { type: 'string' } as const
+const list = { type: 'string', multiple: true } as const
+const flag = { type: 'boolean', default: false } as const
 
 const options = {
   project: text,
-  from: { type: 'string', default: 'calls' },
+  from: { ...text, default: 'calls' },
   op: list,
   filter: text,
   query: text,
@@ -83,28 +89,38 @@ const options = {
   'batch-size': text,
   config: text,
   watch: flag,
-  url: { type: 'string', default: process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060' },
-  key: { type: 'string', default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY ?? 'local' },
+  url: { ...text, default: process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060' },
+  key: { ...text, default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY ?? 'local' },
   json: flag,
   help: flag,
-}
+} as const
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+
+/** Options whose values are numbers or JSON. */
+type NumberOption = 'limit' | 'min-score' | 'max-score' | 'learning-rate' | 'batch-size'
+type JsonOption = 'filter' | 'query' | 'config'
 
 /** Interval of polling a job. */
 const POLL_MS = 500
 
-async function collect() {
+async function collect(): Promise<void> {
   const { values } = parseArgs({ options })
-  if (values.help) return process.stdout.write(HELP)
-  const [entity, project, ...rest] = wanted(values, 'project').split('/')
+  if (values.help) {
+    process.stdout.write(HELP)
+    return
+  }
+  const [entity, project, ...rest] = wanted(values.project, 'project').split('/')
   if (!entity || !project || rest.length > 0) throw new Error('--project is ENTITY/PROJECT')
   const body = bodyOf(values, `${entity}/${project}`)
   const reply = await ask(values, 'POST', `/v2/${entity}/${project}/collect`, body)
+  const collected = CollectRes.parse(reply)
   if (values.json) process.stdout.write(`${JSON.stringify(reply)}\n`)
-  else show(reply)
-  if (values.watch && reply.job_id !== null) await watch(values, reply.job_id)
+  else show(collected)
+  if (values.watch && collected.job_id !== null) await watch(values, collected.job_id)
 }
 
-function bodyOf(values, projectId) {
+function bodyOf(values: Values, projectId: string): object {
   const isSaid = values['min-score'] !== undefined || values['max-score'] !== undefined
   const hasMessages = values.prompt !== undefined || values.answer !== undefined
   return {
@@ -114,29 +130,33 @@ function bodyOf(values, projectId) {
       ? { min_score: number(values, 'min-score'), max_score: number(values, 'max-score') }
       : undefined,
     messages: hasMessages
-      ? { prompt: wanted(values, 'prompt'), answer: wanted(values, 'answer'), system: values.system }
+      ? {
+          prompt: wanted(values.prompt, 'prompt'),
+          answer: wanted(values.answer, 'answer'),
+          system: values.system,
+        }
       : undefined,
     into: intoOf(values),
   }
 }
 
-function fromOf(values, projectId) {
+function fromOf(values: Values, projectId: string): object {
   switch (values.from) {
     case 'calls': {
       const op_names = values.op?.flatMap((name) => [name, `weave:///${projectId}/op/${name}:*`])
-      const filter = { op_names, ...json(values, 'filter') }
+      const filter = { op_names, ...members(values, 'filter') }
       return { calls: { filter, query: json(values, 'query'), limit: number(values, 'limit') } }
     }
     case 'queue':
-      return { annotation_queue: { queue_id: wanted(values, 'queue'), annotator: values.annotator } }
+      return { annotation_queue: { queue_id: wanted(values.queue, 'queue'), annotator: values.annotator } }
     case 'evaluation':
-      return { eval_results: { evaluation_call_ids: wanted(values, 'evaluation') } }
+      return { eval_results: { evaluation_call_ids: wanted(values.evaluation, 'evaluation') } }
     default:
       throw new Error('--from is calls, queue or evaluation')
   }
 }
 
-function scoreOf(said) {
+function scoreOf(said: string): object {
   const [kind, name, ...path] = said.split(':')
   if (kind === 'annotation' && name) return { annotation: [name, ...path].join(':') }
   if (kind === 'scorer' && name) return { scorer: name, path: path.length > 0 ? path.join(':') : undefined }
@@ -145,8 +165,8 @@ function scoreOf(said) {
   return { feedback_type: said.slice(0, colon), path: said.slice(colon + 1) }
 }
 
-function intoOf(values) {
-  const name = wanted(values, 'name')
+function intoOf(values: Values): object {
+  const name = wanted(values.name, 'name')
   const train = values.train === undefined ? undefined : trainOf(values)
   switch (values.into) {
     case 'dataset':
@@ -161,60 +181,89 @@ function intoOf(values) {
   }
 }
 
-function trainOf(values) {
+function trainOf(values: Values): object {
   const config = {
     learning_rate: number(values, 'learning-rate'),
     batch_size: number(values, 'batch-size'),
-    ...json(values, 'config'),
+    ...members(values, 'config'),
   }
   return { model: values.train, base_model: values['base-model'], config }
 }
 
-function columnsOf(given) {
+function columnsOf(given: string[] | undefined): Record<string, string> | undefined {
   const pairs = given?.map((column) => {
     const at = column.indexOf('=')
     if (at < 1) throw new Error('--column is NAME=PATH')
-    return [column.slice(0, at), column.slice(at + 1)]
+    return [column.slice(0, at), column.slice(at + 1)] as const
   })
   return pairs && Object.fromEntries(pairs)
 }
 
-function wanted(values, name) {
-  if (values[name] === undefined) throw new Error(`--${name} is missing; --help says what it is`)
-  return values[name]
-}
-
-function number(values, name) {
-  if (values[name] === undefined) return undefined
-  const value = Number(values[name])
-  if (values[name].trim() === '' || Number.isNaN(value)) throw new Error(`--${name} is a number`)
+function wanted<Value>(value: Value | undefined, name: string): Value {
+  if (value === undefined) throw new Error(`--${name} is missing; --help says what it is`)
   return value
 }
 
-function json(values, name) {
-  if (values[name] === undefined) return undefined
+function number(values: Values, name: NumberOption): number | undefined {
+  const given = values[name]
+  if (given === undefined) return undefined
+  const value = Number(given)
+  if (given.trim() === '' || Number.isNaN(value)) throw new Error(`--${name} is a number`)
+  return value
+}
+
+function members(values: Values, name: JsonOption): Record<string, unknown> {
+  const value = json(values, name) ?? {}
+  if (!isRecord(value)) throw new Error(`--${name} is an object of JSON`)
+  return value
+}
+
+function json(values: Values, name: JsonOption): unknown {
+  const given = values[name]
+  if (given === undefined) return undefined
   try {
-    return JSON.parse(values[name])
+    return JSON.parse(given)
   } catch (error) {
-    throw new Error(`--${name} is JSON: ${error.message}`)
+    throw new Error(`--${name} is JSON: ${messageOf(error)}`)
   }
 }
 
 /** @throws Error with the server's message, or why it cannot be reached. */
-async function ask({ url, key }, method, path, body) {
-  const request = { method, headers: { authorization: `Bearer ${key}` }, body: body && JSON.stringify(body) }
-  const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error) => {
-    throw new Error(`${url} cannot be reached: ${error.cause?.message ?? error.message}`)
+async function ask(
+  { url, key }: Values,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const request = {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    body: body === undefined ? null : JSON.stringify(body),
+  }
+  const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error: unknown) => {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    throw new Error(`${url} cannot be reached: ${messageOf(cause)}`)
   })
   const answer = await response.text()
   if (response.ok) return JSON.parse(answer)
   throw new Error(`${response.status}: ${messageIn(answer)}`)
 }
 
+const Refusal = z.object({
+  reason: z.string().optional(),
+  error: z.object({ message: z.string() }).optional(),
+  detail: z
+    .union([
+      z.string(),
+      z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
+    ])
+    .optional(),
+})
+
 /** Errors have a reason, or details that name each field at fault. */
-function messageIn(answer) {
+function messageIn(answer: string): string {
   try {
-    const { reason, detail, error } = JSON.parse(answer)
+    const { reason, detail, error } = Refusal.parse(JSON.parse(answer))
     const details = Array.isArray(detail)
       ? detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n')
       : detail
@@ -224,7 +273,7 @@ function messageIn(answer) {
   }
 }
 
-function show({ rows, groups, left_out, dataset_ref, job_id }) {
+function show({ rows, groups, left_out, dataset_ref, job_id }: CollectRes): void {
   const inGroups = groups === null ? '' : ` in ${groups} ${groups === 1 ? 'group' : 'groups'}`
   const lines = [
     `Collected ${rows} ${rows === 1 ? 'row' : 'rows'}${inGroups} into ${dataset_ref}`,
@@ -237,10 +286,10 @@ function show({ rows, groups, left_out, dataset_ref, job_id }) {
 }
 
 /** Waits until a job has ended. @throws Error with the job's own when it failed. */
-async function watch(values, id) {
+async function watch(values: Values, id: string): Promise<void> {
   const progress = showProgress('Training')
   for (;;) {
-    const job = await ask(values, 'GET', `/v1/preview/training-jobs/${id}`)
+    const job = JobRes.parse(await ask(values, 'GET', `/v1/preview/training-jobs/${id}`))
     if (job.state === 'succeeded') {
       progress.done()
       const name = await modelName(values, job.model_id)
@@ -251,18 +300,20 @@ async function watch(values, id) {
       progress.failed()
       throw new Error(`The job ${job.state}: ${job.error_message}`)
     }
-    const { phase, done, total } = job.progress ?? { phase: job.state }
-    progress.show(total === undefined ? phase : `${phase} ${done}/${total}`)
+    progress.show(
+      job.progress ? `${job.progress.phase} ${job.progress.done}/${job.progress.total}` : job.state,
+    )
     await new Promise((wake) => setTimeout(wake, POLL_MS))
   }
 }
 
-async function modelName(values, id) {
-  const { entity, project, name } = await ask(values, 'GET', `/v1/preview/models/${id}`)
+async function modelName(values: Values, id: string): Promise<string> {
+  const reply = await ask(values, 'GET', `/v1/preview/models/${id}`)
+  const { entity, project, name } = ModelRes.parse(reply)
   return `${entity}/${project}/${name}`
 }
 
-await collect().catch((error) => {
-  process.stderr.write(`${error.message}\n`)
+await collect().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 })

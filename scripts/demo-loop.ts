@@ -2,7 +2,7 @@
  * `npm run demo:loop`: sets everything up, starts Heddle, and shows how calls become a better model: traced, judged,
  * collected, trained on, evaluated before and after. `npm run demo:loop -- --help` lists the options.
  */
-import { runDemo } from './run-demo.mjs'
+import { runDemo } from './run-demo.ts'
 
 const HELP = `Usage: npm run demo:loop -- [--exit] [--rounds N] [--seed N] [--base-model ID] [--port N]
 

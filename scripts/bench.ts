@@ -8,9 +8,28 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
-import { engineOf, engineReady, freePort, NODE, runClient, startServer } from './own-server.mjs'
-import { pythonOf, sitePackagesOf } from './python-env.mjs'
-import { environmentFolder, ROOT, setUp } from './setup.mjs'
+import { messageOf } from '../src/errors.ts'
+import { sitePackagesOf } from '../src/stores/compute/python-environment.ts'
+import { engineOf, engineReady, freePort, type OwnServer, runClient, startServer } from './own-server.ts'
+import { type Part, setUp } from './parts.ts'
+import { environmentFolder, pythonIn } from './python-environments.ts'
+import { NODE, ROOT } from './repository.ts'
+
+interface Bench {
+  /** A file of `bench/`. */
+  program: string
+  needs: readonly Part[]
+  /** Its arguments besides those of the command line, for one that is run against a server of its own. */
+  options?: (run: Run) => string[]
+}
+
+interface Run {
+  data: string
+  server: OwnServer
+  /** The address that the server's inspector listens at when asked to. */
+  inspector: string
+  baseModel: string | undefined
+}
 
 const ENV = {
   PYTHONPATH: [join(ROOT, 'demo'), process.env.PYTHONPATH].filter(Boolean).join(delimiter),
@@ -21,16 +40,16 @@ const ENV = {
   WANDB_API_KEY: undefined,
 }
 
-const BENCHES = {
-  train: { program: 'train.py', needs: ['packages', 'engine', 'clients', 'bench'], options: trainOptions },
-  learn: { program: 'learn.py', needs: ['packages', 'engine', 'clients'], options: learnOptions },
-  chat: { program: 'chat.mjs', needs: ['packages', 'engine'], options: chatOptions },
-  traces: { program: 'traces.mjs', needs: ['packages', 'reference', 'peers'] },
-  evaluation: { program: 'evaluation.mjs', needs: ['packages'] },
-  neighbour: { program: 'neighbour.mjs', needs: ['packages'] },
-  soak: { program: 'soak.mjs', needs: ['packages'] },
-  'power-loss': { program: 'power-loss.mjs', needs: ['packages'] },
-  ui: { program: 'ui.mjs', needs: ['packages', 'browser', 'peers', 'web'] },
+const BENCHES: Readonly<Record<string, Bench>> = {
+  train: { program: 'train.py', needs: ['engine', 'clients', 'bench'], options: trainOptions },
+  learn: { program: 'learn.py', needs: ['engine', 'clients'], options: learnOptions },
+  chat: { program: 'chat.mjs', needs: ['engine'], options: chatOptions },
+  traces: { program: 'traces.mjs', needs: ['reference', 'peers'] },
+  evaluation: { program: 'evaluation.mjs', needs: [] },
+  neighbour: { program: 'neighbour.mjs', needs: [] },
+  soak: { program: 'soak.mjs', needs: [] },
+  'power-loss': { program: 'power-loss.mjs', needs: [] },
+  ui: { program: 'ui.mjs', needs: ['browser', 'peers', 'web'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
@@ -87,14 +106,14 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
 Servers are started for the benchmark alone and their data is removed afterwards.
 `
 
-async function main() {
+async function main(): Promise<void> {
   const [name, ...passed] = process.argv.slice(2)
-  if (!Object.hasOwn(BENCHES, name ?? '') || passed.includes('--help')) {
+  const bench = name !== undefined && Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined
+  if (bench === undefined || passed.includes('--help')) {
     process.stdout.write(HELP)
     process.exitCode = name === '--help' || passed.includes('--help') ? 0 : 2
     return
   }
-  const bench = BENCHES[name]
   await setUp(bench.needs)
   if (bench.options === undefined) {
     process.exitCode = await runAlone(bench.program, passed)
@@ -102,7 +121,8 @@ async function main() {
   }
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-'))
   const inspector = `127.0.0.1:${await freePort()}`
-  const { baseModel, rest } = name === 'learn' ? templateOf(passed, data) : { rest: passed }
+  const { baseModel, rest } =
+    name === 'learn' ? templateOf(passed, data) : { baseModel: undefined, rest: passed }
   const server = startServer({
     port: await freePort(),
     data,
@@ -123,26 +143,29 @@ async function main() {
 }
 
 /** Runs a benchmark that starts its own servers; resolves with its status. */
-async function runAlone(program, args) {
+async function runAlone(program: string, args: readonly string[]): Promise<number> {
   const child = spawn(NODE, [join(ROOT, 'bench', program), ...args], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   const [code] = await once(child, 'close')
   return code ?? 1
 }
 
 /** TRL runs on the engine's interpreter, with its own packages beside the engine's. */
-function trainOptions({ data }) {
+function trainOptions({ data }: Run): string[] {
   return [
-    ...['--trl-python', pythonOf(environmentFolder('engine'))],
+    ...['--trl-python', pythonIn('engine')],
     ...['--trl-path', sitePackagesOf(environmentFolder('bench'))],
     ...['--trl-log', join(data, 'trl.log')],
   ]
 }
 
 /** A copy of the small model with another chat template, if one is named, and the other arguments. */
-function templateOf(passed, data) {
+function templateOf(
+  passed: readonly string[],
+  data: string,
+): { baseModel: string | undefined; rest: readonly string[] } {
   const at = passed.indexOf('--template')
-  if (at === -1) return { rest: passed }
+  if (at === -1) return { baseModel: undefined, rest: passed }
   const template = passed[at + 1] ?? ''
   const text = readFileSync(join(ROOT, `engine/tests/chat_templates/${basename(template)}.jinja`))
   const baseModel = join(data, `base-${basename(template)}`)
@@ -151,18 +174,18 @@ function templateOf(passed, data) {
   return { baseModel, rest: passed.toSpliced(at, 2) }
 }
 
-function learnOptions({ baseModel }) {
+function learnOptions({ baseModel }: Run): string[] {
   return baseModel === undefined ? [] : ['--base-model', baseModel]
 }
 
 /** The address of vLLM behind Heddle, and the process whose memory is measured. */
-function chatOptions({ server, inspector }) {
+function chatOptions({ server, inspector }: Run): string[] {
   const asked = ['--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
   const { url, key } = engineOf(server)
   return ['--engine-url', url, '--engine-key', key, ...asked]
 }
 
-await main().catch((error) => {
-  process.stderr.write(`\n${error.message}\n`)
+await main().catch((error: unknown) => {
+  process.stderr.write(`\n${messageOf(error)}\n`)
   process.exitCode = 1
 })

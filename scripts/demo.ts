@@ -2,7 +2,7 @@
  * `npm run demo`: sets everything up, starts Heddle, trains the tiny model through its API with the real clients, and
  * keeps serving. `npm run demo -- --help` lists the options.
  */
-import { runDemo } from './run-demo.mjs'
+import { runDemo } from './run-demo.ts'
 
 const HELP = `Usage: npm run demo -- [--exit] [--task sums|preference] [--steps N] [--seed N] [--base-model ID] [--port N]
 

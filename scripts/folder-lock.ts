@@ -10,7 +10,7 @@ const LOCK_BEAT_MS = 1_000
  */
 const LOCK_SILENT_MS = 30_000
 
-function touch(lock) {
+function touch(lock: string): void {
   try {
     utimesSync(lock, new Date(), new Date())
   } catch {
@@ -18,13 +18,15 @@ function touch(lock) {
   }
 }
 
-function isSilent(lock) {
+function isSilent(lock: string): boolean {
   const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
   return Date.now() - mtimeMs > LOCK_SILENT_MS
 }
 
-/** Only one process at a time fills a folder; a lock whose process is gone does not count. */
-export async function lockFolder(folder) {
+/**
+ * Only one process at a time fills a folder: resolves with what releases the lock, once no other live process holds it.
+ */
+export async function lockFolder(folder: string): Promise<() => void> {
   const lock = `${folder}.lock`
   mkdirSync(join(folder, '..'), { recursive: true })
   for (let told = false; ; told = true) {
@@ -44,7 +46,7 @@ export async function lockFolder(folder) {
   }
 }
 
-function isAlive(pid) {
+function isAlive(pid: number): boolean {
   if (!pid) return false
   try {
     process.kill(pid, 0)

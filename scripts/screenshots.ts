@@ -5,10 +5,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { NODE } from './own-server.mjs'
-import { ROOT, setUp } from './setup.mjs'
+import { setUp } from './parts.ts'
+import { NODE, ROOT } from './repository.ts'
 
-await setUp(['packages', 'browser', 'clients', 'engine', 'web'])
+await setUp(['browser', 'clients', 'engine', 'web'])
 const child = spawn(NODE, [join(ROOT, 'tests/ui/screenshots.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

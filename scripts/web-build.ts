@@ -14,7 +14,7 @@ const COMPRESSED_BYTES_MIN = 1024
 const STAMP = 'built-from'
 
 /** The hash of all sources when the build in `web/dist` is not of them; undefined when it is. */
-export function outdatedWeb(root) {
+export function outdatedWeb(root: string): string | undefined {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   const files = ['web', 'src'].flatMap((folder) => filesBelow(join(root, folder)))
   const sources = files
@@ -27,7 +27,7 @@ export function outdatedWeb(root) {
 }
 
 /** Compresses a finished build and puts it in the place of the one before. */
-export function finishWeb(root, hash) {
+export function finishWeb(root: string, hash: string): void {
   const built = join(root, 'web/dist-new')
   for (const file of filesBelow(built)) {
     const bytes = readFileSync(file)
@@ -40,7 +40,7 @@ export function finishWeb(root, hash) {
   renameSync(built, join(root, 'web/dist'))
 }
 
-function filesBelow(folder) {
+function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -2,12 +2,14 @@
  * Writes `src/trace/costs/default-prices.json`, the default prices, from the table inside the litellm package (MIT) of
  * the clients' environment. `RELEASED` is the day that version came out.
  *
- *   node scripts/prices.mjs RELEASED && npm run fix
+ *   node scripts/run.mjs prices RELEASED && npm run fix
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sitePackagesOf } from './python-env.mjs'
-import { environmentFolder, ROOT } from './setup.mjs'
+import { z } from 'zod'
+import { sitePackagesOf } from '../src/stores/compute/python-environment.ts'
+import { environmentFolder } from './python-environments.ts'
+import { ROOT } from './repository.ts'
 
 const TABLE = 'model_prices_and_context_window_backup.json'
 
@@ -22,21 +24,25 @@ const PRICES = {
   cache_creation_input_token_cost: 'cache_creation_input_token_cost',
 }
 
-function main() {
+const Model = z.record(z.string(), z.unknown())
+
+function main(): void {
   const released = process.argv[2]
   if (!/^\d{4}-\d{2}-\d{2}$/.test(released ?? ''))
-    throw new Error('Usage: node scripts/prices.mjs YYYY-MM-DD')
+    throw new Error('Usage: node scripts/run.mjs prices YYYY-MM-DD')
   const packages = sitePackagesOf(environmentFolder('clients'))
   const version = readdirSync(packages)
     .map((name) => /^litellm-([\d.]+)\.dist-info$/.exec(name)?.[1])
     .find((found) => found !== undefined)
-  const models = JSON.parse(readFileSync(join(packages, 'litellm', TABLE), 'utf8'))
-  const prices = {}
-  for (const [name, model] of Object.entries(models).sort(([a], [b]) => (a < b ? -1 : 1))) {
+  const table: unknown = JSON.parse(readFileSync(join(packages, 'litellm', TABLE), 'utf8'))
+  const models = Object.entries(z.record(z.string(), Model).parse(table))
+  const prices: Record<string, Record<string, number[]>> = {}
+  for (const [name, model] of models.sort(([a], [b]) => (a < b ? -1 : 1))) {
     const row = rowOf(model)
     if (row === undefined) continue
-    prices[model.litellm_provider] ??= {}
-    prices[model.litellm_provider][name] = row
+    const provider = String(model['litellm_provider'])
+    prices[provider] ??= {}
+    prices[provider][name] = row
   }
   const document = {
     source: `${TABLE} of the Python package litellm ${version} (MIT)`,
@@ -49,9 +55,13 @@ function main() {
 }
 
 /** Undefined for what has no price by the token. */
-function rowOf(model) {
-  const row = Object.values(PRICES).map((name) => model[name] ?? 0)
-  if (row.some((price) => typeof price !== 'number' || price < 0 || price > PRICE_MAX)) return undefined
+function rowOf(model: z.output<typeof Model>): number[] | undefined {
+  const row: number[] = []
+  for (const name of Object.values(PRICES)) {
+    const price = model[name] ?? 0
+    if (typeof price !== 'number' || price < 0 || price > PRICE_MAX) return undefined
+    row.push(price)
+  }
   while (row.at(-1) === 0) row.pop()
   return row.length > 0 ? row : undefined
 }

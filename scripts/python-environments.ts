@@ -1,0 +1,207 @@
+/** The Python environments that set-up makes. All clones of one user share them. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import {
+  acceleratorOf,
+  COMPLETE_MARKER,
+  engineRequirementFiles,
+  pythonEnvFolder,
+  pythonOf,
+} from '../src/stores/compute/python-environment.ts'
+import { lockFolder } from './folder-lock.ts'
+import { ROOT } from './repository.ts'
+import { runSteps } from './steps.ts'
+
+type PythonVersion = readonly [major: number, minor: number]
+
+/** The words after `pip install`; a requirement file comes last. */
+type PipArguments = readonly [string, ...string[]]
+
+interface Environment {
+  what: string
+  /** Defines it. */
+  file: string
+  /** The calls of pip that fill it. */
+  installs: readonly PipArguments[]
+  /** The oldest Python it is for. */
+  python?: PythonVersion
+}
+
+export type EnvironmentName =
+  | 'engine'
+  | 'clients'
+  | 'reference'
+  | 'tools'
+  | 'bench'
+  | 'locks'
+  | 'peers'
+  | 'generators'
+  | 'clients-oldest'
+  | 'clients-newest'
+  | 'openai-oldest'
+  | 'openai-newest'
+
+/** PyTorch is named alone first: with it in place, no later package fetches another build. */
+const TORCH = 'torch==2.13.0'
+
+const PYTHON_MIN: PythonVersion = [3, 11]
+const PYTHON_NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
+
+/** What the newest openpipe-art needs. */
+const NEWEST_CLIENTS_PYTHON: PythonVersion = [3, 12]
+
+/** Where Python environments live; all clones of one user share them. */
+export function cacheFolder(): string {
+  const { HEDDLE_CACHE, XDG_CACHE_HOME } = process.env
+  return resolve(HEDDLE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'))
+}
+
+function environments(): Record<EnvironmentName, Environment> {
+  return {
+    engine: engineEnvironment(),
+    clients: environment('clients (weave, openpipe-art, openai)', 'demo/requirements.txt'),
+    reference: environment(
+      'what the trace API is compared with (the server code in weave)',
+      'tests/differential/requirements.txt',
+    ),
+    tools: environment('Python checkers (ruff, pytest)', 'engine/requirements-dev.txt'),
+    bench: environment('what the benchmarks compare with (TRL)', 'bench/requirements.txt'),
+    locks: environment('what writes the hashes of Python packages (uv)', 'scripts/requirements.txt'),
+    peers: environment(
+      'trace servers that the benchmarks compare with (Phoenix, MLflow)',
+      'bench/requirements-peers.txt',
+    ),
+    generators: environment(
+      'a generator of Python clients (openapi-python-client)',
+      'tests/wire/requirements/generators.txt',
+    ),
+    'clients-oldest': environment(
+      'the oldest supported clients',
+      'tests/wire/requirements/clients-oldest.txt',
+    ),
+    'clients-newest': {
+      ...environment('the newest clients', 'tests/wire/requirements/clients-newest.txt'),
+      python: NEWEST_CLIENTS_PYTHON,
+    },
+    'openai-oldest': environment('the oldest supported openai', 'tests/wire/requirements/openai-oldest.txt'),
+    'openai-newest': environment('the newest openai', 'tests/wire/requirements/openai-newest.txt'),
+  }
+}
+
+function engineEnvironment(): Environment {
+  const searchPath = process.env.PATH ?? ''
+  const [file] = engineRequirementFiles(ROOT, searchPath)
+  return acceleratorOf(searchPath) === 'cpu'
+    ? {
+        what: 'engine for the CPU (vLLM, PyTorch)',
+        file,
+        installs: [[TORCH], ['--no-deps', '-r', file]],
+      }
+    : { what: 'engine for NVIDIA GPUs (vLLM, PyTorch)', file, installs: [['-r', file]] }
+}
+
+function environment(what: string, requirements: string): Environment {
+  const file = join(ROOT, requirements)
+  return { what, file, installs: [['--no-deps', '-r', file]] }
+}
+
+/**
+ * The requirement files that name the hash of each file that pip may install, and the oldest Python they are for. Not
+ * among them: PyTorch for the CPU, which each index builds its own way, and the engine for GPUs, whose packages follow
+ * the driver.
+ */
+export function lockedRequirements(): { file: string; python: PythonVersion }[] {
+  const { engine: _, ...others } = environments()
+  return [
+    { file: join(ROOT, 'engine/requirements-cpu.txt'), python: PYTHON_MIN },
+    ...Object.values(others).map(({ file, python = PYTHON_MIN }) => ({ file, python })),
+  ]
+}
+
+/** The folder of an environment, made or not. */
+export function environmentFolder(name: EnvironmentName): string {
+  return pythonEnvFolder(cacheFolder(), name, [environments()[name].file])
+}
+
+/** The interpreter of a finished environment. @throws Error that says how to make it. */
+export function pythonIn(name: EnvironmentName): string {
+  const python = pythonOf(environmentFolder(name))
+  if (python === undefined || !existsSync(python)) throw new Error(`Run: npm run setup ${name}`)
+  return python
+}
+
+/** Whether an environment is finished. */
+export function isReady(name: EnvironmentName): boolean {
+  return pythonOf(environmentFolder(name)) !== undefined
+}
+
+/** Makes an environment unless it is there. Interrupted, it continues from pip's own cache. */
+export async function ensurePython(name: EnvironmentName): Promise<void> {
+  const { what, file, installs, python: pythonMin = PYTHON_MIN } = environments()[name]
+  const folder = environmentFolder(name)
+  if (isReady(name)) return
+  const python = findPython(pythonMin)
+  const release = await lockFolder(folder)
+  try {
+    if (isReady(name)) return
+    mkdirSync(join(folder, '..'), { recursive: true })
+    const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', 'install', '--progress-bar=off']
+    await runSteps(what, [
+      { command: [python, '-m', 'venv', '--clear', folder], total: 0 },
+      ...installs.map((requirements) => ({
+        command: [join(folder, 'bin/python'), ...pip, ...requirements] as const,
+        total: requirementCount(requirements),
+        counts: /^(Collecting|Requirement already satisfied:) /,
+        shows: /^(?:Collecting|Downloading|Installing collected packages:) ?([^\s,]*)/,
+      })),
+    ])
+    writeFileSync(join(folder, COMPLETE_MARKER), readFileSync(file, 'utf8'))
+  } finally {
+    release()
+  }
+}
+
+/** As {@link ensurePython}, for what tests do without where Python is too old. */
+export async function ensureIfPossible(name: EnvironmentName): Promise<void> {
+  const { what, python = PYTHON_MIN } = environments()[name]
+  if (lookForPython(python) !== undefined) return ensurePython(name)
+  process.stderr.write(`${what}: left out, Python ${python.join('.')} was not found\n`)
+}
+
+/** An interpreter new enough. @throws Error that says what to install. */
+export function findPython(pythonMin: PythonVersion = PYTHON_MIN): string {
+  const found = lookForPython(pythonMin)
+  if (found !== undefined) return found
+  throw new Error(
+    `Python ${pythonMin.join('.')} or newer with the venv module was not found. Install it (Debian: apt install python3 python3-venv) and run the same command again.`,
+  )
+}
+
+function lookForPython([majorMin, minorMin]: PythonVersion): string | undefined {
+  return [...PYTHON_NAMES, ...pyenvPythons()].find((name) => {
+    const probe = spawnSync(name, ['-c', 'import sys, venv; print(*sys.version_info[:2])'], {
+      encoding: 'utf8',
+    })
+    const [major = 0, minor = 0] = (probe.stdout ?? '').trim().split(' ').map(Number)
+    return probe.status === 0 && (major > majorMin || (major === majorMin && minor >= minorMin))
+  })
+}
+
+/** Interpreters that pyenv has installed and may not have on the path, newest first. */
+function pyenvPythons(): string[] {
+  const versions = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
+  if (!existsSync(versions)) return []
+  return readdirSync(versions)
+    .sort((one, other) => other.localeCompare(one, 'en', { numeric: true }))
+    .map((version) => join(versions, version, 'bin', 'python3'))
+}
+
+function requirementCount(requirements: PipArguments): number {
+  const file = requirements.at(-1) ?? ''
+  if (!existsSync(file)) return 0
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Za-z0-9]/.test(line)).length
+}

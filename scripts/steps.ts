@@ -1,0 +1,60 @@
+/** Programs that run one after the other under one line of progress. */
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { type Progress, showProgress } from './progress.ts'
+import { ROOT } from './repository.ts'
+
+export interface Step {
+  command: readonly [program: string, ...args: string[]]
+  /** How many lines of output `counts` will match; 0 where that is unknown. */
+  total: number
+  counts?: RegExp
+  /** Its first group is shown as what is being done. */
+  shows?: RegExp
+}
+
+/** Lines of output kept to explain a failure. */
+const TAIL_LINES = 30
+
+const NO_REGISTRY = /NewConnectionError|Temporary failure|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH/
+
+/** Runs the steps in the repository. @throws Error with the end of the output of the step that failed. */
+export async function runSteps(what: string, steps: readonly Step[]): Promise<void> {
+  const progress = showProgress(what)
+  try {
+    for (const [index, step] of steps.entries()) {
+      progress.step(index + 1, steps.length, step.total)
+      await runStep(step, progress)
+    }
+    progress.done()
+  } catch (error) {
+    progress.failed()
+    throw error
+  }
+}
+
+function runStep({ command, counts, shows }: Step, progress: Progress): Promise<void> {
+  const [program, ...args] = command
+  return new Promise((fulfil, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    const tail: string[] = []
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        tail.push(line)
+        if (tail.length > TAIL_LINES) tail.shift()
+        if (counts?.test(line)) progress.advance()
+        const shown = shows?.exec(line)?.[1]
+        if (shown) progress.show(shown)
+      })
+    }
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) return fulfil()
+      const reason = signal ? `was ended by ${signal}` : `ended with status ${code}`
+      const hint = NO_REGISTRY.test(tail.join('\n'))
+        ? '\nThe package registry could not be reached: check the network or the proxy settings, then run the same command again.'
+        : ''
+      reject(new Error(`${command.join(' ')} ${reason}:\n  ${tail.join('\n  ')}${hint}`))
+    })
+  })
+}
