@@ -78,7 +78,8 @@ export function startServer({
       fulfil()
     })
   })
-  for (const signal of STOP_SIGNALS) process.once(signal, stop)
+  // Not only the first: Ctrl-C comes from the terminal and again from npm.
+  for (const signal of STOP_SIGNALS) process.on(signal, stop)
   return {
     url: `http://127.0.0.1:${port}`,
     pid,

@@ -74,7 +74,8 @@ async function main(): Promise<void> {
 
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve)
+    // Ctrl-C comes from the terminal and again from npm; after the first, a signal changes nothing.
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, resolve)
   })
 }
 
