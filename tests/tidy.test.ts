@@ -59,6 +59,13 @@ describe('tidy', () => {
     expect(incomplete).toEqual([])
   })
 
+  it('no two folders import each other, except that src has base files and what composes them', () => {
+    const edges = new Set(
+      sources.filter((file) => /^(src|web)\/(?!.*\btest).*\.tsx?$/.test(file)).flatMap(edgesOf),
+    )
+    expect([...edges].filter((edge) => edges.has(edge.split(' ').reverse().join(' ')))).toEqual([])
+  })
+
   it('the calls table is named in SQL by its model alone', () => {
     const named = sources.filter(
       (file) =>
@@ -96,6 +103,15 @@ function filesBelow(folder: string): string[] {
   } catch {
     return []
   }
+}
+
+/** A file's folder with each folder that it imports from, `src` left out. */
+function edgesOf(file: string): string[] {
+  const from = dirname(file)
+  return [...textOf(file).matchAll(/(?:from |import\()'(\.[^']+)'/g)]
+    .map(([, path = '']) => dirname(join(from, path)))
+    .filter((to) => to !== from && to !== 'src')
+    .map((to) => `${from} ${to}`)
 }
 
 function textOf(file: string): string {

@@ -1,5 +1,5 @@
 import { type JsonText, memberText, stringify } from '../lossless-json.ts'
-import type { Call } from '../trace/calls/wire.ts'
+import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { splitPath } from '../trace/query-language/json-path.ts'
 import { membersOf } from '../trace/refs/input-refs.ts'
 

@@ -1,5 +1,5 @@
 import { JsonText, memberText } from '../lossless-json.ts'
-import type { Call } from '../trace/calls/wire.ts'
+import type { Call } from '../trace/calls/messages/call-wire.ts'
 import type { ReadTrial } from '../trace/eval-results/trials.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
 import { isRef } from '../trace/refs/ref-uri.ts'

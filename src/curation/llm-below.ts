@@ -1,7 +1,7 @@
 import { tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
+import type { Call } from '../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../trace/calls/service.ts'
-import type { Call } from '../trace/calls/wire.ts'
 import { type Conversation, chatOf } from './chat-shapes.ts'
 
 /** Wire: a list in a filter is limited to this. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CallsFilter } from '../trace/calls/wire.ts'
+import { CallsFilter } from '../trace/calls/messages/list-wire.ts'
 import type { ProjectPath } from '../trace/project-path-wire.ts'
 import { Query, SortBy } from '../trace/query-language/wire.ts'
 import { ExperimentalConfig, SftJobCreateReq } from '../training/jobs/wire.ts'

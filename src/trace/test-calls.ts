@@ -3,7 +3,7 @@ import { keepShapeOf } from '../body-shape.ts'
 import { newId } from '../ids.ts'
 import { parseKeeping } from '../lossless-json.ts'
 import { type Fields, replyOf, type TestServer } from '../testing.ts'
-import * as wire from './calls/wire.ts'
+import { CallsCompleteReq } from './calls/messages/write-wire.ts'
 import { createCallWriter } from './calls/write/writer.ts'
 
 /** A call as a client sends it when it has ended, alone in its trace unless `fields` say otherwise. */
@@ -33,6 +33,6 @@ export async function writeCalls(
 /** Writes calls as releases did that had no limit of levels; `body` is that of `calls/complete`. */
 export async function writeDeepCalls({ stores }: TestServer, projectId: string, body: string): Promise<void> {
   const writing = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
-  const { batch } = wire.CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(wire.CallsCompleteReq)))
+  const { batch } = CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(CallsCompleteReq)))
   await writing.record(projectId, batch, 'local')
 }

@@ -1,5 +1,6 @@
 import type { CallField, CallFieldsReq, CallFieldsRes } from '../../src/trace/call-fields/wire.ts'
-import type { CallsFilter, CallsStreamQueryReq, Call as StoredCall } from '../../src/trace/calls/wire.ts'
+import type { Call as StoredCall } from '../../src/trace/calls/messages/call-wire.ts'
+import type { CallsFilter, CallsStreamQueryReq } from '../../src/trace/calls/messages/list-wire.ts'
 import type { Operand, Operation } from '../../src/trace/query-language/wire.ts'
 import { ask, askJson, askLines } from './client.ts'
 import type { OnWire } from './wire.ts'

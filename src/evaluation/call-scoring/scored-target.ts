@@ -1,7 +1,7 @@
 import type { CallContext } from '../../http/caller.ts'
 import type { JsonText } from '../../lossless-json.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
-import type { Call } from '../../trace/calls/wire.ts'
 import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { type AgentTurn, answerOf, turnOf, withMessagesOf } from '../scorers/agent-turn.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../is-record.ts'
-import type { Call } from '../../trace/calls/wire.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
 
 /** Wire: among names of ops, means the end of an agent's turn. */
 export const TURN_ENDED = 'weave.genai.turn_ended'

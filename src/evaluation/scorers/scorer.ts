@@ -1,4 +1,4 @@
-import type { Call } from '../../trace/calls/wire.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../asking.ts'
 import type { AgentTurn } from './agent-turn.ts'

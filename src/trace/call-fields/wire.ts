@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CallsFilter } from '../calls/wire.ts'
+import { CallsFilter } from '../calls/messages/list-wire.ts'
 import { Query } from '../query-language/wire.ts'
 
 /** Fields in one reply: with their values about half a megabyte of JSON. */

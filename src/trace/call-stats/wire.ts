@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CallsFilter } from '../calls/wire.ts'
+import { CallsFilter } from '../calls/messages/list-wire.ts'
 import { Query } from '../query-language/wire.ts'
 import { Aggregation, Bucket, Percentiles, statsRange, statsWindow } from '../stats/stats-wire.ts'
 

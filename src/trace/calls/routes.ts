@@ -1,7 +1,27 @@
 import { type Route, route } from '../../http/route.ts'
 import { ProjectPath } from '../project-path-wire.ts'
+import { Call } from './messages/call-wire.ts'
+import { CallsQueryStatsReq, CallsStreamQueryReq } from './messages/list-wire.ts'
+import {
+  CallEndReq,
+  CallEndV2Req,
+  CallStartReq,
+  CallStartV2Req,
+  CallsCompleteReq,
+  CallsDeleteReq,
+  CallUpdateReq,
+  CallUpsertBatchReq,
+} from './messages/write-wire.ts'
 import type { Calls } from './service.ts'
-import * as wire from './wire.ts'
+import {
+  CallReadReq,
+  CallReadRes,
+  CallStartRes,
+  CallsDeleteRes,
+  CallsQueryStatsRes,
+  CallUpsertBatchRes,
+  Empty,
+} from './wire.ts'
 
 export function callsRoutes(calls: Calls): Route[] {
   return [
@@ -11,9 +31,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_start',
       summary: 'Record the start of a call',
       family: 'trace',
-      body: wire.CallStartReq,
+      body: CallStartReq,
       reply: 'json',
-      response: wire.CallStartRes,
+      response: CallStartRes,
       handle: calls.start,
     }),
     route({
@@ -22,9 +42,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_end',
       summary: 'Record the end of a call',
       family: 'trace',
-      body: wire.CallEndReq,
+      body: CallEndReq,
       reply: 'json',
-      response: wire.Empty,
+      response: Empty,
       handle: calls.end,
     }),
     route({
@@ -33,9 +53,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_start_batch',
       summary: 'Record starts and ends of many calls',
       family: 'trace',
-      body: wire.CallUpsertBatchReq,
+      body: CallUpsertBatchReq,
       reply: 'json',
-      response: wire.CallUpsertBatchRes,
+      response: CallUpsertBatchRes,
       handle: calls.upsertBatch,
     }),
     route({
@@ -45,9 +65,9 @@ export function callsRoutes(calls: Calls): Route[] {
       summary: 'Record many finished calls, each with start and end',
       family: 'trace',
       pathParams: ProjectPath,
-      body: wire.CallsCompleteReq,
+      body: CallsCompleteReq,
       reply: 'json',
-      response: wire.Empty,
+      response: Empty,
       handle: calls.complete,
     }),
     route({
@@ -57,9 +77,9 @@ export function callsRoutes(calls: Calls): Route[] {
       summary: 'Record the start of a call of a project',
       family: 'trace',
       pathParams: ProjectPath,
-      body: wire.CallStartV2Req,
+      body: CallStartV2Req,
       reply: 'json',
-      response: wire.CallStartRes,
+      response: CallStartRes,
       handle: calls.startV2,
     }),
     route({
@@ -69,9 +89,9 @@ export function callsRoutes(calls: Calls): Route[] {
       summary: 'Record the end of a call of a project',
       family: 'trace',
       pathParams: ProjectPath,
-      body: wire.CallEndV2Req,
+      body: CallEndV2Req,
       reply: 'json',
-      response: wire.Empty,
+      response: Empty,
       handle: calls.endV2,
     }),
     route({
@@ -80,9 +100,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_read',
       summary: 'Read one call',
       family: 'trace',
-      body: wire.CallReadReq,
+      body: CallReadReq,
       reply: 'json',
-      response: wire.CallReadRes,
+      response: CallReadRes,
       handle: calls.read,
     }),
     route({
@@ -91,9 +111,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_update',
       summary: 'Rename a call',
       family: 'trace',
-      body: wire.CallUpdateReq,
+      body: CallUpdateReq,
       reply: 'json',
-      response: wire.Empty,
+      response: Empty,
       handle: calls.update,
     }),
     route({
@@ -102,9 +122,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_delete',
       summary: 'Delete calls with all their descendants',
       family: 'trace',
-      body: wire.CallsDeleteReq,
+      body: CallsDeleteReq,
       reply: 'json',
-      response: wire.CallsDeleteRes,
+      response: CallsDeleteRes,
       handle: calls.delete,
     }),
     route({
@@ -113,9 +133,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_query_stream',
       summary: 'Query calls, one JSON document a line',
       family: 'trace',
-      body: wire.CallsStreamQueryReq,
+      body: CallsStreamQueryReq,
       reply: 'jsonl',
-      response: wire.Call,
+      response: Call,
       handle: calls.streamQuery,
     }),
     route({
@@ -124,9 +144,9 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_query_stats',
       summary: 'Count the calls that a query matches',
       family: 'trace',
-      body: wire.CallsQueryStatsReq,
+      body: CallsQueryStatsReq,
       reply: 'json',
-      response: wire.CallsQueryStatsRes,
+      response: CallsQueryStatsRes,
       handle: calls.queryStats,
     }),
   ]

@@ -6,13 +6,15 @@ import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
 import type { Refs } from '../refs/service.ts'
+import type { Call } from './messages/call-wire.ts'
+import type { CallsQueryStatsReq, CallsStreamQueryReq } from './messages/list-wire.ts'
 import { createListReader } from './read/execute.ts'
 import { createExpansion } from './read/expansion.ts'
 import { createExtras, hasExtras } from './read/extras.ts'
 import { checkedPage, checkSelection, type List } from './read/list.ts'
 import * as queries from './read/queries.ts'
 import { parseLines } from './render/parse-lines.ts'
-import type * as wire from './wire.ts'
+import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'
 
 /** Calls: written in parts, read whole. */
@@ -23,21 +25,15 @@ export interface Calls extends CallWriter, CallReader {}
  */
 export interface CallReader {
   /** Wire: 200 with null for an unknown call. */
-  read(req: wire.CallReadReq, context: CallContext): Promise<z.input<typeof wire.CallReadRes>>
+  read(req: CallReadReq, context: CallContext): Promise<z.input<typeof CallReadRes>>
   /** A list in the wire's form: JSON lines, or objects where calls show more than their rows. */
-  streamQuery(
-    req: wire.CallsStreamQueryReq,
-    context: CallContext,
-  ): Promise<AsyncIterable<Uint8Array | wire.Call>>
+  streamQuery(req: CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<Uint8Array | Call>>
   /** The same list for other parts of the server. */
-  list(req: wire.CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<wire.Call>>
+  list(req: CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<Call>>
   /** The ids of that list alone. */
-  ids(req: wire.CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<string>>
+  ids(req: CallsStreamQueryReq, context: CallContext): Promise<AsyncIterable<string>>
   /** How many calls are selected, and their bytes. */
-  queryStats(
-    req: wire.CallsQueryStatsReq,
-    context: CallContext,
-  ): Promise<z.input<typeof wire.CallsQueryStatsRes>>
+  queryStats(req: CallsQueryStatsReq, context: CallContext): Promise<z.input<typeof CallsQueryStatsRes>>
 }
 
 interface ReaderDeps {
@@ -57,14 +53,14 @@ function createCallReader(deps: ReaderDeps): CallReader {
   const expansion = createExpansion(deps)
   const extras = createExtras({ ...deps, expansion })
 
-  async function checked(req: wire.CallsStreamQueryReq, context: CallContext): Promise<List> {
+  async function checked(req: CallsStreamQueryReq, context: CallContext): Promise<List> {
     const page = checkedPage(req)
     const sortFields = page.sort_by.map(({ field }) => field)
     const expanded = await expansion.expandedFields(req, sortFields, req.expand_columns ?? [])
     return { req, selection: { ...req, expanded }, page, context }
   }
 
-  async function* callsOf(list: List): AsyncGenerator<wire.Call> {
+  async function* callsOf(list: List): AsyncGenerator<Call> {
     for await (const lines of lists.lines(list)) {
       const calls = parseLines(lines)
       await extras.add(calls, list)

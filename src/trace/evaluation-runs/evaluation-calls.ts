@@ -3,9 +3,9 @@ import type { CallContext } from '../../http/caller.ts'
 import { isRecord } from '../../is-record.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
+import type { Call } from '../calls/messages/call-wire.ts'
 import type { Calls } from '../calls/service.ts'
 import { opShortName } from '../calls/sql/derived.ts'
-import type { Call } from '../calls/wire.ts'
 
 /** Wire: a list in a filter is limited to this. */
 const PARENTS_PER_QUERY = 1000

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
+import type { Call } from '../calls/messages/call-wire.ts'
 import type { Calls } from '../calls/service.ts'
-import type { Call } from '../calls/wire.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
 import type { ListOfRunReq } from './wire.ts'

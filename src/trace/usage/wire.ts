@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CallsFilter } from '../calls/wire.ts'
+import { CallsFilter } from '../calls/messages/list-wire.ts'
 import { Query } from '../query-language/wire.ts'
 
 /** Wire: calls that are read by default. */

@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from 'uuid'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { isoMicros, isoOfMicros, microsOf } from '../../time.ts'
-import type { CallComplete } from '../../trace/calls/wire.ts'
+import type { CallComplete } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef } from '../../trace/refs/ref-uri.ts'
 import { type Members, parseShownGroup, type ShownGroup, type ShownTrajectory, said } from './shown-group.ts'

@@ -3,7 +3,8 @@ import { JsonText, stringify } from '../../../lossless-json.ts'
 import type { Costs } from '../../costs/service.ts'
 import { costsOf, usageIn } from '../../costs/usage-costs.ts'
 import type { Feedback } from '../../feedback/service.ts'
-import type * as wire from '../wire.ts'
+import type { Call } from '../messages/call-wire.ts'
+import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
 import type { Expansion } from './expansion.ts'
 import type { List } from './list.ts'
 
@@ -23,7 +24,7 @@ const FEEDBACK_FIELDS = [
 ]
 
 /** Whether a list shows anything that is not in the rows of its calls. */
-export function hasExtras(req: wire.CallsStreamQueryReq): boolean {
+export function hasExtras(req: CallsStreamQueryReq): boolean {
   const isExpanded = req.return_expanded_column_values !== false && (req.expand_columns?.length ?? 0) > 0
   return isExpanded || req.include_feedback === true || req.include_costs === true
 }
@@ -31,7 +32,7 @@ export function hasExtras(req: wire.CallsStreamQueryReq): boolean {
 /** Members of calls that are stored elsewhere: values behind refs, feedback, costs. */
 export interface Extras {
   /** Adds the requested members to the calls. */
-  add(calls: readonly wire.Call[], list: Pick<List, 'req' | 'context'>): Promise<void>
+  add(calls: readonly Call[], list: Pick<List, 'req' | 'context'>): Promise<void>
 }
 
 export function createExtras(deps: {
@@ -53,7 +54,7 @@ export function createExtras(deps: {
 
 async function addFeedback(
   feedback: Feedback,
-  calls: readonly wire.Call[],
+  calls: readonly Call[],
   { projectId, context }: { projectId: string; context: CallContext },
 ): Promise<void> {
   const prefix = `weave:///${projectId}/call/`
@@ -66,7 +67,7 @@ async function addFeedback(
 
 async function addCosts(
   costs: Pick<Costs, 'priceLists'>,
-  calls: readonly wire.Call[],
+  calls: readonly Call[],
   projectId: string,
 ): Promise<void> {
   const usages = calls.map((call) => ({ call, usage: usageIn(call.summary.text) }))
@@ -79,6 +80,6 @@ async function addCosts(
 }
 
 /** Adds a member to `summary.weave`, which is the last member of the summary and not empty. */
-function addDerived(call: wire.Call, name: string, value: unknown): void {
+function addDerived(call: Call, name: string, value: unknown): void {
   call.summary = new JsonText(`${call.summary.text.slice(0, -2)},"${name}":${stringify(value)}}}`)
 }

@@ -2,14 +2,15 @@ import { invalidRequest, notAllowed } from '../../../errors.ts'
 import type { CallContext } from '../../../http/caller.ts'
 import type { SortedPage } from '../../query-language/page.ts'
 import type { SortBy } from '../../query-language/wire.ts'
+import { Call } from '../messages/call-wire.ts'
+import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
 import type { ShownColumns } from '../render/members.ts'
 import type { Selection } from '../sql/selection.ts'
 import { PAYLOADS, type PayloadColumn, payloadNamed } from '../sql/table.ts'
-import * as wire from '../wire.ts'
 
 /** A list of calls whose request has been checked. */
 export interface List {
-  req: wire.CallsStreamQueryReq
+  req: CallsStreamQueryReq
   selection: Selection
   page: SortedPage
   context: CallContext
@@ -29,7 +30,7 @@ const OLDEST_FIRST = [
 ]
 
 /** The list in a request. @throws 400 for invalid fields, 403 for columns that calls do not have */
-export function checkedPage(req: wire.CallsStreamQueryReq): SortedPage {
+export function checkedPage(req: CallsStreamQueryReq): SortedPage {
   checkSelection(req)
   if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
   checkColumns(req.columns ?? [])
@@ -38,7 +39,7 @@ export function checkedPage(req: wire.CallsStreamQueryReq): SortedPage {
 }
 
 /** @throws 400 for lists that are too long. */
-export function checkSelection(req: Pick<wire.CallsStreamQueryReq, 'filter'>): void {
+export function checkSelection(req: Pick<CallsStreamQueryReq, 'filter'>): void {
   for (const [name, values] of Object.entries(req.filter ?? {})) {
     if (Array.isArray(values) && values.length > FILTER_LIST_MAX) {
       throw invalidRequest(`filter.${name} has more than ${FILTER_LIST_MAX} entries`)
@@ -53,13 +54,13 @@ export function checkSelection(req: Pick<wire.CallsStreamQueryReq, 'filter'>): v
 function checkColumns(columns: readonly string[]): void {
   for (const column of columns) {
     const root = column.split('.')[0] ?? ''
-    if (!Object.hasOwn(wire.Call.shape, root) && payloadNamed(root) === undefined)
+    if (!Object.hasOwn(Call.shape, root) && payloadNamed(root) === undefined)
       throw notAllowed(`Field ${column.slice(0, 200)} is not allowed`)
   }
 }
 
 /** Wire: sizes give no order; an order without `id` gets it appended, ascending only after an ascending start time. */
-function sortOf(req: wire.CallsStreamQueryReq): readonly SortBy[] {
+function sortOf(req: CallsStreamQueryReq): readonly SortBy[] {
   const last = req.sort_by?.at(-1)
   if (req.sort_by?.some(({ field }) => /^(total_)?storage_size_bytes$/.test(field)))
     throw invalidRequest('Calls cannot be sorted by their storage size')
@@ -79,7 +80,7 @@ export function shownCalls({ req, page }: Pick<List, 'req' | 'page'>): ShownCall
 }
 
 /** Wire: `inputs.a` requests all of `inputs`, and costs request the summary. */
-function payloadsOf(req: wire.CallsStreamQueryReq): readonly PayloadColumn[] {
+function payloadsOf(req: CallsStreamQueryReq): readonly PayloadColumn[] {
   if (req.columns == null || req.columns.length === 0) return PAYLOADS
   const roots = new Set(req.columns.map((column) => payloadNamed(column.split('.')[0] ?? '')))
   if (req.include_costs) roots.add('summary')

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Query } from '../../query-language/wire.ts'
-import type * as wire from '../wire.ts'
+import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
 import { checkedPage } from './list.ts'
 import { mayReadRanges, planRead, rendererOf, type Source, type Step } from './plan.ts'
 
-type Req = Omit<wire.CallsStreamQueryReq, 'project_id'>
+type Req = Omit<CallsStreamQueryReq, 'project_id'>
 
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const BY_SCORE = [{ field: 'output.score', direction: 'desc' as const }]

@@ -1,6 +1,6 @@
 import { keepShapeOf } from '../../../body-shape.ts'
 import { parseKeeping } from '../../../lossless-json.ts'
-import { Call } from '../wire.ts'
+import { Call } from '../messages/call-wire.ts'
 
 const SHAPE = keepShapeOf(Call)
 

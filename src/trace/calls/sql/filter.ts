@@ -1,6 +1,6 @@
 import { compilePrefilter, type FieldExpression, type FieldResolver } from '../../query-language/compile.ts'
 import { createParams, type Params } from '../../query-language/params.ts'
-import type { CallsFilter } from '../wire.ts'
+import type { CallsFilter } from '../messages/list-wire.ts'
 import { callField } from './fields.ts'
 import type { Selection } from './selection.ts'
 import { CALL_ROWS, PAYLOADS, VISIBLE } from './table.ts'

@@ -1,5 +1,5 @@
 import type { Query } from '../../query-language/wire.ts'
-import type { CallsFilter } from '../wire.ts'
+import type { CallsFilter } from '../messages/list-wire.ts'
 import type { ExpandedField } from './expanded-field.ts'
 
 /** Which calls of a project are meant. */

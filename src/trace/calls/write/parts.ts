@@ -5,8 +5,8 @@ import { dateTimeAt } from '../../date-time.ts'
 import { isRef } from '../../refs/ref-uri.ts'
 import { refsIn } from '../../refs/refs-in.ts'
 import { isLonger } from '../../text-length.ts'
+import type { CallEnd, CallStart } from '../messages/call-wire.ts'
 import type { CallRow } from '../sql/table.ts'
-import type { CallEnd, CallStart } from '../wire.ts'
 import { truncate } from './truncate.ts'
 
 /** The row of one part of a call; each message of a client is one part. */

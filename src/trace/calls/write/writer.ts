@@ -4,8 +4,18 @@ import type { CallContext } from '../../../http/caller.ts'
 import type { TraceDb } from '../../../stores/trace-db/port.ts'
 import { nowIso } from '../../../time.ts'
 import { type ProjectPath, projectIdOf } from '../../project-path-wire.ts'
+import type { CallComplete, CallEnd, CallStart } from '../messages/call-wire.ts'
+import type {
+  CallEndReq,
+  CallEndV2Req,
+  CallStartReq,
+  CallStartV2Req,
+  CallsCompleteReq,
+  CallsDeleteReq,
+  CallUpdateReq,
+  CallUpsertBatchReq,
+} from '../messages/write-wire.ts'
 import { CALL_ROWS } from '../sql/table.ts'
-import type * as wire from '../wire.ts'
 import { withDescendants } from './descendants.ts'
 import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
 
@@ -30,21 +40,17 @@ interface Started {
 /** All writes of calls: whole, in parts, renamed, deleted. Each may be repeated without harm. */
 export interface CallWriter {
   /** @throws 400 and 422 as `startPart`; likewise the others */
-  start(req: wire.CallStartReq, context: CallContext): Promise<Started>
-  startV2(req: wire.CallStartV2Req & ProjectPath, context: CallContext): Promise<Started>
-  end(req: wire.CallEndReq): Promise<Record<string, never>>
-  endV2(req: wire.CallEndV2Req & ProjectPath): Promise<Record<string, never>>
+  start(req: CallStartReq, context: CallContext): Promise<Started>
+  startV2(req: CallStartV2Req & ProjectPath, context: CallContext): Promise<Started>
+  end(req: CallEndReq): Promise<Record<string, never>>
+  endV2(req: CallEndV2Req & ProjectPath): Promise<Record<string, never>>
   upsertBatch(
-    req: wire.CallUpsertBatchReq,
+    req: CallUpsertBatchReq,
     context: CallContext,
   ): Promise<{ res: (Started | Record<string, never>)[] }>
-  complete(req: wire.CallsCompleteReq & ProjectPath, context: CallContext): Promise<Record<string, never>>
+  complete(req: CallsCompleteReq & ProjectPath, context: CallContext): Promise<Record<string, never>>
   /** Writes whole calls of a user. */
-  record(
-    project_id: string,
-    calls: readonly Omit<wire.CallComplete, 'project_id'>[],
-    user: string,
-  ): Promise<void>
+  record(project_id: string, calls: readonly Omit<CallComplete, 'project_id'>[], user: string): Promise<void>
   /** Writes parts of clients, already checked. */
   acceptParts(parts: readonly CallPart[]): Promise<void>
   /** Writes parts of the server's own calls, which `watchEnds` leaves out: scoring them would make calls to score. */
@@ -52,9 +58,9 @@ export interface CallWriter {
   /** Sets the one function that is called for ends of clients' calls. */
   watchEnds(watcher: OnEnded): void
   /** Wire: an unknown call is not an error; an empty name shows the op's own name again. */
-  update(req: wire.CallUpdateReq): Promise<Record<string, never>>
+  update(req: CallUpdateReq): Promise<Record<string, never>>
   /** Wire: the count is of the given ids and their descendants, known or not. @throws 413 for too many at once */
-  delete(req: wire.CallsDeleteReq): Promise<{ num_deleted: number }>
+  delete(req: CallsDeleteReq): Promise<{ num_deleted: number }>
 }
 
 export function createCallWriter(deps: { traces: TraceDb; projects: Projects }): CallWriter {
@@ -73,13 +79,13 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
     await traces.insert(CALL_ROWS, joinParts(parts))
   }
 
-  async function startOne(call: wire.CallStart, { caller }: CallContext): Promise<Started> {
+  async function startOne(call: CallStart, { caller }: CallContext): Promise<Started> {
     const part = startPart(call, caller.user, ['start'])
     await acceptParts([part])
     return { id: part.id, trace_id: part.trace_id }
   }
 
-  async function endOne(call: wire.CallEnd): Promise<Record<string, never>> {
+  async function endOne(call: CallEnd): Promise<Record<string, never>> {
     await acceptParts([endPart(call, ['end'])])
     return {}
   }
