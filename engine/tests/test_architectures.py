@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from engine import architecture
 from engine.chat import Sequence
 from engine.contract import LoraSpec
-from engine.errors import Problem
+from engine.errors import InputProblem, Problem
 from engine.model import BaseModel, adapter, create_adapter, load_base
 from engine.packing import Row, to_row
 from engine.policy import Prediction
@@ -144,9 +144,10 @@ def test_a_soft_cap_inside_attention_is_not_left_out(tmp_path: Path) -> None:
 )
 def test_targets_that_an_architecture_does_not_have(name: str, missing: str, instead: str, tmp_path: Path) -> None:
     model = tiny_model(name)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(InputProblem) as refused:
         adapter_of(as_base(model), DENSE, tmp_path / "none")
-    assert str(refused.value) == (
+    assert refused.value.place == "lora.target_modules"
+    assert refused.value.text == (
         f"models of the architecture {type(model).__name__} have no linear layers {missing}: register the model with "
         f"lora.target_modules of their own, such as {instead}"
     )

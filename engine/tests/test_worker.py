@@ -26,6 +26,13 @@ def test_an_adapter_that_cannot_be_written(worker: Worker, tmp_path: Path) -> No
     message = worker.create_adapter(tmp_path / "file" / "below")
     assert message["kind"] == "request_failed"
     assert "Not a directory" in message["error_message"]
+    assert message["error_field"] is None
+
+
+def test_an_adapter_for_layers_that_the_model_does_not_have(worker: Worker, tmp_path: Path) -> None:
+    message = worker.create_adapter(tmp_path / "adapter", targets=["q_proj", "elsewhere"])
+    assert message["error_field"] == "lora.target_modules"
+    assert "have no linear layers elsewhere" in message["error_message"]
 
 
 def test_a_job_from_start_to_checkpoint(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:

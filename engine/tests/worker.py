@@ -36,8 +36,8 @@ class Worker:
     def close_stdin(self) -> None:
         self._in.close()
 
-    def create_adapter(self, directory: Path, seed: int = 3407) -> Json:
-        spec = {"rank": 8, "alpha": 16, "target_modules": TARGETS, "seed": seed}
+    def create_adapter(self, directory: Path, seed: int = 3407, targets: list[str] = TARGETS) -> Json:
+        spec = {"rank": 8, "alpha": 16, "target_modules": targets, "seed": seed}
         request = {"kind": "create_adapter", "request_id": "r1", "output_dir": str(directory), "lora": spec}
         self.write(json.dumps(request))
         return self.read()

@@ -36,6 +36,42 @@ test('a dataset: its rows, an older version, one row', async ({ page, project, s
   await expect(rows).toHaveAttribute('aria-rowcount', '4')
 })
 
+test('texts of a dataset are shown as they are: none is run, loaded or a link to a script', async ({
+  page,
+  project,
+  server,
+}) => {
+  const run = 'window.wasRun = true'
+  const elsewhere = 'https://elsewhere.example'
+  const rows = [
+    {
+      image: `<img src="${elsewhere}/x.png" onerror="${run}">`,
+      script: `<script>${run}</script>`,
+      link: `javascript:${run}`,
+      markdown: `[click](javascript:${run}) ![seen](${elsewhere}/y.png)`,
+      page: `data:text/html,<script>parent.${run}</script>`,
+      [`<svg onload="${run}">`]: { nested: `"><script>${run}</script>` },
+    },
+  ]
+  const foreign: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url()))
+      foreign.push(request.url())
+  })
+  await post(server.url, `/v2/${project}/datasets`, { name: 'hostile', rows })
+  await page.goto(`/${project}/datasets?name=hostile&open=0`)
+  const row = page.getByRole('tree', { name: 'Row' })
+  await expect(row).toContainText(`<script>${run}</script>`)
+  await expect(page.getByRole('grid', { name: 'Rows' })).toContainText('<svg onload=')
+  await page.goto(`/${project}/objects/hostile/versions/latest`)
+  await page.getByRole('tree', { name: 'Value' }).waitFor()
+  await page.goto(`/${project}/datasets?name=hostile&open=0`)
+  await row.waitFor()
+  expect(await page.evaluate(() => 'wasRun' in window)).toBe(false)
+  expect(await page.locator('[href^="javascript:" i], [href^="data:" i], main svg[onload]').count()).toBe(0)
+  expect(foreign).toEqual([])
+})
+
 test('the link that clients print for an object opens its value and its code', async ({
   page,
   project,

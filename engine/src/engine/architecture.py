@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
-from engine.errors import Problem, one_line
+from engine.errors import InputProblem, Problem, one_line
 from engine.packing import Prefix
 
 # Nats. The same operations on the same numbers: any difference is another operation, in any precision.
@@ -138,9 +138,10 @@ def require_targets(model: PreTrainedModel, targets: list[str]) -> None:
     missing = sorted(target for target in targets if not any(is_at(name, target) for name in linear))
     found = sorted({name.rsplit(".", 1)[-1] for name in linear} - {"lm_head"})
     if missing:
-        raise Problem(
+        raise InputProblem(
+            "lora.target_modules",
             f"models of the architecture {type(model).__name__} have no linear layers {', '.join(missing)}: register "
-            f"the model with lora.target_modules of their own, such as {', '.join(found)}"
+            f"the model with lora.target_modules of their own, such as {', '.join(found)}",
         )
 
 

@@ -123,6 +123,7 @@ class RequestFailed(BaseModel):
     kind: Literal["request_failed"]
     request_id: str
     error_message: str
+    error_field: str | None
 
 
 class JobProgress(BaseModel):

@@ -33,7 +33,7 @@ def main() -> None:
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds.
     from engine import rl, sft
-    from engine.errors import Problem, explain
+    from engine.errors import InputProblem, Problem, explain
     from engine.merge import merge_adapter
     from engine.model import BaseModel, create_adapter, load_base
 
@@ -49,7 +49,12 @@ def main() -> None:
                 outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
         except Exception as error:
             outbox.send(
-                RequestFailed(kind="request_failed", request_id=request.request_id, error_message=explain(error))
+                RequestFailed(
+                    kind="request_failed",
+                    request_id=request.request_id,
+                    error_message=explain(error),
+                    error_field=error.place if isinstance(error, InputProblem) else None,
+                )
             )
 
     def train(base: BaseModel, job: RlJob | SftJob, cancelled: Event) -> None:

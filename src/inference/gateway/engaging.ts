@@ -1,7 +1,7 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
-import { type InferenceProcess, PartLost } from '../../stores/compute/port.ts'
+import { EngineProcessLost, type InferenceProcess } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
 import type { Target } from '../served-models/service.ts'
 import type { EngineModel } from './engine-fields.ts'
@@ -56,8 +56,8 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps) {
       return await loaded.use(process, checkpoint)
     } catch (error) {
       // The adapter was loaded into that process, but the request was not sent.
-      throw error instanceof PartLost
-        ? new PartLost(error.message, { cause: error, request: 'unsent' })
+      throw error instanceof EngineProcessLost
+        ? new EngineProcessLost(error.message, { cause: error, request: 'unsent' })
         : error
     }
   }
@@ -91,7 +91,7 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps) {
         return await ask(request, target, signal)
       } catch (error) {
         const isGone = error instanceof AdapterGone
-        const isUnsent = error instanceof PartLost && error.request === 'unsent'
+        const isUnsent = error instanceof EngineProcessLost && error.request === 'unsent'
         if (tried === TRIES_MAX || !(isGone || isUnsent)) throw isGone ? error.refusal : error
         if (isGone) loaded.forget(error.process, error.use)
       }

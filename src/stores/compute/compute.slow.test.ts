@@ -7,7 +7,7 @@ import type { ComputeOptions } from './compute.ts'
 
 import { openFakeCompute } from './fake-compute.ts'
 import { GB } from './memory-estimate.ts'
-import type { Compute, EngineReply, InferenceProcess, PartStatus } from './port.ts'
+import type { Compute, EngineProcessStatus, EngineReply, InferenceProcess } from './port.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -37,9 +37,9 @@ function signal(): AbortSignal {
   return new AbortController().signal
 }
 
-function statusOf(compute: Compute, name: string): PartStatus {
+function statusOf(compute: Compute, name: string): EngineProcessStatus {
   const found = compute.statuses().find((status) => status.name === name)
-  if (found === undefined) throw new Error(`no part ${name}`)
+  if (found === undefined) throw new Error(`no engine process ${name}`)
   return found
 }
 
@@ -67,7 +67,7 @@ async function answerOf(compute: Compute, model: string): Promise<number> {
   return reply.status
 }
 
-describe('parts that share the memory', () => {
+describe('engine processes that share the memory', () => {
   it('are idle until they are needed, and then count', async () => {
     const compute = open(10)
     compute.inference('a')
@@ -151,7 +151,7 @@ describe('parts that share the memory', () => {
   })
 })
 
-describe('users of a part', () => {
+describe('users of an engine process', () => {
   it.each([
     ['before the reply', false],
     ['after the reply began, unread', true],
@@ -185,7 +185,7 @@ describe('users of a part', () => {
   })
 })
 
-describe('a part that nobody uses', () => {
+describe('an engine process without users', () => {
   it('stops, and starts again; not so that of the default base model, nor one with a request', async () => {
     const compute = open(10, { idleMs: 100 })
     const client = new AbortController()

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
-import { createKnownParts, type KnownPart } from './known-parts.ts'
+import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
+import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'
-import { createParts } from './parts.ts'
-import { type Compute, type Inference, PartLost, type Trainer } from './port.ts'
+import { type Compute, EngineProcessLost, type Inference, type Trainer } from './port.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
@@ -51,25 +51,25 @@ export interface RemoteOptions {
 /** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
   const { log, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
-  const parts = createParts({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
-  const trainers = createKnownParts(newTrainer, options.defaultBaseModel)
-  const inferences = createKnownParts(newInference, options.defaultBaseModel)
+  const budget = createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
+  const trainers = createKnownProcesses(newTrainer, options.defaultBaseModel)
+  const inferences = createKnownProcesses(newInference, options.defaultBaseModel)
 
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     const measure = () => memory.measure(baseModel)
-    return { name: `${kind} ${baseModel}`, log, parts, rank, stallMs, workspaceFolder, measure }
+    return { name: `${kind} ${baseModel}`, log, budget, rank, stallMs, workspaceFolder, measure }
   }
 
-  function newTrainer(baseModel: string): KnownPart<Trainer> {
-    if (programs.missing !== undefined) throw new PartLost(programs.missing)
+  function newTrainer(baseModel: string): KnownProcess<Trainer> {
+    if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
     // Its messages name files by their names in the workspace.
     const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
     return createTrainer({ ...shared('trainer', baseModel), memoryBytes, spec })
   }
 
-  function newInference(baseModel: string): KnownPart<Inference> {
+  function newInference(baseModel: string): KnownProcess<Inference> {
     const common = { ...shared('inference', baseModel), servedModel: baseModel }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
       return createRemoteVllm({
@@ -78,7 +78,7 @@ export function openCompute(options: ComputeOptions): Compute {
         requestsMax: maxNumSeqs * Math.max(1, remote.workers.length),
       })
     }
-    if (programs.missing !== undefined) throw new PartLost(programs.missing)
+    if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.inferenceBytes(baseModel)
     return createVllm({
       ...common,
@@ -104,7 +104,7 @@ export function openCompute(options: ComputeOptions): Compute {
     trainer: trainers.get,
     inference: inferences.get,
     statuses: () => [...trainers.statuses(), ...inferences.statuses()],
-    memory: parts.memory,
+    memory: budget.memory,
 
     async [Symbol.asyncDispose]() {
       await Promise.all([trainers[Symbol.asyncDispose](), inferences[Symbol.asyncDispose]()])

@@ -1,7 +1,7 @@
 /**
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
  * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
- * An SFT job takes one step a line.
+ * An SFT job takes one step a line. An adapter of layers named `missing` is refused.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ interface Request {
   checkpoint_dir: string
   trajectory_groups_path: string
   data_path: string
+  lora?: { target_modules: string[] }
 }
 
 interface Line {
@@ -57,6 +58,16 @@ function train(request: Request, path: string): void {
   tell('checkpoint_saved', { directory: output_dir, metrics: { num_gradient_steps: lines.length } })
 }
 
+function createAdapter({ request_id, output_dir, lora }: Request): void {
+  if (lora?.target_modules.includes('missing')) {
+    const refusal = { error_message: 'there are no layers missing', error_field: 'lora.target_modules' }
+    say({ kind: 'request_failed', request_id, ...refusal })
+    return
+  }
+  writeFakeAdapter(output_dir, 'B=0')
+  say({ kind: 'adapter_created', request_id, directory: output_dir })
+}
+
 function merge({ request_id, output_dir, checkpoint_dir }: Request): void {
   mkdirSync(output_dir, { recursive: true })
   writeFileSync(join(output_dir, 'model.safetensors'), readFakeAdapter(checkpoint_dir))
@@ -70,10 +81,7 @@ createInterface({ input: process.stdin })
     if (request.kind === 'sft_job') train(request, request.data_path)
     if (request.kind === 'merge_adapter') merge(request)
     if (request.kind === 'cancel_job') say({ kind: 'job_cancelled', job_id: request.job_id, sequence: 99 })
-    if (request.kind === 'create_adapter') {
-      writeFakeAdapter(request.output_dir, 'B=0')
-      say({ kind: 'adapter_created', request_id: request.request_id, directory: request.output_dir })
-    }
+    if (request.kind === 'create_adapter') createAdapter(request)
   })
   .on('close', () => process.exit(0))
 

@@ -32,7 +32,7 @@ async function needs(options: { memoryGb?: number; of?: string } = {}) {
   return found
 }
 
-describe('what parts need', () => {
+describe('what engine processes need', () => {
   it.each([
     ['bfloat16', { dtype: 'bfloat16' }, 4_000],
     ['float32', { torch_dtype: 'float32' }, 2_000],

@@ -11,12 +11,19 @@ import type { BaseModelFinding } from './find-base-model.ts'
  * `idle`: not running, and started by the first request. `failed`: several starts in a row went wrong; after a pause
  * those of the default base model are tried again, and others become idle.
  */
-export type PartState = 'idle' | 'starting' | 'ready' | 'restarting' | 'failed' | 'stopping' | 'stopped'
+export type EngineProcessState =
+  | 'idle'
+  | 'starting'
+  | 'ready'
+  | 'restarting'
+  | 'failed'
+  | 'stopping'
+  | 'stopped'
 
 /** The state of one engine process, for people and for health checks. */
-export interface PartStatus {
+export interface EngineProcessStatus {
   name: string
-  state: PartState
+  state: EngineProcessState
   /** ISO 8601. */
   since: string
   last_error: string | null
@@ -35,7 +42,7 @@ export interface EngineMemory {
 }
 
 /** The process behind a request is gone: it ended, hung and was ended, or cannot be started. */
-export class PartLost extends ClientError {
+export class EngineProcessLost extends ClientError {
   /** `unsent`: the process never saw the request, so it may be sent again to the next one. */
   readonly request: 'sent' | 'unsent'
 
@@ -53,14 +60,14 @@ export type WhenFull = 'refuse' | 'wait'
 
 /** A trainer worker: handles one request at a time. */
 export interface Trainer {
-  status(): PartStatus
-  /** Resolves once the worker can accept a request. @throws PartLost when it cannot be started. */
+  status(): EngineProcessStatus
+  /** Resolves once the worker can accept a request. @throws EngineProcessLost when it cannot be started. */
   ready(signal: AbortSignal): Promise<void>
   /**
    * Waits until the worker is ready, sends `request`, whose files have the names of the workspace, and yields every
    * message that follows, until the caller stops iterating. A worker that stays silent meanwhile counts as hanging and
    * is replaced.
-   * @throws PartLost with a reason for people.
+   * @throws EngineProcessLost with a reason for people.
    */
   run(request: object, options: { whenFull: WhenFull }, signal: AbortSignal): AsyncIterable<unknown>
   /** Sends a message to the worker that is busy with a request; dropped when no request runs. */
@@ -73,7 +80,7 @@ export interface EngineReply {
   /**
    * Passes on the body chunk by chunk, and pauses where `onChunk` asks for it. A callback, because for every token of
    * every stream an iterator's steps would cost as much as all other work.
-   * @throws PartLost when it breaks off; the request's signal's reason; what `onChunk` threw, which ends the reply.
+   * @throws EngineProcessLost when it breaks off; the request's signal's reason; what `onChunk` threw, which ends the reply.
    */
   read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void>
 }
@@ -85,18 +92,18 @@ export interface InferenceProcess {
   /**
    * Posts JSON text; aborting the signal closes the connection, which ends the generation. The process counts as in use
    * until the reply's body has been read or closed.
-   * @throws PartLost when the process is gone, also while the body is read; it may have been stopped since `ready`.
+   * @throws EngineProcessLost when the process is gone, also while the body is read; it may have been stopped since `ready`.
    */
   post(path: string, body: string, signal: AbortSignal): Promise<EngineReply>
 }
 
 export interface Inference {
-  status(): PartStatus
+  status(): EngineProcessStatus
   /** Requests that it computes at a time, in all its replicas together. */
   readonly requestsMax: number
   /** The process that runs now; undefined when none does. Starts nothing. */
   running(): InferenceProcess | undefined
-  /** Starts the process if none runs; resolves once it answers. @throws PartLost when it cannot; the signal's reason. */
+  /** Starts the process if none runs; resolves once it answers. @throws EngineProcessLost when it cannot; the signal's reason. */
   ready(signal: AbortSignal): Promise<InferenceProcess>
 }
 
@@ -113,11 +120,11 @@ export interface Compute extends AsyncDisposable {
   readonly loraRankMax: number
   /** Checks whether a base model of a name exists, used before or not; nothing is started. */
   findBaseModel(baseModel: string, signal: AbortSignal): Promise<BaseModelFinding>
-  /** The worker of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
+  /** The worker of a base model, running or not, to be used at once. @throws EngineProcessLost when too many are in use. */
   trainer(baseModel: string): Trainer
-  /** The server of a base model, running or not, to be used at once. @throws PartLost when too many are in use. */
+  /** The server of a base model, running or not, to be used at once. @throws EngineProcessLost when too many are in use. */
   inference(baseModel: string): Inference
   /** Every engine process that was requested and not dropped. */
-  statuses(): (PartStatus & { base_model: string })[]
+  statuses(): (EngineProcessStatus & { base_model: string })[]
   memory(): EngineMemory
 }

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { RemoteOptions } from './compute.ts'
 import { writeFakeAdapter } from './fake-adapter.ts'
 import { fakeProgram, openFakeCompute } from './fake-compute.ts'
-import type { Compute, EngineReply, InferenceProcess, PartStatus } from './port.ts'
+import type { Compute, EngineProcessStatus, EngineReply, InferenceProcess } from './port.ts'
 
 const MODEL = 'test/base'
 const KEY = 'a-key'
@@ -92,9 +92,9 @@ async function chat(process: InferenceProcess, model: string, content = 'hi'): P
   return choices[0]?.message.content.split(':')[0] ?? ''
 }
 
-function statusOf(compute: Compute): PartStatus {
+function statusOf(compute: Compute): EngineProcessStatus {
   const [status] = compute.statuses()
-  if (status === undefined) throw new Error('no part')
+  if (status === undefined) throw new Error('no engine process')
   return status
 }
 

@@ -3,9 +3,9 @@ import { request } from 'undici'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Parts } from './parts.ts'
-import { type EngineReply, type Inference, type InferenceProcess, PartLost } from './port.ts'
-import { type Life, type LifeHooks, supervise } from './supervisor.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import { EngineProcessLost, type EngineReply, type Inference, type InferenceProcess } from './port.ts'
+import { type Instance, type InstanceHooks, supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
 /** How often a remote server is probed; there is no other sign of its end. */
@@ -28,7 +28,7 @@ const ServedModels = z.object({ data: z.array(z.object({ id: z.string() })) })
 export interface RemoteVllmOptions {
   name: string
   log: Log
-  parts: Parts
+  budget: MemoryBudget
   /** Where requests go: one server, or a router in front of several. */
   url: string
   /** The servers behind a router; empty where `url` is the server itself. */
@@ -43,8 +43,8 @@ export interface RemoteVllmOptions {
 }
 
 /**
- * A vLLM server that runs elsewhere. An outage ends its life as the end of the process ends a child's; how many of its
- * replicas answer is up to its router.
+ * A vLLM server that runs elsewhere. An outage ends its instance as the end of the process ends a child's; how
+ * many of its replicas answer is up to its router.
  */
 export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncDisposable {
   const { name, url, workers, key, servedModel, stallMs } = options
@@ -56,14 +56,14 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
     ...options,
     rank: 'keep',
     memoryBytes: () => 0,
-    live: (hooks) => liveElsewhere(name, endpoint, stallMs, hooks),
+    runInstance: (hooks) => runElsewhere(name, endpoint, stallMs, hooks),
     backoffMsMax: Math.min(BACKOFF_MS_MAX, stallMs),
   })
   const connectionOf = createConnections({ ...options, use: supervisor.use })
   const processes = new WeakMap<InferenceProcess, InferenceProcess>()
 
-  function processOf(life: Life<Endpoint>): InferenceProcess {
-    const connection = connectionOf(life)
+  function processOf(instance: Instance<Endpoint>): InferenceProcess {
+    const connection = connectionOf(instance)
     if (replicas.length === 0) return connection
     const process = processes.get(connection) ?? withReplicas(connection, replicas)
     processes.set(connection, process)
@@ -74,8 +74,8 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
     status: supervisor.status,
     requestsMax: options.requestsMax,
     running() {
-      const life = supervisor.current()
-      return life && processOf(life)
+      const instance = supervisor.current()
+      return instance && processOf(instance)
     },
     ready: async (signal) => processOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {
@@ -86,15 +86,15 @@ export function createRemoteVllm(options: RemoteVllmOptions): Inference & AsyncD
 }
 
 /** From the first token to the first probe that fails. */
-async function liveElsewhere(
+async function runElsewhere(
   name: string,
   endpoint: Endpoint,
   stallMs: number,
-  { stopping, onReady }: LifeHooks<Endpoint>,
+  { stopping, onReady }: InstanceHooks<Endpoint>,
 ): Promise<string> {
   const ended = new AbortController()
   const within = (): AbortSignal => AbortSignal.any([stopping, AbortSignal.timeout(stallMs)])
-  const replace = (reason: string): void => ended.abort(new PartLost(`${name} is lost: ${reason}`))
+  const replace = (reason: string): void => ended.abort(new EngineProcessLost(`${name} is lost: ${reason}`))
   const check = (): Promise<void> =>
     assertServed(endpoint, within()).catch((error: unknown) => replace(causeOf(endpoint, error)))
   try {
@@ -151,7 +151,7 @@ function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): 
     const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
     // A failure takes precedence over a success, and a success over replicas that had the adapter already.
     const told = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
-    if (told === undefined) throw new PartLost('No replica of the inference engine can be reached')
+    if (told === undefined) throw new EngineProcessLost('No replica of the inference engine can be reached')
     return { status: told.status, read: async (onChunk) => onChunk(Buffer.from(told.text)) }
   }
 

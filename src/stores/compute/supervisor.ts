@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import { nowIso } from '../../time.ts'
-import { createBell } from './bell.ts'
-import type { Parts } from './parts.ts'
-import { PartLost, type PartState, type PartStatus, type WhenFull } from './port.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import { createNotifier } from './notifier.ts'
+import {
+  EngineProcessLost,
+  type EngineProcessState,
+  type EngineProcessStatus,
+  type WhenFull,
+} from './port.ts'
 
 /** Delay before the first restart; doubles with every failed start. */
 const BACKOFF_MS_MIN = 500
@@ -14,62 +19,63 @@ const BACKOFF_MS_MAX = 60_000
 /** After this many failed starts in a row, waiting requests fail instead of waiting on. */
 const FAILED_STARTS_MAX = 3
 
-/** One life of an engine process that became ready. */
-export interface Life<Ready> {
+/** One instance of an engine process that became ready. */
+export interface Instance<Ready> {
   ready: Ready
   /** False from the moment in which it can work no more, which may be before `ended` gives the reason. */
   isAlive(): boolean
-  /** Aborts with a {@link PartLost} when this life ends. */
+  /** Aborts with an {@link EngineProcessLost} when this instance ends. */
   ended: AbortSignal
-  /** Ends this life because it hangs; the next one starts. */
+  /** Ends this instance because it hangs; the next one starts. */
   replace(reason: string): void
   /** Checks the process after a broken connection, where nothing else reports its end. */
   suspect(): void
 }
 
-export interface LifeHooks<Ready> {
-  /** Aborts with a {@link PartLost} when the process is to stop. */
+export interface InstanceHooks<Ready> {
+  /** Aborts with an {@link EngineProcessLost} when the process is to stop. */
   stopping: AbortSignal
   onOutput(lastLines: () => string[]): void
-  onReady(life: Life<Ready>): void
+  onReady(instance: Instance<Ready>): void
 }
 
 export interface SupervisorOptions<Ready> {
   name: string
   log: Log
-  parts: Parts
+  budget: MemoryBudget
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
-  /** Runs one life from start to end; resolves with why it ended. */
-  live: (hooks: LifeHooks<Ready>) => Promise<string>
+  /** Runs one instance from start to end; resolves with why it ended. */
+  runInstance: (hooks: InstanceHooks<Ready>) => Promise<string>
   /** A shorter delay than that of processes, where a start costs next to nothing. */
   backoffMsMax?: number
 }
 
 export interface Supervisor<Ready> extends AsyncDisposable {
-  status(): PartStatus
+  status(): EngineProcessStatus
   /** Counts a user until the returned function is called. */
   use(): () => void
-  /** The current life, if there is one; starts none. */
-  current(): Life<Ready> | undefined
+  /** The current instance, if there is one; starts none. */
+  current(): Instance<Ready> | undefined
   /**
-   * The current life once it is ready; starts one if necessary. @throws PartLost when that fails; the signal's reason.
+   * The current instance once it is ready; starts one if necessary.
+   * @throws EngineProcessLost when that fails; the signal's reason.
    */
-  ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Life<Ready>>
+  ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Instance<Ready>>
 }
 
 /**
- * Keeps an engine process alive from when it is first needed until it is stopped: life after life, with growing delays.
- * One that cannot be started is not tried again before the next request, unless it is to be kept.
+ * Keeps an engine process alive from when it is first needed until it is stopped: instance after instance, with growing
+ * delays. One that cannot be started is not tried again before the next request, unless it is to be kept.
  */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
   const { name, log } = options
   const state = createState()
-  const seat = options.parts.add({ ...options, state: () => state.now, start, stop }, options.rank)
+  const share = options.budget.add({ ...options, state: () => state.now, start, stop }, options.rank)
   let lastLines: () => string[] = () => []
-  let life: Life<Ready> | undefined
+  let instance: Instance<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
   /** In a row, including times without requests. */
   let failedStarts = 0
@@ -78,26 +84,26 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   async function keepAlive(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       const reason = await options
-        .live({
+        .runInstance({
           stopping,
           onOutput(lines) {
             lastLines = lines
           },
           onReady(current) {
             failedStarts = 0
-            life = current
+            instance = current
             state.enter('ready')
           },
         })
         .catch((error: unknown) => `${name} could not be started: ${String(error)}`)
-      if (life === undefined && !stopping.aborted) failedStarts++
-      life = undefined
+      if (instance === undefined && !stopping.aborted) failedStarts++
+      instance = undefined
       if (stopping.aborted) return
       state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
       const pause = Math.min(options.backoffMsMax ?? BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failedStarts)
-      log.warn({ part: name, reason, pause_ms: pause }, 'engine part ended')
+      log.warn({ process: name, reason, pause_ms: pause }, 'engine process ended')
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
-      if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && seat.users() === 0) return
+      if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && share.users() === 0) return
     }
   }
 
@@ -115,32 +121,32 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     if (run === undefined) return
     const { stopping, ended } = run
     if (!stopping.signal.aborted) {
-      log.info({ part: name, reason }, 'engine part stopping')
+      log.info({ process: name, reason }, 'engine process stopping')
       state.enter('stopping')
-      stopping.abort(new PartLost(`${name} was ${reason}`))
+      stopping.abort(new EngineProcessLost(`${name} was ${reason}`))
     }
     await ended
   }
 
   return {
-    use: seat.use,
-    current: () => (isUsable(life) ? life : undefined),
+    use: share.use,
+    current: () => (isUsable(instance) ? instance : undefined),
     status: () => ({
       name,
       ...state.status(),
       last_lines: lastLines(),
-      users: seat.users(),
+      users: share.users(),
       memory_bytes: options.memoryBytes(),
     }),
     async ready(signal, whenFull = 'refuse') {
-      const release = seat.use()
+      const release = share.use()
       try {
         for (;;) {
           signal.throwIfAborted()
-          if (isUsable(life)) return life
+          if (isUsable(instance)) return instance
           if (state.now === 'failed' || state.now === 'stopped')
-            throw new PartLost(state.status().last_error ?? `${name} has stopped`)
-          if (state.now === 'idle') await seat.start(whenFull, signal)
+            throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
+          if (state.now === 'idle') await share.start(whenFull, signal)
           else await state.changed(signal)
         }
       } finally {
@@ -151,21 +157,21 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       isDisposed = true
       await stop('stopped by the server')
       state.enter('stopped')
-      seat.leave()
+      share.leave()
     },
   }
 }
 
-function isUsable<Ready>(life: Life<Ready> | undefined): life is Life<Ready> {
-  return life?.isAlive() === true && !life.ended.aborted
+function isUsable<Ready>(instance: Instance<Ready> | undefined): instance is Instance<Ready> {
+  return instance?.isAlive() === true && !instance.ended.aborted
 }
 
 /** A state that can be waited on. */
 function createState() {
-  let now: PartState = 'idle'
+  let now: EngineProcessState = 'idle'
   let since = nowIso()
   let lastError: string | null = null
-  const changes = createBell()
+  const changes = createNotifier()
 
   return {
     get now() {
@@ -173,12 +179,12 @@ function createState() {
     },
     status: () => ({ state: now, since, last_error: lastError }),
     /** `error`: the last failure; nothing else changes it. */
-    enter(next: PartState, error: string | null = lastError): void {
+    enter(next: EngineProcessState, error: string | null = lastError): void {
       lastError = error
       if (next === now) return
       now = next
       since = nowIso()
-      changes.ring()
+      changes.notify()
     },
     /** Resolves with the next change, or with the signal. */
     changed: changes.next,

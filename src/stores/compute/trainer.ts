@@ -1,14 +1,14 @@
 import type { Log } from '../../log.ts'
 import type { Child, ChildSpec } from './child.ts'
-import { liveAsChild } from './child-life.ts'
-import type { Parts } from './parts.ts'
-import { PartLost, type Trainer } from './port.ts'
-import { type Life, supervise } from './supervisor.ts'
+import { runAsChild } from './child-instance.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import { EngineProcessLost, type Trainer } from './port.ts'
+import { type Instance, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
   name: string
   log: Log
-  parts: Parts
+  budget: MemoryBudget
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
@@ -20,9 +20,14 @@ export interface TrainerOptions {
 
 /** A trainer worker as a child process that speaks JSON lines; its first line is its readiness message. */
 export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposable {
-  const life = { name: options.name, log: options.log, spec: async () => options.spec, untilReady: firstLine }
-  const supervisor = supervise<Child>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
-  let busy: Life<Child> | undefined
+  const instance = {
+    name: options.name,
+    log: options.log,
+    spec: async () => options.spec,
+    untilReady: firstLine,
+  }
+  const supervisor = supervise<Child>({ ...options, runInstance: (hooks) => runAsChild(instance, hooks) })
+  let busy: Instance<Child> | undefined
 
   return {
     status: supervisor.status,
@@ -39,11 +44,11 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     async *run(request, { whenFull }, signal) {
       const release = supervisor.use()
       try {
-        const life = await supervisor.ready(signal, whenFull).catch(neverSent)
+        const instance = await supervisor.ready(signal, whenFull).catch(neverSent)
         if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
-        busy = life
+        busy = instance
         try {
-          yield* converse(life, request, { stallMs: options.stallMs, signal })
+          yield* converse(instance, request, { stallMs: options.stallMs, signal })
         } finally {
           busy = undefined
         }
@@ -56,13 +61,13 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
 
 /** Sends a request and yields the messages that follow. */
 async function* converse(
-  life: Life<Child>,
+  instance: Instance<Child>,
   request: object,
   options: { stallMs: number; signal: AbortSignal },
 ): AsyncIterable<unknown> {
-  const inbox = createInbox(life, options)
+  const inbox = createInbox(instance, options)
   try {
-    life.ready.write(`${JSON.stringify(request)}\n`)
+    instance.ready.write(`${JSON.stringify(request)}\n`)
     for (;;) yield await inbox.next()
   } finally {
     inbox.close()
@@ -71,7 +76,9 @@ async function* converse(
 
 /** A worker that cannot be started has not seen the request. */
 function neverSent(error: unknown): never {
-  throw error instanceof PartLost ? new PartLost(error.message, { cause: error, request: 'unsent' }) : error
+  throw error instanceof EngineProcessLost
+    ? new EngineProcessLost(error.message, { cause: error, request: 'unsent' })
+    : error
 }
 
 /** Resolves with the child at its first line. */
@@ -92,24 +99,24 @@ interface Inbox {
   close(): void
 }
 
-/** Messages of one life, in order; detects silence. */
-function createInbox(life: Life<Child>, options: { stallMs: number; signal: AbortSignal }): Inbox {
+/** Messages of one instance, in order; detects silence. */
+function createInbox(instance: Instance<Child>, options: { stallMs: number; signal: AbortSignal }): Inbox {
   const { stallMs, signal } = options
   const lines: string[] = []
   let wake: (() => void) | undefined
   const wakeUp = (): void => wake?.()
 
   const watch = (): NodeJS.Timeout =>
-    setTimeout(() => life.replace(`it hung: no progress for ${stallMs / 1000} s`), stallMs)
+    setTimeout(() => instance.replace(`it hung: no progress for ${stallMs / 1000} s`), stallMs)
   let watchdog = watch()
 
-  const stopListening = life.ready.onLine((line) => {
+  const stopListening = instance.ready.onLine((line) => {
     clearTimeout(watchdog)
     watchdog = watch()
     lines.push(line)
     wakeUp()
   })
-  life.ended.addEventListener('abort', wakeUp, { once: true })
+  instance.ended.addEventListener('abort', wakeUp, { once: true })
   signal.addEventListener('abort', wakeUp, { once: true })
 
   return {
@@ -118,7 +125,7 @@ function createInbox(life: Life<Child>, options: { stallMs: number; signal: Abor
         signal.throwIfAborted()
         const line = lines.shift()
         if (line !== undefined) return parse(line)
-        if (life.ended.aborted) throw life.ended.reason
+        if (instance.ended.aborted) throw instance.ended.reason
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -127,7 +134,7 @@ function createInbox(life: Life<Child>, options: { stallMs: number; signal: Abor
     close() {
       stopListening()
       clearTimeout(watchdog)
-      life.ended.removeEventListener('abort', wakeUp)
+      instance.ended.removeEventListener('abort', wakeUp)
       signal.removeEventListener('abort', wakeUp)
     },
   }
@@ -137,6 +144,6 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch (error) {
-    throw new PartLost('The trainer wrote a line that is not JSON', { cause: error })
+    throw new EngineProcessLost('The trainer wrote a line that is not JSON', { cause: error })
   }
 }

@@ -4,8 +4,8 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../../errors.ts'
-import { type EngineReply, type InferenceProcess, PartLost } from './port.ts'
-import type { Life } from './supervisor.ts'
+import { EngineProcessLost, type EngineReply, type InferenceProcess } from './port.ts'
+import type { Instance } from './supervisor.ts'
 
 /**
  * Idle connections are kept this long; vLLM is configured to keep them far longer, so that it never closes one first.
@@ -76,22 +76,24 @@ export function postJson(
   })
 }
 
-/** One connection for each life of a server: what was loaded into it is gone when it ends. */
-export function createConnections(options: ConnectionOptions): (life: Life<Endpoint>) => InferenceProcess {
-  const processes = new WeakMap<Life<Endpoint>, InferenceProcess>()
-  return (life) => {
-    const process = processes.get(life) ?? connect(life, options)
-    processes.set(life, process)
+/** One connection for each instance of a server: what was loaded into it is gone when it ends. */
+export function createConnections(
+  options: ConnectionOptions,
+): (instance: Instance<Endpoint>) => InferenceProcess {
+  const processes = new WeakMap<Instance<Endpoint>, InferenceProcess>()
+  return (instance) => {
+    const process = processes.get(instance) ?? connect(instance, options)
+    processes.set(instance, process)
     return process
   }
 }
 
 function connect(
-  life: Life<Endpoint>,
+  instance: Instance<Endpoint>,
   { stallMs, use, workspaceFolder }: ConnectionOptions,
 ): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
-  void watch(life, progress, stallMs)
+  void watch(instance, progress, stallMs)
 
   /** Counts a request until its reply is closed. */
   function enter(): () => void {
@@ -109,11 +111,14 @@ function connect(
 
     async post(path, body, signal) {
       // It may have been stopped since it was handed out, while it had no users.
-      if (life.ended.aborted) throw new PartLost(messageOf(life.ended.reason), { request: 'unsent' })
+      if (instance.ended.aborted)
+        throw new EngineProcessLost(messageOf(instance.ended.reason), { request: 'unsent' })
       const leave = enter()
       try {
-        const either = AbortSignal.any([signal, life.ended])
-        const reply = await retryTransport(life, signal, () => postJson(life.ready, path, body, either))
+        const either = AbortSignal.any([signal, instance.ended])
+        const reply = await retryTransport(instance, signal, () =>
+          postJson(instance.ready, path, body, either),
+        )
         progress.lastByteAt = performance.now()
         // A client that disconnects may never read the body: the request ends when the body closes, and an error
         // without a listener would end the process.
@@ -122,12 +127,12 @@ function connect(
         else reply.body.once('close', leave)
         return {
           status: reply.statusCode,
-          read: (onChunk) => read(reply.body, onChunk, { life, progress, signal }),
+          read: (onChunk) => read(reply.body, onChunk, { instance, progress, signal }),
         }
       } catch (error) {
         leave()
         signal.throwIfAborted()
-        throw await lossOf(life, error)
+        throw await lossOf(instance, error)
       }
     },
   }
@@ -141,7 +146,7 @@ interface Progress {
 }
 
 interface Reading {
-  life: Life<Endpoint>
+  instance: Instance<Endpoint>
   progress: Progress
   signal: AbortSignal
 }
@@ -149,7 +154,7 @@ interface Reading {
 async function read(
   body: Readable,
   onChunk: Parameters<EngineReply['read']>[0],
-  { life, progress, signal }: Reading,
+  { instance, progress, signal }: Reading,
 ): Promise<void> {
   // What a listener throws would end the process, so it ends the reply instead.
   let refusal: { error: unknown } | undefined
@@ -176,38 +181,38 @@ async function read(
     signal.throwIfAborted()
     // The error of the reader is not an error of the server.
     if (refusal !== undefined) throw refusal.error
-    throw await lossOf(life, error)
+    throw await lossOf(instance, error)
   }
 }
 
-/** Ends a life that makes no progress. */
-async function watch(life: Life<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+/** Ends a instance that makes no progress. */
+async function watch(instance: Instance<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
   // Half the stall time of silence starts a probe while requests wait; the probe then has the other half.
   const suspicious = stallMs / 2
-  while (!life.ended.aborted) {
+  while (!instance.ended.aborted) {
     const pause = Math.min(WATCH_MS, suspicious)
-    await delay(pause, undefined, { signal: life.ended, ref: false }).catch(() => {})
+    await delay(pause, undefined, { signal: instance.ended, ref: false }).catch(() => {})
     const now = performance.now()
     const silent = progress.inFlight > 0 && now - progress.lastByteAt > suspicious
-    if (!life.ended.aborted && (silent || now - progress.lastProofAt > IDLE_PROBE_MS))
-      await probe(life, progress, stallMs)
+    if (!instance.ended.aborted && (silent || now - progress.lastProofAt > IDLE_PROBE_MS))
+      await probe(instance, progress, stallMs)
   }
 }
 
-async function probe(life: Life<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
-  const signal = AbortSignal.any([life.ended, AbortSignal.timeout(stallMs)])
+async function probe(instance: Instance<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+  const signal = AbortSignal.any([instance.ended, AbortSignal.timeout(stallMs)])
   try {
-    await retryTransport(life, signal, () => makeToken(life.ready, signal))
+    await retryTransport(instance, signal, () => makeToken(instance.ready, signal))
     progress.lastByteAt = performance.now()
     progress.lastProofAt = progress.lastByteAt
   } catch (error) {
-    life.replace(signal.aborted ? `it hung: no token for ${stallMs / 1000} s` : messageOf(error))
+    instance.replace(signal.aborted ? `it hung: no token for ${stallMs / 1000} s` : messageOf(error))
   }
 }
 
 /** @throws the first error: a later refused connection only means that the same request has ended the server. */
 async function retryTransport<Reply>(
-  life: Life<Endpoint>,
+  instance: Instance<Endpoint>,
   signal: AbortSignal,
   send: () => Promise<Reply>,
 ): Promise<Reply> {
@@ -217,19 +222,19 @@ async function retryTransport<Reply>(
       return await send()
     } catch (error) {
       first ??= error
-      const isOver = signal.aborted || life.ended.aborted || isRefused(error)
+      const isOver = signal.aborted || instance.ended.aborted || isRefused(error)
       if (attempt >= TRANSPORT_TRIES || isOver) throw first
     }
   }
 }
 
 /** Says why a connection broke. */
-async function lossOf(life: Life<Endpoint>, cause: unknown): Promise<PartLost> {
-  life.suspect()
-  await delay(END_NOTICE_MS, undefined, { signal: life.ended, ref: false }).catch(() => {})
-  const reason: unknown = life.ended.aborted ? life.ended.reason : undefined
+async function lossOf(instance: Instance<Endpoint>, cause: unknown): Promise<EngineProcessLost> {
+  instance.suspect()
+  await delay(END_NOTICE_MS, undefined, { signal: instance.ended, ref: false }).catch(() => {})
+  const reason: unknown = instance.ended.aborted ? instance.ended.reason : undefined
   const message = reason instanceof Error ? reason.message : 'The connection to the inference engine broke'
-  return new PartLost(message, { cause, ...(isRefused(cause) && { request: 'unsent' as const }) })
+  return new EngineProcessLost(message, { cause, ...(isRefused(cause) && { request: 'unsent' as const }) })
 }
 
 function isRefused(error: unknown): boolean {

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from './child.ts'
-import { liveAsChild } from './child-life.ts'
-import type { Parts } from './parts.ts'
+import { runAsChild } from './child-instance.ts'
+import type { MemoryBudget } from './memory-budget.ts'
 import type { Inference } from './port.ts'
 import { supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
@@ -22,7 +22,7 @@ const KEY_BYTES = 32
 export interface VllmOptions {
   name: string
   log: Log
-  parts: Parts
+  budget: MemoryBudget
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
@@ -46,7 +46,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const headers = { authorization: `Bearer ${key}` }
   const endpoint = { agent, headers, servedModel: options.servedModel }
   let port = 0
-  const life = {
+  const instance = {
     name: options.name,
     log: options.log,
     async spec() {
@@ -56,15 +56,15 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
     untilReady: (_child: unknown, ended: AbortSignal) =>
       untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
   }
-  const supervisor = supervise<Endpoint>({ ...options, live: (hooks) => liveAsChild(life, hooks) })
+  const supervisor = supervise<Endpoint>({ ...options, runInstance: (hooks) => runAsChild(instance, hooks) })
   const connectionOf = createConnections({ ...options, use: supervisor.use })
 
   return {
     status: supervisor.status,
     requestsMax: options.requestsMax,
     running() {
-      const life = supervisor.current()
-      return life && connectionOf(life)
+      const instance = supervisor.current()
+      return instance && connectionOf(instance)
     },
     ready: async (signal) => connectionOf(await supervisor.ready(signal)),
     async [Symbol.asyncDispose]() {

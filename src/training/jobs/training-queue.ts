@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts'
 import { JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../jobs/job-kind.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
-import { PartLost } from '../../stores/compute/port.ts'
+import { EngineProcessLost } from '../../stores/compute/port.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -71,7 +71,7 @@ function defineTrainingJobs(deps: RunJobDeps & { jobQueue: JobQueue }): JobsOfKi
     order: 'groups-in-turn',
     retryMs: () => 0,
     // An error in a job is permanent; a worker may have been lost for a reason outside the job.
-    retries: (error) => error instanceof PartLost && error.request !== 'unsent',
+    retries: (error) => error instanceof EngineProcessLost && error.request !== 'unsent',
     ready: (signal) => baseModels.untilAvailable(signal),
     handle: ({ id, attempt }, context) => run(deps, { id, attempt }, context),
     giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
@@ -141,7 +141,7 @@ async function giveUp(
 
 function reasonOf({ why, reason, error }: JobEnd, attempt: number): string {
   if (why === 'interrupted') return `The server ended ${attempt - 1} times while this job ran`
-  return error instanceof PartLost ? `${reason}. ${LOST_HINT}` : reason
+  return error instanceof EngineProcessLost ? `${reason}. ${LOST_HINT}` : reason
 }
 
 async function withLastStep({ checkpoints }: RunJobDeps, job: JobRow, reason: string): Promise<string> {

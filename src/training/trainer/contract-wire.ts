@@ -142,8 +142,14 @@ export const AdapterMerged = z
   })
   .meta({ id: 'AdapterMerged' })
 
+/** `error_field`: the path of the field at fault; null where the request is not at fault. */
 export const RequestFailed = z
-  .strictObject({ kind: z.literal('request_failed'), request_id: z.string(), error_message: z.string() })
+  .strictObject({
+    kind: z.literal('request_failed'),
+    request_id: z.string(),
+    error_message: z.string(),
+    error_field: z.string().nullable(),
+  })
   .meta({ id: 'RequestFailed' })
 
 const ofJob = { job_id: z.string(), sequence: z.int() }

@@ -1,4 +1,4 @@
-import { unavailable } from '../../errors.ts'
+import { invalidRequest, unavailable } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Compute, Trainer } from '../../stores/compute/port.ts'
 import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
@@ -6,6 +6,7 @@ import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 /** A request for a worker, and the kind of message that ends it. */
 type Answer = Extract<WorkerMessage, { kind: 'adapter_created' | 'adapter_merged' }>
 type Wanted = Extract<WorkerRequest, { request_id: string }>
+type Failure = Extract<WorkerMessage, { kind: 'request_failed' }>
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'request_id'> : never
 
 /** Shares the worker of each base model among its callers. */
@@ -28,7 +29,7 @@ export function createTrainerTurns(compute: Compute) {
     return turn
   }
 
-  /** Has the worker handle a short request. @throws 503 with its reason on failure. */
+  /** Has the worker handle a short request. @throws 400 for a field that it refuses; 503 with its reason on failure. */
   function ask(baseModel: string, wanted: WithoutId<Wanted>): Promise<Answer> {
     const request = { ...wanted, request_id: newId() } as Wanted
     return withTrainer(baseModel, async (trainer) => {
@@ -36,7 +37,7 @@ export function createTrainerTurns(compute: Compute) {
         const message = WorkerMessage.parse(raw)
         // The remaining messages of a cancelled job carry another id.
         if (!('request_id' in message) || message.request_id !== request.request_id) continue
-        if (message.kind === 'request_failed') throw unavailable(message.error_message)
+        if (message.kind === 'request_failed') throw failureOf(message)
         return message
       }
       throw unavailable('The worker ended without an answer')
@@ -44,4 +45,8 @@ export function createTrainerTurns(compute: Compute) {
   }
 
   return { withTrainer, ask }
+}
+
+function failureOf({ error_message, error_field }: Failure): Error {
+  return error_field === null ? unavailable(error_message) : invalidRequest(error_message, error_field)
 }

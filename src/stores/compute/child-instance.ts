@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts'
 import { type Child, type ChildSpec, startChild } from './child.ts'
-import { PartLost } from './port.ts'
-import type { LifeHooks } from './supervisor.ts'
+import { EngineProcessLost } from './port.ts'
+import type { InstanceHooks } from './supervisor.ts'
 
 /** Downloading and loading a large base model may take this long; a start that takes longer counts as hanging. */
 const START_MS_MAX = 60 * 60_000
@@ -15,7 +15,7 @@ const START_SILENCE_MS_MAX = 180_000
 /** How often a starting child is checked. */
 const START_WATCH_MS = 1_000
 
-export interface ChildLifeOptions<Ready> {
+export interface ChildInstanceOptions<Ready> {
   name: string
   log: Log
   /** Called for every start, because a port may have to be chosen anew. */
@@ -24,10 +24,10 @@ export interface ChildLifeOptions<Ready> {
   untilReady: (child: Child, ended: AbortSignal) => Promise<Ready>
 }
 
-/** A child process as one life of an engine process. */
-export async function liveAsChild<Ready>(
-  options: ChildLifeOptions<Ready>,
-  hooks: LifeHooks<Ready>,
+/** A child process as one instance of an engine process. */
+export async function runAsChild<Ready>(
+  options: ChildInstanceOptions<Ready>,
+  hooks: InstanceHooks<Ready>,
 ): Promise<string> {
   const { name, log } = options
   const { stopping } = hooks
@@ -35,10 +35,10 @@ export async function liveAsChild<Ready>(
   let killReason: string | undefined
   const child = startChild(await options.spec())
   hooks.onOutput(child.lastLines)
-  log.info({ part: name, pid: child.pid }, 'engine part starting')
+  log.info({ process: name, pid: child.pid }, 'engine process starting')
   const gone = child.exited.then((how) => {
     const reason = `${name} ended: ${killReason ?? how}${lastWords(child.lastLines())}`
-    ended.abort(new PartLost(reason))
+    ended.abort(new EngineProcessLost(reason))
     return reason
   })
   function replace(reason: string): void {
@@ -57,7 +57,7 @@ export async function liveAsChild<Ready>(
   try {
     const ready = await options.untilReady(child, ended.signal)
     ended.signal.throwIfAborted()
-    log.info({ part: name, pid: child.pid }, 'engine part ready')
+    log.info({ process: name, pid: child.pid }, 'engine process ready')
     hooks.onReady({ isAlive: child.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
   } catch (error) {
     if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)

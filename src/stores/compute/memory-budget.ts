@@ -1,14 +1,14 @@
-import { createBell } from './bell.ts'
 import { GB } from './memory-estimate.ts'
-import { type EngineMemory, PartLost, type PartState, type WhenFull } from './port.ts'
+import { createNotifier } from './notifier.ts'
+import { type EngineMemory, EngineProcessLost, type EngineProcessState, type WhenFull } from './port.ts'
 
 /** Retry-After for requests without room, in which most running answers end. */
 const NO_ROOM_RETRY_SECONDS = 15
 
 /** An engine process that can be started and stopped. */
-export interface Part {
+export interface EngineProcess {
   readonly name: string
-  state(): PartState
+  state(): EngineProcessState
   /** Estimated memory that it needs while it runs. */
   memoryBytes(): number
   /** Measures `memoryBytes` before a start. */
@@ -20,89 +20,94 @@ export interface Part {
 }
 
 /** The share of one engine process in the memory budget. */
-export interface Seat {
+export interface MemoryShare {
   users(): number
   /** Counts a user until the returned function is called. An engine process with a user is never stopped. */
   use(): () => void
-  /** Starts the process once there is room for it. @throws PartLost with the numbers; the signal's reason. */
+  /** Starts the process once there is room for it. @throws EngineProcessLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
   /** Removes an engine process that has stopped for good. */
   leave(): void
 }
 
-export interface Parts {
+export interface MemoryBudget {
   /** `keep`: stopped only to make room, and then last. */
-  add(part: Part, rank: 'keep' | 'stop-when-idle'): Seat
+  add(process: EngineProcess, rank: 'keep' | 'stop-when-idle'): MemoryShare
   memory(): EngineMemory
 }
 
-export interface PartsOptions {
+export interface MemoryBudgetOptions {
   budgetBytes: number
   /** An engine process without use for this long is stopped; 0 for never. */
   idleMs: number
 }
 
 interface Member {
-  part: Part
+  process: EngineProcess
   isKept: boolean
   users: number
   lastUsedAt: number
 }
 
 /** Shares a memory budget among engine processes: to make room, unused ones are stopped. */
-export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
+export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions): MemoryBudget {
   const members = new Set<Member>()
-  const freed = createBell()
+  const freed = createNotifier()
 
   const running = (): Member[] =>
-    [...members].filter(({ part }) => !['idle', 'stopped'].includes(part.state()))
+    [...members].filter(({ process }) => !['idle', 'stopped'].includes(process.state()))
   const usedBytes = (): number => bytesOf(running())
 
   /** The processes to stop so that another fits; undefined when stopping is not enough. */
-  function toStop(wanted: Part): Member[] | undefined {
+  function toStop(wanted: EngineProcess): Member[] | undefined {
     let missing = usedBytes() + wanted.memoryBytes() - budgetBytes
     const chosen: Member[] = []
     for (const member of running().filter(isFree).filter(hasRoom).sort(byWorth)) {
       if (missing <= 0) break
       chosen.push(member)
-      missing -= member.part.memoryBytes()
+      missing -= member.process.memoryBytes()
     }
     return missing > 0 ? undefined : chosen
   }
 
-  async function start(part: Part, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
-    await part.measure?.()
-    while (part.state() === 'idle') {
+  async function start(process: EngineProcess, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
+    await process.measure?.()
+    while (process.state() === 'idle') {
       signal.throwIfAborted()
-      const victims = toStop(part)
+      const victims = toStop(process)
       if (victims === undefined) {
-        if (whenFull === 'refuse' || part.memoryBytes() > budgetBytes) throw noRoom(part)
+        if (whenFull === 'refuse' || process.memoryBytes() > budgetBytes) throw noRoom(process)
         await freed.next(signal)
       } else if (victims.length > 0) {
         // The room may have been taken meanwhile, so everything is checked again.
-        await Promise.all(victims.map((victim) => victim.part.stop(`stopped to make room for ${part.name}`)))
+        await Promise.all(
+          victims.map((victim) => victim.process.stop(`stopped to make room for ${process.name}`)),
+        )
       } else {
-        part.start()
+        process.start()
       }
     }
   }
 
-  function noRoom(part: Part): PartLost {
+  function noRoom(process: EngineProcess): EngineProcessLost {
     const busy = running().filter((member) => !isFree(member))
-    const users = busy.map((member) => `${member.part.name} (${gb(member.part.memoryBytes())})`)
+    const users = busy.map((member) => `${member.process.name} (${gb(member.process.memoryBytes())})`)
     const inUse =
       users.length === 0 ? '' : `, of which ${gb(bytesOf(busy))} are in use by ${users.join(', ')}`
     const budget = `the memory budget is ${gb(budgetBytes)} (HEDDLE_ENGINE_MEMORY_GB)`
-    return new PartLost(`${part.name} needs ${gb(part.memoryBytes())}, and ${budget}${inUse}`, {
-      retryAfterSeconds: NO_ROOM_RETRY_SECONDS,
-    })
+    return new EngineProcessLost(
+      `${process.name} needs ${gb(process.memoryBytes())}, and ${budget}${inUse}`,
+      {
+        retryAfterSeconds: NO_ROOM_RETRY_SECONDS,
+      },
+    )
   }
 
   return {
     memory: () => ({ budget_bytes: budgetBytes, used_bytes: usedBytes() }),
 
-    add(part, rank) {
-      const member: Member = { part, isKept: rank === 'keep', users: 0, lastUsedAt: 0 }
+    add(process, rank) {
+      const member: Member = { process, isKept: rank === 'keep', users: 0, lastUsedAt: 0 }
       members.add(member)
       let idleTimer: NodeJS.Timeout | undefined
 
@@ -110,9 +115,9 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
         member.users--
         member.lastUsedAt = performance.now()
         if (member.users > 0) return
-        freed.ring()
+        freed.notify()
         if (idleMs === 0 || member.isKept) return
-        const stop = () => void part.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
+        const stop = () => void process.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
         idleTimer = setTimeout(stop, idleMs).unref()
       }
 
@@ -127,7 +132,7 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
             isOpen = false
           }
         },
-        start: (whenFull, signal) => start(part, whenFull, signal),
+        start: (whenFull, signal) => start(process, whenFull, signal),
         leave() {
           clearTimeout(idleTimer)
           members.delete(member)
@@ -138,23 +143,23 @@ export function createParts({ budgetBytes, idleMs }: PartsOptions): Parts {
 }
 
 /** A process that is being stopped frees its room, even if a request waits for its next start. */
-function isFree({ part, users }: Member): boolean {
-  return users === 0 || part.state() === 'stopping'
+function isFree({ process, users }: Member): boolean {
+  return users === 0 || process.state() === 'stopping'
 }
 
 /** Stopping a remote server would free nothing here. */
-function hasRoom({ part }: Member): boolean {
-  return part.memoryBytes() > 0
+function hasRoom({ process }: Member): boolean {
+  return process.memoryBytes() > 0
 }
 
 /** Processes that are being stopped come first, then the least recently used; the kept ones come last. */
 function byWorth(a: Member, b: Member): number {
-  const isLeaving = (member: Member): number => (member.part.state() === 'stopping' ? 0 : 1)
+  const isLeaving = (member: Member): number => (member.process.state() === 'stopping' ? 0 : 1)
   return isLeaving(a) - isLeaving(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
 }
 
 function bytesOf(members: readonly Member[]): number {
-  return members.reduce((sum, { part }) => sum + part.memoryBytes(), 0)
+  return members.reduce((sum, { process }) => sum + process.memoryBytes(), 0)
 }
 
 function gb(bytes: number): string {
