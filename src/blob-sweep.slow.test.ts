@@ -28,7 +28,7 @@ beforeEach(() => {
   sweep = createBlobSweep({ blobs, owners, log: SILENT })
 })
 
-/** Keeps bytes under a key, since long ago. */
+/** Puts a blob that looks as if it had been put long ago. */
 async function put(key: string): Promise<string> {
   await server.stores.blobs.put(key, Buffer.from('bytes'))
   await age(key)
@@ -64,7 +64,7 @@ describe('the sweep of blobs', () => {
     expect(sweep.counts().deleted).toBe(keys.length)
   })
 
-  it('keeps what is owned, what is young, and what it knows nothing of', async () => {
+  it('keeps blobs that are owned, recent, or of unknown kinds', async () => {
     const project_id = server.newProject()
     const form = new FormData()
     form.set('project_id', project_id)
@@ -88,7 +88,7 @@ describe('the sweep of blobs', () => {
       expect((await server.request(`${checkpoint}/files/${name}`)).status).toBe(200)
   })
 
-  it('goes on with other kinds where one cannot be asked about, and counts that', async () => {
+  it('goes on with other kinds where the owners of one cannot be read, and counts that', async () => {
     const { blobs } = server.stores
     const broken = { prefix: 'contents/', ownedOf: () => Promise.reject(new Error('no database')) }
     const owners = [broken, filesOwner(server.stores.traces)]

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readConfig } from './config.ts'
 
 describe('readConfig', () => {
-  it('knows the engine: defaults, and a vLLM elsewhere only where one is named', () => {
+  it('reads the settings of the engine: defaults, and a vLLM elsewhere only where one is named', () => {
     const { engine } = readConfig({ HEDDLE_DATA: '/data' })
     expect(engine).toMatchObject({
       folder: '/data/engine',

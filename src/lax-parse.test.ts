@@ -64,7 +64,7 @@ describe('parseLax', () => {
     expect(read(z.array(z.int()), texts)).toHaveLength(100_000)
   })
 
-  it('tells the first issue alone where that is enough, and still reads what can be read', () => {
+  it('reports only the first issue where that is enough, and still reads the other values', () => {
     const schema = z.object({ a: z.array(z.int()) })
     const all = { a: ['x', ...Array<string>(1_000).fill('y')] }
     expect(parseLax(schema, all).error?.issues).toHaveLength(1_001)

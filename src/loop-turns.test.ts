@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createLoopTurns } from './loop-turns.ts'
 
-/** Longer than what one iteration of the event loop works on. */
+/** Longer than the share of one iteration of the event loop. */
 function work(): void {
   for (const until = performance.now() + 6; performance.now() < until; );
 }
 
 describe('createLoopTurns', () => {
-  it('lets owners take turns, each in its own order, however much one has to do', async () => {
+  it('lets owners take turns, each in order, however much one has to do', async () => {
     const turns = createLoopTurns()
     const done: string[] = []
     const once = async (owner: string, name: string) => {
@@ -38,7 +38,7 @@ describe('createLoopTurns', () => {
     await Promise.all(flood)
   })
 
-  it('makes nobody wait who is alone', async () => {
+  it('does not delay an owner that is alone', async () => {
     const turns = createLoopTurns()
     let isNextIteration = false
     setImmediate(() => {

@@ -12,7 +12,7 @@ const Batch = z.object({
 })
 
 describe('parseKeeping', () => {
-  it('keeps payloads as their own text, wherever the schema wants them', () => {
+  it("keeps payloads as the client's text, wherever the schema requires it", () => {
     const inputs = '{"2": 1.0, "1": 12345678901234567890, "s": "a\\"}\\\\", "__proto__": [1e2]}'
     const text = `{"batch": [ {"req":{"start":{"id":"a", "inputs" : ${inputs} ,"output":null}}}, {"rows":[1.0,{"z":[]}]} ]}`
     const parsed = Batch.parse(parseKeeping(text, keepShapeOf(Batch)))

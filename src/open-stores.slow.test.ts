@@ -11,7 +11,7 @@ function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'heddle-open-'))
 }
 
-/** What is said of a folder that cannot be opened. */
+/** The error for a folder that cannot be opened. */
 async function refusal(folder: string): Promise<string> {
   const opened = await openStores({ data: folder, workspace: join(folder, 'engine') }, log).catch(
     (error: Error) => error,

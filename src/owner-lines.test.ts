@@ -8,7 +8,7 @@ function filled() {
 }
 
 describe('createOwnerLines', () => {
-  it('lets owners take turns, each in its own order', () => {
+  it('lets owners take turns, each in order', () => {
     const lines = filled()
     const taken = [1, 2, 3, 4, 5, 6].map(() => lines.take())
     expect(taken).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', undefined])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isoMicros, isoOfMicros, isoOfSeconds, microsOf, nowAfter, nowIso } from './time.ts'
 
-/** Doubles of seconds tell all microseconds of it apart. */
+/** Up to this time, doubles of seconds distinguish all microseconds. */
 const MICROS_MAX = Date.UTC(2242, 0, 1) * 1000
 
 describe('isoOfSeconds', () => {

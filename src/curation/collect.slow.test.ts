@@ -13,7 +13,7 @@ const INTO = { dataset: { name: 'rows' } }
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
 
-/** The one conversation that some calls are, or what keeps them from being one. */
+/** The one conversation that is made of some calls, or the reason why there is none. */
 async function read(calls: readonly Fields[], fields: Fields = {}): Promise<Fields | string> {
   const project = server.newProject()
   await write(project, calls)
@@ -149,7 +149,7 @@ describe('POST /v2/{entity}/{project}/collect of conversations', () => {
 })
 
 describe('POST /v2/{entity}/{project}/collect into dataset', () => {
-  it('200 with exactly the columns asked for, as the client wrote them, and the call', async () => {
+  it('200 with exactly the requested columns, as the client wrote them, and the call', async () => {
     const project = server.newProject()
     const call = finishedCall({
       inputs: { n: 1, 'a.b': [{ c: 'deep' }] },
@@ -203,7 +203,7 @@ describe('POST /v2/{entity}/{project}/collect of calls with a value that no data
   const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
   const DEEP = 'a deep value'
 
-  /** An odd call and a plain one, of which that becomes a row. */
+  /** Collects an odd call and a plain one, of which only the plain one becomes a row. */
   async function leftOut(odd: Fields, into: Fields, fields: Fields = {}): Promise<string | undefined> {
     const project = server.newProject()
     const calls = [chatCall('q', 'a', odd), chatCall('q', 'a', { attributes: { n: 1 } })]

@@ -89,7 +89,7 @@ describe('POST /v2/{entity}/{project}/collect from calls', () => {
     expect(counted.length).toBe(6)
   })
 
-  it('400 that says why nothing was collected, and nothing is written', async () => {
+  it('400 with the reasons why nothing was collected, and nothing is written', async () => {
     const project = server.newProject()
     const call = chatCall('a', 'b', { exception: 'no' })
     await write(project, [call])
@@ -190,7 +190,7 @@ describe('POST /v2/{entity}/{project}/collect from annotation_queue', () => {
 })
 
 describe('POST /v2/{entity}/{project}/collect from eval_results', () => {
-  /** As the clients write a run: one row in each of their spellings, the example by value, or in a dataset. */
+  /** A run as clients write it: a row in each of their spellings, with the example by value or in a dataset. */
   async function evaluated(project: string) {
     const table = await replyOf(
       await server.post('/table/create', {

@@ -14,7 +14,7 @@ const FROM = { calls: {} }
 const SCORE = { feedback_type: 'grade', path: 'value' }
 const MODEL = { model: 'student', base_model: TEST_BASE_MODEL }
 
-/** Attempts with their grades, by prompt. */
+/** Answers with their rewards, by prompt. */
 async function graded(
   project: string,
   attempts: readonly (readonly [string, number])[],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from '../lossless-json.ts'
 import { autoSummarize } from './auto-summarize.ts'
 
-/** What PyPI weave 0.54 says of the same values. */
+/** The summary that PyPI weave 0.54 makes of the same values. */
 describe('autoSummarize', () => {
   it.each([
     [[], '{}'],

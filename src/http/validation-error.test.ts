@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { JsonText } from '../lossless-json.ts'
 import { validationFailure } from './validation-error.ts'
 
-/** What is shown of a value where another was wanted. */
+/** The input that an error shows for a value of the wrong type. */
 function shown(value: unknown): unknown {
   const parsed = z.object({ a: z.boolean() }).safeParse({ a: value })
   if (parsed.success) throw new Error('The value is right')

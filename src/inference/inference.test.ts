@@ -33,7 +33,7 @@ async function newModel(): Promise<string> {
   return `local/proj/${name}`
 }
 
-/** A busy machine takes its time. */
+/** Long enough for a busy machine. */
 const within = <Result>(look: () => Promise<Result>): Promise<Result> => vi.waitFor(look, { timeout: 20_000 })
 
 describe('GET /v1/models', () => {
@@ -68,7 +68,7 @@ describe('GET /v1/models/{model}', () => {
 })
 
 describe('POST /v1/completions', () => {
-  it('200 under the requested name, with what the engine was asked', async () => {
+  it('200 under the requested name, with the request that the engine got', async () => {
     const model = await newModel()
     const reply = await json<{ model: string; choices: [{ text: string }] }>(
       await post('/v1/completions', {
@@ -198,7 +198,7 @@ describe('GET /v1/usage', () => {
   })
 })
 
-/** An engine that took it would need more memory than there is. */
+/** Too large for an engine's memory. */
 const MANY_ITEMS = { type: 'array', minItems: 1e9 }
 
 describe('hostile requests', () => {

@@ -9,7 +9,7 @@ import { openSqlite } from '../stores/control-db/sqlite.ts'
 const MIGRATIONS = resolve(import.meta.dirname, '../../migrations/control')
 const AT = '2026-01-01T00:00:00.000000Z'
 
-/** The newest migration before there were jobs. */
+/** The last migration before the table `jobs`. */
 const BEFORE_JOBS = '0011'
 
 /** A control database as releases without the job queue left it. */

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A server of a kind of work, whose name is new unless it is given. */
+/** A server with one kind of job, under a new name unless one is given. */
 async function serve(
   given: Partial<JobKind<Work>> & Pick<JobKind<Work>, 'handle'>,
   { leaseMs = 30_000 }: { leaseMs?: number } = {},
@@ -64,7 +64,7 @@ function untilState(kind: string, id: string, state: string) {
   )
 }
 
-/** A handler that waits for the test. */
+/** A handler that waits until the test lets it go on. */
 function gated() {
   const begun = Promise.withResolvers<{ job: Job<Work>; context: JobContext }>()
   const gate = Promise.withResolvers<void>()

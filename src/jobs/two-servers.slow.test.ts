@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Starts a server as a process of its own, over the same database file. */
+/** Starts a server in a separate process, over the same database file. */
 function startServer(name: string): ChildProcess {
   const program = join(import.meta.dirname, 'test-server.ts')
   const child = spawn(process.execPath, [program, folder, name], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -12,7 +12,7 @@ const schemaRule = (pattern: string, output: string, options?: { timeoutMs: numb
     options,
   )
 
-/** How often this thread came round while something was done: never, had that been done here. */
+/** Iterations of this thread's event loop during some work: none, if the work ran in this thread. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   const timer = setInterval(() => turns++, 10)
@@ -22,7 +22,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a rule of a user', () => {
-  it('says what it says, one after the other and several at once', async () => {
+  it('gives its result, one after the other and several at once', async () => {
     expect(await schemaRule('^a+$', 'aaa')).toEqual({ valid: true })
     const many = Array.from({ length: 20 }, (_, index) => schemaRule('^a+$', index % 2 ? 'aaa' : 'b'))
     expect((await Promise.all(many)).filter((said) => JSON.stringify(said).includes('true'))).toHaveLength(10)

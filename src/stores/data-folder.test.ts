@@ -8,7 +8,7 @@ import { openDataFolder } from './data-folder.ts'
 
 const run = promisify(execFile)
 
-/** Opens the folder in another process, which prints what happened. */
+/** Opens the folder in another process, which prints the result. */
 async function openElsewhere(folder: string): Promise<string> {
   const module = join(import.meta.dirname, 'data-folder.ts')
   const program = `import { openDataFolder } from ${JSON.stringify(module)}

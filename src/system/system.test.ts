@@ -58,7 +58,7 @@ describe('GET /v1/preview/system/disk', () => {
 })
 
 describe('GET /v1/preview/system/logs', () => {
-  it('200 with the logs there are, and nothing else of their folder', async () => {
+  it('200 with the existing logs, and no other file of their folder', async () => {
     await writeLog('listed.log', 'one\n')
     await writeLog('no-log.txt', 'secret')
     const { logs } = await replyOf<z.output<typeof EngineLogsRes>>(

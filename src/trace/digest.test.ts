@@ -8,7 +8,7 @@ describe('jsonDigest', () => {
     expect(jsonDigest(text)).toBe(digest)
   })
 
-  it('tells 1e2 from 100 and keeps the last of duplicate keys', () => {
+  it('distinguishes 1e2 from 100 and keeps the last of duplicate keys', () => {
     expect(jsonDigest('1e2')).toBe(jsonDigest('100.0'))
     expect(jsonDigest('1e2')).not.toBe(jsonDigest('100'))
     expect(jsonDigest('{"a":0,"a":1}')).toBe(jsonDigest('{"a":1}'))

@@ -17,7 +17,7 @@ describe('POST /v1/preview/models', () => {
     expect(await steps(model.id)).toEqual([0])
   })
 
-  it('409 for a name that is taken, unless return_existing says that is fine', async () => {
+  it('409 for a name that is taken, unless return_existing is set', async () => {
     const { name } = await newModel()
     const taken = await server.post('/v1/preview/models', {
       project: 'proj',

@@ -27,7 +27,7 @@ describe('the web UI', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('200 with the page for people at every address that the API does not know', async () => {
+  it("200 with the page at every address that is not the API's", async () => {
     for (const path of ['/', '/local/demo/traces', '/local/demo/r/call/0197']) {
       const response = await app.request(path, { headers: HTML })
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')

@@ -5,7 +5,7 @@ import { startServer, type WireServer } from './server.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
-/** More than is scored between a request and the kill that follows it. */
+/** More calls than are scored between a request and the kill that follows it. */
 const CALLS = 500
 
 /** Groups of four trajectories of one turn each. */
@@ -56,7 +56,7 @@ async function writeCalls(project_id: string): Promise<string[]> {
   return calls.map(({ id }) => id)
 }
 
-/** The calls that feedback of a project is about, once there is so much. */
+/** The calls with feedback in a project, once there is this much feedback. */
 async function scoredCalls(project_id: string, count: number): Promise<string[]> {
   return until(async () => {
     const query = { project_id, fields: ['weave_ref'], limit: 10_000 }

@@ -4,13 +4,13 @@ import { pythonIn } from '../../scripts/python-environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { trainingClient, trajectory } from './training-client.ts'
 
-/** Enough to change what the small model answers within one job. */
+/** Enough to change the small model's answers within one job. */
 const LEARNING_RATE = 5e-2
 
 const AT_ONCE = 64
 const CLIENTS = 2000
 
-/** Two thousand open requests with their sockets, streams and bodies, 200 kB each, beside some 350 of an idle server. */
+/** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle server. */
 const MEGABYTES_MAX = 750
 
 let server: WireServer
@@ -18,7 +18,7 @@ let server: WireServer
 beforeAll(async () => {
   server = await startServer({
     HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
-    // So few that some are refused however slowly the clients come.
+    // Few enough that some requests are refused however slowly the clients send.
     HEDDLE_KEY_REQUESTS_MAX: String(CLIENTS / 4),
   })
 })
@@ -58,7 +58,7 @@ async function answers(work: Work[], atOnce: number): Promise<string[]> {
   return found
 }
 
-/** A model that has learnt to prefer the shorter or the longer of two made-up answers, and has other weights for it. */
+/** A model that was trained to prefer the shorter or the longer of two made-up answers, so that its weights differ. */
 async function trainedModel(preferred: 'short' | 'long'): Promise<string> {
   const model = await newModel()
   const [short, long] = preferred === 'short' ? [1, 0] : [0, 1]

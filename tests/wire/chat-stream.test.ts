@@ -26,7 +26,7 @@ interface ToolCallDelta {
   function: { name?: string; arguments?: string }
 }
 
-/** Far more tokens than are made before a test has done what it does meanwhile. */
+/** Far more tokens than are generated while a test acts. */
 const LONG = { ignore_eos: true, max_tokens: 2000 }
 
 let server: WireServer
@@ -82,7 +82,7 @@ describe('POST /v1/chat/completions as a stream', () => {
     expect(whole.choices[0].message).toMatchObject({ content: contentOf(chunks) })
   })
 
-  it('200 with usage at the end for whoever asks, and with each chunk for whoever asks for that', async () => {
+  it('200 with usage at the end on request, and with each chunk on request', async () => {
     for (const stream_options of [{}, { include_usage: true }, { include_usage: null }]) {
       const last = (await chunksOf({ stream_options })).at(-1)
       expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: 22, completion_tokens: 7 } })
@@ -147,7 +147,7 @@ describe('POST /v1/chat/completions as a stream', () => {
     expect(await engineMetric(server, 'num_requests_running')).toBe(1)
     client.abort()
     await until(async () => ((await engineMetric(server, 'num_requests_running')) === 0 ? true : undefined))
-    // It was ended and has not come to its end.
+    // It was aborted before its end.
     expect(await engineMetric(server, 'generation_tokens_total')).toBeLessThan(1500)
   })
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Settings under which no client keeps what another version has kept, nor looks for anything elsewhere. */
+/** Settings under which versions of a client share no files, and do not read those of the machine. */
 async function settings(): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-versions-'))
   return {

@@ -7,12 +7,12 @@ import { until } from './until.ts'
 const PROJECT = 'wire/crash'
 const ROUNDS = 12
 const WRITERS_OF_EACH_KIND = 3
-/** How many requests a round sends before the server is killed, at most: some two seconds' worth. */
+/** The most requests that a round sends before the server is killed: some two seconds of them. */
 const ROUND_WRITES_MAX = 400
 /** The kill comes at any moment of the work on the last of them. */
 const KILL_MS_MAX = 50
 
-/** The same seed makes the same writes and the same moments; what the machine does in them is its own. */
+/** The same seed makes the same writes and delays; what the machine does meanwhile varies. */
 const SEED = Number(process.env['CRASH_SEED'] ?? newSeed())
 const random = seeded(SEED)
 
@@ -24,11 +24,11 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Writes until the server is gone; everything that was sent is kept, acknowledged or not. */
+/** Writes until the server has ended; the test records everything that was sent, acknowledged or not. */
 async function writeUntilGone(make: () => Write[], sent: Write[]): Promise<void> {
   for (;;) {
     const writes = make()
-    // Parts of one thing come in any order.
+    // Parts of one call come in any order.
     if (random() < 0.5) writes.reverse()
     sent.push(...writes)
     const results = await Promise.allSettled(writes.map((write) => send(server.url, write)))
@@ -39,7 +39,7 @@ async function writeUntilGone(make: () => Write[], sent: Write[]): Promise<void>
   }
 }
 
-/** Lists all calls until the server is gone. A list that seems to be whole must have what was there before it began. */
+/** Lists all calls until the server has ended. A list that looks complete must have every call that was acknowledged before. */
 async function readUntilGone(sent: readonly Write[]): Promise<void> {
   for (;;) {
     const before = sent.filter(({ path, reply }) => reply !== undefined && /call|otel/.test(path))
@@ -49,7 +49,7 @@ async function readUntilGone(sent: readonly Write[]): Promise<void> {
       const ids = new Set(linesOf(await listed.text()).map(({ id }) => String(id)))
       expect(callIdsOf(before).filter((id) => !ids.has(id))).toEqual([])
     } catch (error) {
-      // What fetch throws for a server that is gone.
+      // The error of fetch for a server that has ended.
       if (error instanceof TypeError) return
       throw error
     }
@@ -89,7 +89,7 @@ describe('kill -9 at random moments', () => {
       await server.start()
       expect(await lossesOf(server.url, PROJECT, sent), `CRASH_SEED=${SEED}, round ${round}`).toEqual([])
 
-      // A client repeats what was not acknowledged, and may repeat what was, now or much later.
+      // A client repeats unacknowledged writes, and may repeat acknowledged ones, now or much later.
       const repeated = [
         ...sent.filter((write) => write.reply === undefined),
         ...all.filter(() => random() < 0.05),

@@ -15,14 +15,14 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const { request, call, newModel, startJob, firstStep, end, newest } = trainingClient(() => server)
 
-/** The server's small disk, which is mounted for it alone. */
+/** The server's small disk, which is mounted only for it. */
 function disk(): string {
   return `/proc/${server.processes('main.ts')[0]}/root${join(server.folder, 'data')}`
 }
 
 const fillers: string[] = []
 
-/** Leaves no room; what the server frees itself afterwards is room again. */
+/** Fills the disk; the server can still use space that it frees afterwards. */
 function fill(): void {
   const { bavail, bsize } = statfsSync(disk())
   const filler = join(disk(), `filler-${fillers.length}`)
@@ -37,12 +37,12 @@ describe('a full disk', () => {
     const job = await startJob(model.id, groups(16))
     await firstStep(job)
     fill()
-    // While nothing at all can be written, not even the end of the job can.
+    // While nothing can be written, the end of the job cannot be written either.
     await until(async () => {
       const { state } = await call('GET', `/v1/preview/training-jobs/${job}`)
       return state === 'failed' || server.log().includes('could not be written yet') ? true : undefined
     })
-    // The end of the job frees what it had written, which is less than what comes now.
+    // The end of the job frees the space of its files, which is less than the next write needs.
     fill()
     const refused = await request('POST', '/v1/preview/training-jobs', {
       model_id: model.id,

@@ -40,7 +40,7 @@ async function startCall(): Promise<string> {
   return id
 }
 
-/** Writes until the server is gone; returns what it acknowledged. */
+/** Writes until the server has ended; returns the acknowledged writes. */
 async function writeUntilGone(): Promise<string[]> {
   const acknowledged: string[] = []
   for (;;) {
@@ -90,7 +90,7 @@ describe('SIGTERM', () => {
 })
 
 describe('a second server on the same data folder', () => {
-  it('does not start and says who holds it', async () => {
+  it('does not start and names the process that holds it', async () => {
     const data = join(server.folder, 'data')
     await expect(startServer({ HEDDLE_DATA: data })).rejects.toThrow('in use by another Heddle (process')
   })

@@ -14,14 +14,14 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const TINY = join(ROOT, 'engine/models/loom-tiny')
 const DEFAULT = 'heddle/loom-tiny'
 
-/** Room for the trainer of the default base model and for one part of another, not for two of which one is a server. */
+/** Memory for the trainer of the default base model and one engine process of another, not for two with a server. */
 const MEMORY_GB = 3.5
 
 let server: WireServer
 let elsewhere: ChildProcess
 let door: Door
 let second = ''
-/** Where other base models lie. */
+/** The folder of other base models. */
 let models = ''
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const { call, request, newModel, chat } = trainingClient(() => server)
 
-/** A remote vLLM, in a group of its own that ends with its stdin. */
+/** A remote vLLM, in a separate process group that ends with its stdin. */
 function startElsewhere(port: number): ChildProcess {
   const args = [
     '--model',
@@ -75,7 +75,7 @@ interface Door {
   shut(): Promise<void>
 }
 
-/** The way to a port, because an outage of the network is over sooner than one of a vLLM that starts anew. */
+/** A proxy to a port: an outage of the network is over sooner than one of a vLLM that starts anew. */
 function createDoor(to: number): Door {
   const sockets = new Set<Socket>()
   let port = 0
@@ -146,7 +146,7 @@ describe('engines on demand', () => {
     expect(await partOf(`inference ${DEFAULT}`)).toMatchObject({ state: 'ready', memory_bytes: 0 })
   })
 
-  it('a second base model starts here when it is asked for, while the first one serves', async () => {
+  it('a second base model starts here when it is requested, while the first one serves', async () => {
     const answer = await chat(DEFAULT)
     const starting = answered(second)
     expect(await chat(DEFAULT)).toBe(answer)

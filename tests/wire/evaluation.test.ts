@@ -75,7 +75,7 @@ async function children(
     .map((line) => JSON.parse(line))
 }
 
-/** Without what no two runs have alike. */
+/** Without the values that differ in every run. */
 function comparable({ model_latency, ...summary }: Record<string, unknown>): unknown {
   expect(model_latency).toEqual({ mean: expect.any(Number) })
   return summary

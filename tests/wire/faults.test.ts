@@ -29,7 +29,7 @@ afterAll(async () => {
   disk[Symbol.dispose]()
 })
 
-/** Where each kind of write first reaches the disk; a new project becomes a row of SQLite. */
+/** The file that each kind of write changes first; a new project becomes a row of SQLite. */
 const STORES = {
   'the trace database': { path: /\/trace-db\//, make: () => writers['calls/complete']?.() ?? [] },
   blobs: { path: /\/blobs\//, make: () => writers['file']?.() ?? [] },
@@ -71,7 +71,7 @@ async function attempt(write: Write): Promise<Answer> {
   return { status: response.status, retryAfter: response.headers.get('retry-after'), reason: reply['reason'] }
 }
 
-/** As clients do, a write that is refused is sent again: what the disk left broken is mended meanwhile. */
+/** Repeats a refused write, as clients do; meanwhile the server repairs what the disk left broken. */
 async function repeat(writes: readonly Write[]): Promise<void> {
   for (const write of writes) {
     await expect.poll(async () => (await attempt(write)).status, RECOVERY).toBe(200)

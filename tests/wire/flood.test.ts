@@ -8,15 +8,15 @@ import { KEY, startServer, type WireServer } from './server.ts'
 /** 45 of these are more than the 256 MiB that may wait for the disk, and less than what bodies may hold together. */
 const BATCH_BYTES = 8 * 1024 * 1024
 const BATCHES = 45
-/** What waits is there as text, as a body and as what was made of it. */
+/** Waiting writes are in memory as text, as a body and as rows. */
 const RSS_MEGABYTES_MAX = 4_096
 
 const FLOODERS = 16
 const FLOOD_BATCH_BYTES = 2 * 1024 * 1024
 const ROUNDS = 20
-/** A generous bound: what is served beside a flood waits for the batch before it, and for no more than a few. */
+/** A generous bound: a request beside a flood waits for the batch before it, and for at most a few more. */
 const SLOWER_MAX = 50
-/** A quiet server's own time is compared as if it were no less, since the fastest moment says little. */
+/** A quiet server's time counts as at least this, since the fastest times vary too much to compare with. */
 const QUIET_MS_MIN = 200
 
 const disk = createFailingDisk()

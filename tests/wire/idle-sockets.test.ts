@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KEY, startServer, type WireServer } from './server.ts'
 
 const IDLE_SOCKETS = 900
-/** What all of them announce together is more than all bodies may take. */
+/** Together they announce more bytes than all bodies may take. */
 const ANNOUNCED_BYTES = 1024 * 1024
-/** Longer than a body that is read whole may bring nothing. */
+/** Longer than the server waits for the next bytes of a body. */
 const UPLOAD_MS = 25_000
 
 let server: WireServer
@@ -42,7 +42,7 @@ async function write(): Promise<number> {
 }
 
 describe('sockets that announce bodies and send none', () => {
-  it('keep no other request from being answered, and are told 408 and closed', async () => {
+  it('do not delay other requests, and get 408 and are closed', async () => {
     const sockets = await Promise.all(Array.from({ length: IDLE_SOCKETS }, idleSocket))
     expect(await Promise.all(Array.from({ length: 20 }, write))).toEqual(Array(20).fill(200))
     const closed = sockets.map(({ socket }) => once(socket, 'close'))

@@ -14,7 +14,7 @@ const { request, newModel, startJob, eventsOf, end, newest } = trainingClient(()
 
 const group = (...trajectories: object[]) => ({ trajectories })
 
-/** A model's first job, and what became of it. */
+/** Runs the first job of a model, and returns how it ended. */
 async function trained(given: object[], config: object = {}) {
   const model = await newModel()
   const job = await startJob(model.id, given, config)
@@ -22,7 +22,7 @@ async function trained(given: object[], config: object = {}) {
   return { last, events: await eventsOf(job), checkpoint: await newest(model.id), model }
 }
 
-describe('a job that has nothing to learn from', () => {
+describe('a job without anything to train on', () => {
   it.each([
     ['no groups', []],
     ['groups of one trajectory', [group(trajectory(1)), group(trajectory(0))]],
@@ -38,7 +38,7 @@ describe('a job that has nothing to learn from', () => {
     expect(checkpoint).toMatchObject({ step: 1, metrics: { num_gradient_steps: 0 } })
   })
 
-  it('says how many sequences were too long', async () => {
+  it('reports how many sequences were too long', async () => {
     const { checkpoint } = await trained([group(trajectory(0, { tokens: 5000 }), trajectory(1))])
     expect(checkpoint.metrics['num_sequences_too_long']).toBe(1)
   })
@@ -70,7 +70,7 @@ describe('logprobs', () => {
     expect(await response.text()).toMatch(/trajectory_groups.*logprob/)
   })
 
-  it('far from the policy’s: a warning says so', async () => {
+  it('far from the policy’s: a warning', async () => {
     const { events } = await trained(groups(1))
     const [warning] = events.filter((event) => event.type === 'on_policy_warning')
     expect(warning?.data).toMatchObject({ code: 'logprob_gap', message: expect.any(String) })
@@ -78,7 +78,7 @@ describe('logprobs', () => {
 })
 
 describe('a job that goes wrong', () => {
-  it('a loss that is no number: says so and what to do; the next job goes on', async () => {
+  it('a loss that is not a number: fails with the reason and advice; the next job goes on', async () => {
     const model = await newModel()
     const impossible = [0, 1].map((reward) => trajectory(reward, { logprob: -1e38 }))
     const last = await end(
@@ -89,7 +89,7 @@ describe('a job that goes wrong', () => {
     expect((await end(await startJob(model.id, groups(1)))).type).toBe('training_ended')
   })
 
-  it('an unknown base model: registering says what is wrong', async () => {
+  it('an unknown base model: registering names the error', async () => {
     const body = { project: 'wire', name: 'x', base_model: '/nowhere/at-all', return_existing: true }
     const response = await request('POST', '/v1/preview/models', body)
     expect(response.status).toBe(400)

@@ -7,14 +7,14 @@ import { until } from './until.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** Large enough to fill every buffer that a job of any size fills: a write of calls, and a merge of them. */
+/** Large enough to fill every buffer whose size does not depend on the job: a write of calls, and a merge of them. */
 const SMALL_BYTES = 100 * MEGABYTE
 const LARGE_BYTES = 300 * MEGABYTE
 
-/** Below what the large job has more than the small one; above what collectors of garbage leave to chance. */
+/** Less than the large job's additional bytes, and more than the variation of garbage collection. */
 const GROWTH_BYTES_MAX = 180 * MEGABYTE
 
-/** A server that kept the large job's texts would not survive it. */
+/** A server that kept the large job's texts in memory would exceed this. */
 const HEAP_MEGABYTES = 192
 
 let server: WireServer
@@ -39,7 +39,7 @@ function peakBytes(): number {
 async function run(bytes: number): Promise<void> {
   const project = `large-${bytes}`
   const model = await newModel({ project })
-  // Equal rewards: everything is read, and nothing is left to train on.
+  // Equal rewards: all groups are read, and none is trained on.
   const group = JSON.stringify({
     trajectories: [0, 0].map((reward) => trajectory(reward, { tokens: 10_000 })),
   })

@@ -5,7 +5,7 @@ import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 import { trainingClient } from './training-client.ts'
 
-/** What the client program asks and how often. */
+/** The questions of the client program, and how often it asks each. */
 const QUESTIONS = 3
 const SAMPLES = 5
 
@@ -104,7 +104,7 @@ describe('PyPI weave and openai, and what becomes of their calls', () => {
     }
   })
 
-  it('the command line ends with what the server says', async () => {
+  it("the command line ends with the server's error", async () => {
     const refused = collect(project, '--into', 'sft', '--name', 'x', '--op', 'nothing')
     await expect(refused).rejects.toThrow(
       /ended with status 1[\s\S]*400: Nothing was collected: there is no call/,

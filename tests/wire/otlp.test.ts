@@ -83,7 +83,7 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
 })
 
 describe("OpenInference's instrumentation of the OpenAI client", () => {
-  it('traces as calls what was asked and answered, streamed or not, with usage, tools and errors', async () => {
+  it('traces requests and answers as calls, streamed or not, with usage, tools and errors', async () => {
     const task = { question: 'What is 2 + 3?', tool_question: WEATHER_QUESTION, tool: WEATHER_TOOL }
     await server.takeRequests()
     const { trace_id, root_id, ...seen } = await runClient(
@@ -99,7 +99,7 @@ describe("OpenInference's instrumentation of the OpenAI client", () => {
     expect(seen).toMatchObject({ text: 'The answer is 5.', streamed: 'The answer is 5.' })
     const statuses = (await server.takeRequests()).map(({ path, status }) => `${path} ${status}`)
     expect(new Set(statuses)).toEqual(
-      // The client asks for a model that is not there.
+      // The client requests an unknown model.
       new Set(['/v1/chat/completions 200', '/v1/chat/completions 404', '/v1/traces 200']),
     )
     const asked = [{ role: 'user', content: task.question }]

@@ -5,7 +5,7 @@ import { startServer, type WireServer } from './server.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
-/** More than a row of a job takes on a busy machine, which is the longest that a healthy trainer is silent. */
+/** More than a row of a job takes on a busy machine: a healthy trainer reports at least after each row. */
 const STALL_SECONDS = 20
 
 let server: WireServer

@@ -81,7 +81,7 @@ describe.each(['qwen3', 'qwen3.5'])('a base model with the chat template of %s',
         expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
         expect(metrics['on_policy/tokens_with_rebuilt_context']).toBe(0)
         expect(metrics['on_policy/tokens_without_logprobs']).toBe(0)
-        // Each token that was sampled is trained on once; the client's own metrics are means over gradient steps.
+        // Each sampled token is trained on once; the client's metrics are means over gradient steps.
         const checkpoint = await call<Checkpoint>('GET', `/v1/preview/models/${model_id}/checkpoints/${step}`)
         expect(checkpoint.metrics['num_trainable_tokens']).toBe(sampled)
       }

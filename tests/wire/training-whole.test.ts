@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const { call, newModel, end, eventsOf, newest, chat } = trainingClient(() => server)
 
-describe('PyPI openpipe-art, with a URL and a key and nothing else', () => {
+describe('PyPI openpipe-art, with only a URL and a key', () => {
   it('trains by RL and SFT, logs, pulls, forks and deletes, and no request fails', async () => {
     const name = `whole-${randomUUID().slice(0, 8)}`
     const program = [pythonIn('clients'), clientProgram('art_whole.py'), server.url, name]
@@ -30,7 +30,7 @@ describe('PyPI openpipe-art, with a URL and a key and nothing else', () => {
       fork_continued: 3,
       fork_after_delete: seen['sft_answer'],
     })
-    // The best step by its own metrics, which has to be one of these, and the newest stay.
+    // The newest step stays, and the best by its metrics, which has to be one of these.
     expect(seen['steps_after_delete']).toContain(2)
     const metrics = seen['rl_metrics'] as Record<string, number>
     expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
@@ -91,7 +91,7 @@ describe('SFT by an upload', () => {
     expect(await chat(model.name)).toEqual(expect.any(String))
   })
 
-  it('says how many learning rates a job lacks', async () => {
+  it('reports how many learning rates a job lacks', async () => {
     const lines = Array.from({ length: 6 }, (_, x) => JSON.stringify(lesson(x))).join('\n')
     const { training_data_url } = await call<{ training_data_url: string }>(
       'POST',

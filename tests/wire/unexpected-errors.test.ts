@@ -8,7 +8,7 @@ const BUGS = join(import.meta.dirname, 'clients/throw_on_signal.mjs')
 
 const ENV = { HEDDLE_ENGINE_PYTHON: '/nonexistent/python', NODE_OPTIONS: `--import=${BUGS}` }
 
-/** As many in a minute end the server. */
+/** This many errors in a minute end the server. */
 const STORM_ERRORS = 20
 
 function errorsIn(log: string): number {

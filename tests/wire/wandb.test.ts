@@ -14,13 +14,13 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** What tells a client of the server, and keeps what it stores away from what it has stored before. */
+/** Settings that point a client at the server, with a new folder for the files that it keeps. */
 async function settings(): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wandb-'))
   return {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: KEY,
-    // What the client keeps on this machine would hide what the server answers.
+    // The client's cache on this machine would hide the server's replies.
     WANDB_CACHE_DIR: join(folder, 'cache'),
     WANDB_DATA_DIR: join(folder, 'data'),
     WANDB_CONFIG_DIR: join(folder, 'config'),

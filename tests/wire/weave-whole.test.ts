@@ -11,12 +11,12 @@ const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
 let server: WireServer
 
 beforeAll(async () => {
-  // No engine: nothing here asks a model, and its start would only slow the clients down.
+  // No engine: nothing here uses a model, and the engine's start would slow the clients down.
   server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** What a program of the Python client saw. Wire: its cache is not keyed by server, so each run gets a fresh one. */
+/** The output of a program with the Python client. Wire: its cache is not keyed by server, so each run gets a new one. */
 async function python(program: string, env: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
   try {

@@ -29,7 +29,7 @@ describe('PyPI weave with only WANDB_BASE_URL and WANDB_API_KEY', () => {
     ['call batches of the older kind', { WEAVE_USE_CALLS_COMPLETE: 'false' }],
     ['digests computed by the client', { WEAVE_ENABLE_CLIENT_SIDE_DIGESTS: 'true' }],
   ])('works with %s, without one failed request', async (_name, extra) => {
-    // The client's response cache is not keyed by server: a fresh one each time, or nothing is sent.
+    // The client's response cache is not keyed by server: without a new one each time, nothing is sent.
     const cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
     const seen = await runClient([pythonIn('clients'), clientProgram('weave_basic.py')], {
       WANDB_BASE_URL: server.url,

@@ -7,7 +7,7 @@ import { KEY, startServer, type WireServer } from './server.ts'
 import { until } from './until.ts'
 
 let server: WireServer
-/** Where the server looks for the engine; nothing is there at first. */
+/** The folder in which the server looks for the engine; empty at first. */
 let cache = ''
 
 beforeAll(async () => {

@@ -161,7 +161,7 @@ describe('monitors', () => {
     expect(await feedbackIn(server, project)).toHaveLength(1)
   })
 
-  it('score without calls of their own where they are not traced', async () => {
+  it('score without making calls where they are not traced', async () => {
     const project = server.newProject()
     await monitor(project, [await objects.scorer(project, 'ValidJSONScorer')], { is_traced: false })
     await record(project, [{ output: '{}' }])

@@ -71,7 +71,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('is that rude?')
   })
 
-  it('score turns of agents when they end, with what was said in them', async () => {
+  it('score turns of agents when they end, with their messages', async () => {
     const project = server.newProject()
     const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
       model: await objects.model(project),
@@ -114,7 +114,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     })
   })
 
-  it('say what they will not do when they are published, and at GET monitors', async () => {
+  it('report what they cannot score when they are published, and at GET monitors', async () => {
     const project = server.newProject()
     const works = await objects.scorer(project, 'ValidJSONScorer')
     const code = await objects.scorer(project, 'TheirScorer', { score: 'weave:///a/b/op/x:y' })

@@ -12,7 +12,7 @@ const server = useTestServer({
 })
 const objects = publishing(server)
 
-/** A busy machine takes longer than the second that is waited for by itself. */
+/** A busy machine takes longer than vitest's default of a second. */
 const WAIT_MAX = { timeout: 10_000 }
 
 /** The op of a call, without its project and version. */
@@ -47,7 +47,7 @@ async function evaluate(project: string, evaluation: string, model: string) {
 }
 
 describe('POST /evaluations/evaluate_model', () => {
-  it('200 asks the model for every row, scores what it says, and summarizes', async () => {
+  it('200 runs the model on every row, scores its answers, and summarizes', async () => {
     const project = server.newProject()
     const rows = [
       { user_input: 'say 12', target: '12' },

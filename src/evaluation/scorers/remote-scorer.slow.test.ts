@@ -13,7 +13,7 @@ interface Seen {
 
 type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>]
 
-/** What the endpoint answers, one after the other; the last one again and again. */
+/** The endpoint's replies in order; the last one repeats. */
 let answers: Answer[] = []
 const seen: Seen[] = []
 
@@ -59,7 +59,7 @@ async function scored(fields: Fields): Promise<{ project: string; id: string; re
   return { project, id, ref }
 }
 
-/** The call that the scoring was, once it has ended. */
+/** The call of the scoring, once it has ended. */
 function scoringIn(project: string): Promise<Fields> {
   return vi.waitFor(
     async () => {
@@ -106,7 +106,7 @@ describe('a RemoteScorer', () => {
     for await (const row of rows) expect(row).toEqual({ scorer_ratings: { far: 0.5 } })
   })
 
-  it('is asked again where it may answer later, under the same key', async () => {
+  it('is requested again after 503 and 429, with the same idempotency key', async () => {
     answers = [
       [503, ''],
       [429, ''],

@@ -52,7 +52,7 @@ afterAll(() => provider[Symbol.asyncDispose]())
 
 const server = useTestServer({
   providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
-  // What confines code has tests of its own, in engine/tests.
+  // How code is confined is tested in engine/tests.
   scorerPython: { find: () => 'python3', confinement: 'none' },
 })
 const objects = publishing(server)
@@ -68,7 +68,7 @@ async function publishOp(project: string, name: string, source: string): Promise
   return ref.replace('/object/', '/op/')
 }
 
-/** Scores one call and returns how that ended. */
+/** Scores one call and returns the result. */
 async function scoring(project: string, scorer: string): Promise<Fields> {
   const call = {
     project_id: project,
@@ -135,7 +135,7 @@ def score(self, *, output, target, **kwargs):
     expect(await scoring(project, scorer)).toMatchObject({ exception: expect.stringContaining(exception) })
   })
 
-  it('say so when there is no Python', async () => {
+  it('report an error when there is no Python', async () => {
     const source = Buffer.from('def x(output): ...')
     const files = { read: async () => source }
     const val = { files: { 'obj.py': 'digest' } }

@@ -82,7 +82,7 @@ describe('POST /v1/chat/completions', () => {
     })
   })
 
-  it('passes on what it knows, without nulls, and asks a trained model for token ids', async () => {
+  it('passes on known fields, without nulls, and requests token ids from a trained model', async () => {
     const model = await newModel()
     const fields = {
       temperature: null,

@@ -9,7 +9,7 @@ const biases = (fields: object) =>
   samplingPolicy(ChatCompletionReq.parse({ messages: [], ...fields }), 3).biased_by
 
 describe('samplingPolicy', () => {
-  it('says which step answered', () => {
+  it('names the step that answered', () => {
     expect(samplingPolicy(ChatCompletionReq.parse({ messages: [] }), 3)).toEqual({ step: 3, biased_by: [] })
   })
 

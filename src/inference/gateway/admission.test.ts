@@ -37,7 +37,7 @@ describe('createAdmission', () => {
     enter({ key: 'b', project: 'e/p' })
   })
 
-  it('429 after more tokens than a minute allows, and says when to come back', () => {
+  it('429 after more tokens than a minute allows, with Retry-After', () => {
     const { enter } = createAdmission({ key: { ...NONE, tokensPerMinute: 600 }, project: NONE })
     enter({ key: 'a', project: undefined }).leave(700)
     const refused = refusal(() => enter({ key: 'a', project: undefined }))

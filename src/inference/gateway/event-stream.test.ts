@@ -3,7 +3,7 @@ import { relayEvents, type StreamEnd } from './event-stream.ts'
 
 const USAGE = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
 
-/** Marks by putting text in brackets; drops `usage`, which it counts. */
+/** A marker that puts text in brackets, and drops `usage`, which it counts. */
 function mark(text: string) {
   return text === 'usage' ? { text: undefined, usage: USAGE } : { text: `[${text}]`, usage: undefined }
 }
@@ -25,7 +25,7 @@ const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Resp
 describe('relayEvents', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('passes events on however they were cut, and leaves out what was not asked for', async () => {
+  it('passes events on however they were cut, without the usage that was not requested', async () => {
     const split = Buffer.from('data: ü\n\n')
     const { stream, ends } = relay(
       bytes(
@@ -60,7 +60,7 @@ describe('relayEvents', () => {
   it('reads no faster than it is read, but for a bounded rest', async () => {
     let taken = 0
     const ends: StreamEnd[] = []
-    // As an engine's, which is closed when the stream ends.
+    // Like an engine's connection, which is closed when the stream ends.
     async function* untilEnded(): AsyncGenerator<Uint8Array> {
       while (ends.length === 0) {
         taken++
@@ -90,7 +90,7 @@ describe('relayEvents', () => {
     await expect(textOf(stream)).rejects.toThrow('was not read')
   })
 
-  it('says that it lives while the engine is silent', async () => {
+  it('sends keep-alive comments while the engine is silent', async () => {
     vi.useFakeTimers()
     const silence = Promise.withResolvers<void>()
     async function* late(): AsyncGenerator<Uint8Array> {

@@ -4,7 +4,7 @@ import { createLoadedAdapters } from './loaded-adapters.ts'
 
 const LISTED = 64
 
-/** A process that only remembers what it was told to load and unload. */
+/** A process that only records what it is to load and unload. */
 function recordingProcess(answer: { status: number; text: string } = { status: 200, text: '' }) {
   const told: string[] = []
   const process: InferenceProcess = {
@@ -34,7 +34,7 @@ describe('createLoadedAdapters', () => {
     expect([first.told, second.told]).toEqual([['load a'], ['load a']])
   })
 
-  it('unloads the one used longest ago that nobody uses, and loads it again when it is asked for', async () => {
+  it('unloads the least recently used one that is not in use, and loads it again for its next use', async () => {
     const loaded = newLoaded()
     const { told, process } = recordingProcess()
     const held = await loaded.use(process, adapter('held'))
@@ -47,7 +47,7 @@ describe('createLoadedAdapters', () => {
     expect(told.at(-2)).toBe('load 0')
   })
 
-  it('loads again what the process has lost, and still knows who uses it', async () => {
+  it('loads an adapter again that the process has lost, and still counts its uses', async () => {
     const loaded = newLoaded()
     const { told, process } = recordingProcess()
     const first = await loaded.use(process, adapter('a'))

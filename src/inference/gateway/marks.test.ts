@@ -46,7 +46,7 @@ describe('createMarker', () => {
     expect(mark(text).text).toContain('{"content":[-0.10]}')
   })
 
-  it('drops the chunk of usage for whoever did not ask, and passes errors on', () => {
+  it('drops the chunk of usage unless the client requested it, and passes errors on', () => {
     const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 }
     const counted = { prompt_tokens: 7, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
     const last = chunk({ choices: [], usage })
@@ -57,7 +57,7 @@ describe('createMarker', () => {
     expect(mark(error)).toEqual({ text: error, usage: undefined })
   })
 
-  it('tells the fingerprint of the engine at the end of a choice where the chunk that has it is dropped', () => {
+  it("adds the engine's fingerprint at the end of a choice where the chunk that has it is dropped", () => {
     const fingerprint = { text: undefined }
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const first = createMarker(MARKS, { usageChunk: 'drop', fingerprint })

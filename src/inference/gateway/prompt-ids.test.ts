@@ -37,7 +37,7 @@ describe('ids of prompts', () => {
     ])
   })
 
-  it('stay at the top of a reply whose client asked for them', () => {
+  it('stay at the top of a reply whose client requested them', () => {
     expect(parsed(marker(true).mark(first(0)).text)).toMatchObject({
       prompt_token_ids: [1, 2],
       choices: [{ prompt_token_ids: [1, 2] }],

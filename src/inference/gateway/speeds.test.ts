@@ -9,7 +9,7 @@ const answer = (ms: number, tokens: number, firstAt?: number) => ({
 })
 
 describe('createSpeeds', () => {
-  it('tells the middle and the slow end of the newest answers, streams apart', () => {
+  it('reports the median and the 95th percentile of the newest answers, streams apart', () => {
     const speeds = createSpeeds()
     for (let ms = 1; ms <= 100; ms++) speeds.record('model', answer(ms, ms))
     speeds.record('model', answer(100, 0, 1020))

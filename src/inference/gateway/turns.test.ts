@@ -5,11 +5,11 @@ const never = new AbortController().signal
 
 const one = (group: string) => ({ group, places: 1 })
 
-/** Lets what is ready to go on do so. */
+/** Resolves when the callbacks of all settled promises have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createTurns', () => {
-  it('serves groups in rotation, and each in its own order', async () => {
+  it('serves groups in rotation, and each in order', async () => {
     const turns = createTurns(1)
     const order: string[] = []
     const release = await turns.take(one('flood'), never)
@@ -36,7 +36,7 @@ describe('createTurns', () => {
     expect([started, waiting.length]).toEqual([1, 3])
   })
 
-  it('forgets whoever stops waiting', async () => {
+  it('forgets a request that stops waiting', async () => {
     const turns = createTurns(1)
     const release = await turns.take(one('a'), never)
     const leaving = new AbortController()
@@ -49,7 +49,7 @@ describe('createTurns', () => {
     await expect(turns.take(one('a'), AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
   })
 
-  it('waits until there is room for one that needs many places, and nobody overtakes it', async () => {
+  it('waits until there is room for one that needs many places, and none overtakes it', async () => {
     const turns = createTurns(3)
     const [first, second] = [await turns.take(one('a'), never), await turns.take(one('a'), never)]
     const order: string[] = []

@@ -11,7 +11,7 @@ async function get(path: string): Promise<unknown> {
 }
 
 describe('without an engine', () => {
-  it('GET /inference/router/{any}/models: 200, saying why nobody answers', async () => {
+  it('GET /inference/router/{any}/models: 200, with the reason why no engine answers', async () => {
     expect(await get('/inference/router/x/models')).toMatchObject({
       unavailable: expect.stringContaining('npm run setup'),
       models: [{ id: TEST_BASE_MODEL, loaded: false }],

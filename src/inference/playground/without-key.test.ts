@@ -5,7 +5,7 @@ import { askProvider } from './asking-providers.ts'
 
 const KEY = 'sk-secret-key-é'
 
-/** Repeats the key in its answer, byte by byte. */
+/** A provider that repeats the key in its answer, byte by byte. */
 const provider = createServer(async (request, response) => {
   const said = Buffer.from(`{"said": "you are ${KEY}, ${KEY}"}`)
   response.writeHead(request.url === '/v1/images/generations' ? 400 : 200, {

@@ -3,7 +3,7 @@ import { createGroupCommit } from './group-commit.ts'
 
 const KEPT = { kept: Promise.resolve() }
 
-/** All promises that are ready have been worked on. */
+/** Resolves when the callbacks of all settled promises have run. */
 const idle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createGroupCommit', () => {
@@ -33,7 +33,7 @@ describe('createGroupCommit', () => {
     expect(results.map(({ status }) => status)).toEqual(
       rows.map((row) => (row === 'bad' ? 'rejected' : 'fulfilled')),
     )
-    // The first writer is alone; of 256 others, 8 halvings of two commits each find one.
+    // The first writer is alone; among 256 others, 8 halvings of two commits each find the bad one.
     expect(commits).toBe(1 + 1 + 16)
   })
 
@@ -56,7 +56,7 @@ describe('createGroupCommit', () => {
     expect(mostTries).toBe(2)
   })
 
-  it('writes the next group before it is known whether one is kept, and tells each of its own', async () => {
+  it('writes the next group before the result of the previous one is known; each writer gets its own result', async () => {
     const settle: (() => void)[] = []
     const group = createGroupCommit([
       async (lines) => ({
@@ -80,7 +80,7 @@ describe('createGroupCommit', () => {
     expect(told).toEqual(['a kept', 'b lost', 'c lost'])
   })
 
-  it('lets owners take turns, whoever has more to write', async () => {
+  it('lets owners take turns, however much each has to write', async () => {
     const half = 'x'.repeat(16 * 1024 * 1024)
     const order: string[] = []
     const group = createGroupCommit([async () => KEPT])
@@ -92,7 +92,7 @@ describe('createGroupCommit', () => {
     expect(order.indexOf('other')).toBeLessThanOrEqual(order.indexOf('flood 3'))
   })
 
-  it('refuses an owner that has taken its share, and nobody else', async () => {
+  it('refuses an owner that has used up its share, and no other owner', async () => {
     let goOn: () => void = () => {}
     const group = createGroupCommit([() => new Promise((resolve) => (goOn = () => resolve(KEPT)))])
     const large = 'x'.repeat(32 * 1024 * 1024)

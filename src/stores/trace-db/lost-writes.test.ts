@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLostWrites } from './lost-writes.ts'
 import type { Asked } from './table-repair.ts'
 
-/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` says what cannot be done. */
+/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail. */
 function brokenDatabase(refuses: (sql: string) => boolean) {
   const answerOf = (sql: string): object[] => {
     if (refuses(sql)) throw new Error(`Code: 74: ${sql}`)
@@ -17,7 +17,7 @@ function brokenDatabase(refuses: (sql: string) => boolean) {
     return { text: () => text }
   }
   const log = { error: vi.fn(), warn: vi.fn() }
-  // Of a result, only the text is looked at.
+  // Only the text of a result is read.
   const session = { queryBindAsync } as unknown as Asked
   const lostWrites = createLostWrites({ session, idleSessions: () => [], log })
   lostWrites.stop()
@@ -36,7 +36,7 @@ describe('the repair of a table', () => {
     expect(database.log.warn).toHaveBeenCalledOnce()
   })
 
-  it('is logged and counted when it fails, and says which table is closed until it succeeds', async () => {
+  it('is logged and counted when it fails, and reports the detached table until it succeeds', async () => {
     let isFailing = true
     const database = brokenDatabase((sql) => isFailing && sql.startsWith('ATTACH'))
     await change(database)
@@ -52,7 +52,7 @@ describe('the repair of a table', () => {
     expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 2, detached: [] })
   })
 
-  it('is logged and counted when nothing can be asked', async () => {
+  it('is logged and counted when the state of the table cannot be queried', async () => {
     const database = brokenDatabase((sql) => sql.includes('system.parts'))
     await change(database)
     expect(database.lostWrites.repairs()).toMatchObject({ failed: 1 })

@@ -3,7 +3,7 @@ import { createReadTurns } from './read-turns.ts'
 
 const PLACES = [1, 2, 3, 4, 5, 6]
 
-/** Asks for a place; `place` is undefined until it is there. */
+/** Requests a place; `place` is undefined until it is granted. */
 function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, signal?: AbortSignal) {
   const asked: { owner: string; place?: number; threads?: string; error?: unknown } = { owner }
   turns.take(owner, signal).then(
@@ -60,7 +60,7 @@ describe('createReadTurns', () => {
     expect(flood[1]).toMatchObject({ place: expect.any(Number), threads: 'one' })
   })
 
-  it('lets owners take turns, each in its own order', async () => {
+  it('lets owners take turns, each in order', async () => {
     const turns = createReadTurns([1], 16)
     const begun: string[] = []
     const take = async (owner: string, name: string) => {
@@ -87,7 +87,7 @@ describe('createReadTurns', () => {
     expect(next.place).toBe(1)
   })
 
-  it('503 with a time to come back for an owner that has too many waiting, and for nobody else', async () => {
+  it('503 with Retry-After for an owner that has too many waiting, and for no other owner', async () => {
     const turns = createReadTurns([1], 16)
     const { place } = await turns.take('a', undefined)
     const flood = Array.from({ length: 300 }, () => ask(turns, 'flood'))
@@ -112,7 +112,7 @@ describe('createReadTurns', () => {
     client.abort(new Error('gone'))
     vi.advanceTimersByTime(20_000)
     const next = ask(turns, 'b')
-    // Now the one that has gone would have waited for too long.
+    // By now, the reader that left the queue would have waited too long.
     vi.advanceTimersByTime(15_000)
     turns.give('a', first.place ?? 0)
     await settled()

@@ -6,10 +6,10 @@ import { SILENT } from '../../test-log.ts'
 import { openChdb } from './chdb.ts'
 import { firstOf, rowsOf, type TraceDb } from './port.ts'
 
-/** So long a read may take here. */
+/** The time limit of reads here. */
 const READ_MS_MAX = 4_000
 
-/** Until a query has been ended. */
+/** How long tests wait for the end of a query. */
 const ENDED = { timeout: 20_000 }
 
 let db: TraceDb
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-/** Some hours long, in blocks of `blockMs`; ClickHouse's own limit does not end it. */
+/** A query of some hours, in blocks of `blockMs`, which ClickHouse's time limit does not end. */
 function endless(project: string, { blockMs }: { blockMs: number }) {
   const rows = blockMs / 2
   return {
@@ -54,7 +54,7 @@ describe('a read of the trace database', () => {
   })
 
   it('is not ended by what was to end the one before it', async () => {
-    // They end by themselves about when they are killed.
+    // They may end at about the time at which they are killed.
     const rows = (count: number) => ({
       sql: `SELECT number, sleepEachRow(0.001) FROM numbers(${count}) SETTINGS max_block_size = 1`,
       params: {},

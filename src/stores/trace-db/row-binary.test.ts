@@ -32,7 +32,7 @@ function* rowsIn(piece: Uint8Array) {
     yield [row.text(), row.count(), row.nullable(row.micros), row.nullable(row.text), row.flag()]
 }
 
-/** What a query returns whose reply comes in these pieces. */
+/** The rows of a reply that comes in these pieces. */
 function repliesIn(pieces: readonly Uint8Array[]): Promise<Uint8Array[]> {
   const traces = {
     async *rowBinary() {

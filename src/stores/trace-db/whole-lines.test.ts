@@ -4,7 +4,7 @@ import { wholeLines } from './whole-lines.ts'
 
 const LINES = Buffer.from('{"a":1}\n\n{"ü":"\\n"}\n')
 
-/** What a query returns whose reply comes in these pieces. */
+/** The lines of a reply that comes in these pieces. */
 function repliesIn(pieces: readonly Buffer[]): Promise<Buffer[]> {
   const traces = {
     async *text() {

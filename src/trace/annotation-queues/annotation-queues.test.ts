@@ -31,7 +31,7 @@ async function read(project: string, id: string): Promise<Fields> {
 }
 
 describe('POST /annotation_queues', () => {
-  it('200 with an id of its own each time', async () => {
+  it('200 with a new id each time', async () => {
     const project = server.newProject()
     const [first, second] = [await create(project), await create(project)]
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
@@ -152,7 +152,7 @@ async function names(fields: Fields): Promise<unknown[]> {
 }
 
 describe('POST /annotation_queues/query', () => {
-  it('200 with the queues that are asked for, in order', async () => {
+  it('200 with the requested queues, in order', async () => {
     const project_id = server.newProject()
     for (const name of ['Beta', 'alpha', 'ÄRGER']) await create(project_id, { name })
     await create(server.newProject(), { name: 'elsewhere' })

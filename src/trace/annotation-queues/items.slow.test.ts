@@ -104,7 +104,7 @@ describe('POST /annotation_queues/{queue_id}/items/query', () => {
     expect(running).toMatchObject({ call_id: started.id, call_ended_at: null, call_op_name: 'running' })
   })
 
-  it('200 with the items that are asked for, in order, and where they stand', async () => {
+  it('200 with the requested items, in order, and their positions', async () => {
     const { project, queue, calls, all } = await filledQueue(5)
     const [first, second, third] = all
     const late = await newCalls(project, 1, { op_name: 'a', started_at: '2025-01-01T00:00:00Z' })

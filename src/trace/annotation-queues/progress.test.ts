@@ -34,7 +34,7 @@ describe('POST /annotation_queues/{queue_id}/items/{item_id}/progress', () => {
     }
   })
 
-  it('200 with more time for whoever has the item', async () => {
+  it('200 with more time for the annotator who has the item', async () => {
     const { project, queue, all } = await filledQueue(1)
     const item = String(all[0]?.id)
     const until = async () => {
@@ -82,7 +82,7 @@ describe('POST /annotation_queues/{queue_id}/items/{item_id}/progress', () => {
     expect(await items(project, queue)).toMatchObject([{ annotation_state: 'skipped' }])
   })
 
-  it('200 for somebody else once the time of a claim is over; the item is unstarted in between', async () => {
+  it('200 for another annotator once the time of a claim is over; the item is unstarted in between', async () => {
     const { project, queue, all } = await filledQueue(2)
     const item = String(all[0]?.id)
     await progress(project, { queue, item }, 'in_progress')

@@ -47,7 +47,7 @@ describe('POST /calls/fields', () => {
     expect(new Set(outputs)).toEqual(new Set([0.5, true, 'done']))
   })
 
-  it('200 with the fields that calls have of their own', async () => {
+  it('200 with the built-in fields of calls', async () => {
     const project = await projectWith(
       { op_name: `weave:///a/b/op/answer:${'x'.repeat(20)}`, thread_id: 't1' },
       {

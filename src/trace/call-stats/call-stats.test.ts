@@ -146,7 +146,7 @@ describe('POST /calls/stats', () => {
     ])
   })
 
-  it('200 with costs at the prices of today, cached tokens at their own', async () => {
+  it('200 with costs at the current prices, cached tokens at a separate price', async () => {
     const project = server.newProject()
     const price = { prompt_token_cost: 1, completion_token_cost: 10, cache_read_input_token_cost: 0.5 }
     await server.post('/cost/create', { project_id: project, costs: { [`m-${project}`]: price } })
@@ -237,7 +237,7 @@ describe('POST /calls/stats', () => {
     expect([reply.granularity, reply.call_buckets.length]).toEqual([granularity, count])
   })
 
-  it('200 with larger buckets than asked where there would be too many', async () => {
+  it('200 with larger buckets than requested where there would be too many', async () => {
     const fields = { end: '2026-01-31T00:00:00Z', granularity: 1, call_metrics: [{ metric: 'call_count' }] }
     const reply = await stats(server.newProject(), fields)
     expect(reply.granularity).toBe(260)

@@ -316,14 +316,14 @@ describe('POST /calls/stream_query', () => {
     expect(await ids(project, page)).toEqual(expected.map((call) => call['id']))
   })
 
-  it('reads only the payloads that are asked for, and still knows the status', async () => {
+  it('reads only the requested payloads, and still derives the status', async () => {
     await seed()
     const [call] = await query(project, { columns: ['inputs.n'], limit: 1 })
     expect(call).toMatchObject({ inputs: { n: 3 }, attributes: {}, output: null })
     expect(call?.['summary']).toMatchObject({ weave: { status: 'descendant_error' } })
   })
 
-  it('shows feedback when asked', async () => {
+  it('shows feedback on request', async () => {
     await seed()
     const said = {
       project_id: project,
@@ -339,7 +339,7 @@ describe('POST /calls/stream_query', () => {
     ])
   })
 
-  it('tells sizes when asked', async () => {
+  it('shows sizes on request', async () => {
     await seed()
     const calls = await query(project, { include_storage_size: true, include_total_storage_size: true })
     const sizes = calls.map((call) => Number(call['storage_size_bytes']))
@@ -377,7 +377,7 @@ describe('many readers', () => {
 })
 
 describe('POST /calls/query_stats', () => {
-  it('counts up to the limit and says whether there are more', async () => {
+  it('counts up to the limit and reports whether there are more', async () => {
     const project = server.newProject()
     await upsert({ start: start(project) }, { start: start(project) })
     const count = async (fields: Fields) =>

@@ -4,7 +4,7 @@ import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-/** Numbers and texts that JSON allows, and the database has no type for. */
+/** Numbers and texts that JSON allows and for which the database has no type. */
 const ODD = [
   '18446744073709551616',
   '340282366920938463463374607431768211456',

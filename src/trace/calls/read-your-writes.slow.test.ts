@@ -132,7 +132,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
         const calls = await list(project, { limit: 100, sort_by: NEWEST_FIRST })
         for (const { id, display_name } of calls) {
           const name = known.get(String(id))
-          // Names are increasing numbers: calls from before the request are shown, or later ones.
+          // Names are increasing numbers: the list shows the call as of the request, or later.
           if (name !== undefined) expect(Number(display_name)).toBeGreaterThanOrEqual(Number(name))
         }
       }
@@ -151,6 +151,6 @@ describe('POST /calls/stream_query for a list that was read before', () => {
       isOver = true
     })
     await Promise.all(watching)
-    // Readers that never rest take the time of a busy machine from the writers.
+    // Readers that never pause would take processor time from the writers.
   }, 90_000)
 })

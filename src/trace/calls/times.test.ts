@@ -6,7 +6,7 @@ import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-/** Times as Python's `datetime.timestamp()` tells them: doubles of seconds. */
+/** Times as Python's `datetime.timestamp()` returns them: seconds as doubles. */
 const MICROS = Array.from(
   { length: 150 },
   () => 1_700_000_000_000_000 + Math.floor(Math.random() * 1e14),

@@ -47,7 +47,7 @@ describe('POST /cost/create', () => {
     expect(String(cost?.['effective_date']) >= before).toBe(true)
   })
 
-  it('200 and everything that was said is kept', async () => {
+  it('200 and every given field is kept', async () => {
     const project = server.newProject()
     const said = {
       ...PRICE,
@@ -92,7 +92,7 @@ describe('POST /cost/query', () => {
     expect(await query(project, { query: { $expr: never } })).toEqual([])
   })
 
-  it('200 with the fields, the order and the page that were asked for', async () => {
+  it('200 with the requested fields, order and page', async () => {
     const project = await seeded()
     const sort_by = [{ field: 'prompt_token_cost', direction: 'desc' }]
     const [first, second] = await query(project, { fields: ['llm_id'], sort_by })

@@ -20,7 +20,7 @@ function callOf(project: string, op: string, fields: Fields = {}) {
 }
 
 describe('POST /v2/{entity}/{project}/eval_results/query of trials with errors', () => {
-  it('200 with errors as failures, where they are asked for', async () => {
+  it('200 with errors as failures on request', async () => {
     const project = server.newProject()
     const [a, b] = [callOf(project, 'evaluate'), callOf(project, 'evaluate')]
     const scored = (exact: boolean, length: number) => ({ output: { output: 1, scores: { exact, length } } })

@@ -67,7 +67,7 @@ async function evaluate(
 
 const digestOf = (example: unknown) => jsonDigest(JSON.stringify(example))
 
-/** What a row's trials put out. */
+/** The outputs of a row's trials. */
 const outputsOf = ({ rows }: Results) =>
   rows.map(({ evaluations }) => evaluations.flatMap(({ trials }) => trials.map((one) => one['model_output'])))
 

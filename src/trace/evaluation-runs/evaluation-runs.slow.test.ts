@@ -24,7 +24,7 @@ import {
 describe('POST /v2/{entity}/{project}/evaluation_runs', () => {
   itRefuses('evaluation_runs', [{}, { evaluation: EVALUATION }, { evaluation: 1, model: MODEL }])
 
-  it('200 with a call that clients know as an evaluation', async () => {
+  it('200 with a call that clients recognise as an evaluation', async () => {
     const project = server.newProject()
     const id = await newRun(project)
     const call = await callOf(project, id)
@@ -73,7 +73,7 @@ describe('GET /v2/{entity}/{project}/evaluation_runs', () => {
 describe('GET /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}', () => {
   itReads('evaluation_runs', newRun)
 
-  it('200 with what it is a run of', async () => {
+  it('200 with the evaluation, the model and the source run', async () => {
     const project = server.newProject()
     const source = newId()
     const id = await newRun(project, { source_evaluation_run_id: source })

@@ -4,7 +4,7 @@ import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
 
-/** Feedback is said now: the bucket that holds now is the last of the hour before it ends. */
+/** Two hours around the present, at which tests create feedback. */
 const HOUR = 3600_000
 const lastHour = () => ({
   start: new Date(Date.now() - HOUR).toISOString(),
@@ -21,7 +21,7 @@ async function say(project_id: string, payload: Fields, fields: Fields = {}): Pr
   await ok('/feedback/create', { project_id, weave_ref, feedback_type: 'custom', payload, ...fields })
 }
 
-/** Feedback of a scorer, which may say what triggered it. */
+/** The fields of feedback that name its scorer and the monitor that triggered it. */
 function scored(scorer: string, version: string): Fields {
   const ref = (name: string) => `weave:///a/b/object/${name}:${version}`
   return { feedback_type: `wandb.runnable.${scorer}`, runnable_ref: ref(scorer), trigger_ref: ref('monitor') }
@@ -30,14 +30,14 @@ function scored(scorer: string, version: string): Fields {
 const stats = (project_id: string, fields: Fields) =>
   ok('/feedback/stats', { project_id, ...lastHour(), ...fields })
 
-/** The one bucket in which something was said, and how many there are. */
+/** The one bucket with feedback, and the number of buckets. */
 function busy({ buckets }: Fields): [Fields | undefined, number] {
   const all = buckets as Fields[]
   return [all.find((bucket) => bucket['count'] !== 0), all.length]
 }
 
 describe('POST /feedback/stats', () => {
-  it('200 with what scorers say beside the payload, by the name of a tag or a rating', async () => {
+  it('200 with ratings and tags that scorers send beside the payload, by name', async () => {
     const project = server.newProject()
     const beside = (quality: number) => ({
       scorer_ratings: { quality },
@@ -117,7 +117,7 @@ describe('POST /feedback/stats', () => {
     expect((await stats(server.newProject(), { metrics }))['window_stats']).toEqual({ output: { sum: null } })
   })
 
-  it('200 without buckets where no metric is asked for', async () => {
+  it('200 without buckets where no metric is requested', async () => {
     const reply = await stats(server.newProject(), {})
     expect(reply).toMatchObject({ buckets: [], granularity: 3600, window_stats: null })
   })

@@ -215,7 +215,7 @@ describe('POST /feedback/query', () => {
     return project
   }
 
-  it('200 with exactly the fields that were asked for', async () => {
+  it('200 with exactly the requested fields', async () => {
     const project = await seeded()
     const { result, total_count } = await query(project, {
       fields: ['feedback_type', 'payload.n', 'payload.list.0.x', 'payload.none'],
@@ -260,7 +260,7 @@ describe('POST /feedback/query', () => {
     span_trace_id: 'turn-trace',
   }
 
-  it('200 with what scorers say of the parts of an agent, as it was sent', async () => {
+  it('200 with the ratings and tags of scorers and the span of the agent, as sent', async () => {
     const project = server.newProject()
     await create(note(project, said))
     expect((await query(project)).result).toEqual([expect.objectContaining(said)])
@@ -275,7 +275,7 @@ describe('POST /feedback/query', () => {
     ])
   })
 
-  it('200 with all of it for *, and with nothing of it for a row that says nothing', async () => {
+  it('200 with all of these fields for *, and otherwise without them for a row that has none', async () => {
     const project = server.newProject()
     await create(note(project))
     const [plain] = (await query(project)).result
@@ -286,7 +286,7 @@ describe('POST /feedback/query', () => {
     }
   })
 
-  it('200 filtered and sorted by it', async () => {
+  it('200 filtered and sorted by these fields', async () => {
     const project = server.newProject()
     const [first, second] = [newId(), newId()]
     await create(note(project, { ...said, id: first }))

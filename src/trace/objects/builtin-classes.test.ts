@@ -20,7 +20,7 @@ async function publish(
 const BASES = { _bases: ['BaseObject', 'BaseModel'] }
 const NAMED = { name: null, description: null }
 
-/** What the hosted service makes of each value. */
+/** Values, and what the hosted service stores for each. */
 const INSTANCES: [string, string, object][] = [
   [
     'Leaderboard',

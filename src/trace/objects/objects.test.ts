@@ -174,7 +174,7 @@ describe('POST /obj/read', () => {
     }
   })
 
-  it('200 with metadata only, and with tags and aliases, when asked', async () => {
+  it('200 with metadata only, and with tags and aliases, on request', async () => {
     const project = server.newProject()
     await create(project, 'o', { v: 0 })
     await create(project, 'o', { v: 1 })
@@ -311,7 +311,7 @@ describe('POST /objs/query', () => {
     expect(objs.map((found) => `${found['object_id']}:${found['version_index']}`)).toEqual(expected)
   })
 
-  it('200 with values, sizes, tags and aliases as asked', async () => {
+  it('200 with values, sizes, tags and aliases as requested', async () => {
     const project = server.newProject()
     await create(project, 'o', { v: 1 })
     expect(await query(project)).toMatchObject([

@@ -6,7 +6,7 @@ const server = useTestServer()
 
 type Json = Record<string, unknown>
 
-/** What is left of a call's attributes beside the span as it came. */
+/** A call's attributes without the copy of the span. */
 function ownAttributes({ attributes: { otel_span: _, ...own } }: { attributes: Json }): Json {
   return own
 }
@@ -14,7 +14,7 @@ function ownAttributes({ attributes: { otel_span: _, ...own } }: { attributes: J
 const USER = { role: 'user', content: 'q' }
 const SAID = { role: 'assistant', content: 'a' }
 
-/** Attributes as the libraries of each convention send them, and what the call shows of them. */
+/** Attributes as the libraries of each convention send them, and the call that is made of them. */
 const CONVENTIONS: {
   name: string
   sent: Json

@@ -32,7 +32,7 @@ describe('POST /project/stats', () => {
     expect(await ok('/project/stats', { project_id, ...some })).toEqual(sizes(0, 5, 14, 0))
   })
 
-  it('400 when no size is asked for', async () => {
+  it('400 when no size is requested', async () => {
     const response = await server.post('/project/stats', {
       project_id: server.newProject(),
       include_trace_storage_size: false,

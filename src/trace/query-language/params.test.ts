@@ -19,7 +19,7 @@ const ODD = ['', ' ', `'"\\\n\t\u0000`, 'ü 😀', '\\u0000', '[1, null]', '\u20
 const textsOf = (count: number, chars: number): string[] =>
   Array.from({ length: count }, (_, index) => `${'x'.repeat(chars)}${index}`)
 
-/** Whether a text is in a set, asked of a value alone and of one of many. */
+/** Whether a text is in a set, for a single value and for one of many. */
 async function isIn(text: string, texts: readonly string[]) {
   const params = createParams()
   const set = params.bindTexts(texts)
@@ -59,7 +59,7 @@ describe('bindTexts', () => {
 })
 
 describe('bindProject', () => {
-  it('tells the trace database whose turn a query takes, and keeps projects apart', () => {
+  it('binds the first project as the owner of the query, and other projects as values', () => {
     const params = createParams()
     expect([params.bindProject('a/b'), params.bindProject('a/b'), params.bindProject('c/d')]).toEqual([
       '{project_id:String}',

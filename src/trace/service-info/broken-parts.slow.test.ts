@@ -9,7 +9,7 @@ import { finishedCall } from '../test-calls.ts'
 
 const PROJECT = 'broken/parts'
 
-/** Writes calls one after the other, and then cuts what holds them. */
+/** Writes calls one after the other, and then truncates the files that hold them. */
 async function breakCalls(folder: string): Promise<void> {
   await using opened = await openTestApp(folder)
   for (let count = 0; count < 5; count++) {

@@ -89,7 +89,7 @@ describe('GET /health after what went wrong', () => {
       await expect(writeFailures.watched(store, () => Promise.reject(full))).rejects.toThrow()
       const reason = `${store}: the last write failed: The disk is full`
       expect(await answer()).toMatchObject({ code: 200, status: 'degraded', reason })
-      // What was refused before the disk was asked says nothing of it.
+      // A request that was refused before the disk was used shows nothing about the disk.
       const refused = writeFailures.watched(store, () => Promise.reject(unavailable('Too many')))
       await expect(refused).rejects.toThrow()
       expect(await answer()).toMatchObject({ status: 'degraded', reason })
@@ -117,7 +117,7 @@ describe('GET /version', () => {
 })
 
 describe('GET /', () => {
-  it('200 with a page that says how to point clients here; 421 for a name that is not this server', async () => {
+  it("200 with a page on how to connect clients; 421 for a host name that is not this server's", async () => {
     const response = await server.request('/', { headers: { host: '127.0.0.1:6060' } })
     expect(await response.text()).toContain('export WANDB_BASE_URL=http://127.0.0.1:6060')
     const hostile = await server.request('/', { headers: { host: '<script>"' } })

@@ -257,7 +257,7 @@ describe('POST /table/query_stats', () => {
 })
 
 describe('POST /table/query_stats_batch', () => {
-  it('200 without unknown tables, with sizes when asked', async () => {
+  it('200 without unknown tables, with sizes on request', async () => {
     const project_id = server.newProject()
     const full = await create(project_id, [{ a: 1 }, { a: 1 }, { a: 22 }])
     await create(project_id, [])

@@ -5,7 +5,7 @@ import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
 
-/** A turn of a thread, unless `fields` say otherwise. */
+/** A turn of a thread, where `fields` do not override that. */
 function turn(thread_id: string, clock: string, ms: number, fields: Fields = {}): Fields & { id: string } {
   const id = newId()
   const started_at = new Date(`2026-01-01T${clock}Z`)
@@ -68,7 +68,7 @@ describe('POST /threads/stream_query', () => {
     expect(await threads(project)).toEqual([])
   })
 
-  it('200 in the order, the part and the page that are asked for', async () => {
+  it('200 with the requested order, filter and page', async () => {
     const project = server.newProject()
     await write(
       project,

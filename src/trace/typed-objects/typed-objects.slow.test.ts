@@ -7,7 +7,7 @@ type GroupName = 'ops' | 'datasets' | 'scorers' | 'models' | 'evaluations'
 
 const DATASET = 'weave:///test/p/object/d:abc'
 
-/** A body of each group; the text makes its version another one. */
+/** A body for each group; another text makes another version. */
 const BODIES: Record<GroupName, (name: string, text: string) => Fields> = {
   ops: (name, text) => ({ name, source_code: text }),
   datasets: (name, text) => ({ name, description: 'd', rows: [{ text }] }),
@@ -43,7 +43,7 @@ const instance = (className: string, fields: Fields = {}, bases: string[] = []):
   ...fields,
 })
 
-/** What is true of creating in every group. */
+/** Tests of creating that hold for every group. */
 function itCreates(group: GroupName, wrong: readonly Fields[]): void {
   it('200 with one version for the same body twice, and a new one for another', async () => {
     const project = server.newProject()
@@ -236,7 +236,7 @@ describe('GET /v2/{entity}/{project}/datasets', () => itLists('datasets'))
 describe('GET /v2/{entity}/{project}/datasets/{object_id}/versions/{digest}', () => {
   itReads('datasets')
 
-  it('200 for one that a client published, without a name and of a class of its own', async () => {
+  it('200 for one that a client published without a name and with a subclass', async () => {
     const project = server.newProject()
     await publish(project, 'own', instance('Mine', { name: null, rows: 'weave:///a/b/table/c' }, ['Dataset']))
     expect(await replyOf(await read(project, 'datasets', 'own'))).toMatchObject({

@@ -7,7 +7,7 @@ const server = useTestServer()
 const unsupported = unsupportedRoutes().map(({ method, path }) => ({ method, path: String(path) }))
 
 describe.each(unsupported)('$method $path', ({ method, path }) => {
-  it('501 with a sentence, which says that another try leads nowhere', async () => {
+  it('501 with a reason, and a header against retries', async () => {
     const response = await server.request(path.replaceAll(/[{}]/g, ''), { method, body: '{}' })
     expect(response.status).toBe(501)
     expect(response.headers.get('x-should-retry')).toBe('false')

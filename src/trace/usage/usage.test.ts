@@ -89,7 +89,7 @@ describe('POST /trace/usage', () => {
     expect(nothing).toEqual({ call_usage: {}, unfinished: [] })
   })
 
-  it('200 with costs when asked, which are 0 where there is no price', async () => {
+  it('200 with costs on request, which are 0 where there is no price', async () => {
     const project = server.newProject()
     const price = { prompt_token_cost: 1, completion_token_cost: 2, cache_read_input_token_cost: 0.5 }
     const effective_date = '2025-01-01T00:00:00Z'

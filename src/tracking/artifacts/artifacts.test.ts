@@ -267,7 +267,7 @@ describe('GET /v1/preview/artifacts', () => {
 })
 
 describe('GET /v1/preview/artifacts/{artifact_id}/files/{name} and /artifactsV2/{region}/{entity}/{project}/{collection}/{birth_artifact_id}/{md5_hex}/{name}', () => {
-  it('200 with the bytes for whoever has a key, 404 for unknown ones, 401 without a key', async () => {
+  it('200 with the bytes for any key, 404 for unknown ones, 401 without a key', async () => {
     const project = server.newProject()
     const global = await client.log({ project, name: 'data', files: FILES })
     const id = Buffer.from(global, 'base64').toString().slice('Artifact:'.length)

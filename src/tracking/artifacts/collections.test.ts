@@ -55,7 +55,7 @@ const remove = (kind: 'Sequence' | 'Portfolio', id: string) =>
   })
 
 describe('POST /graphql, links', () => {
-  it('200 with versions of several sequences in one portfolio, under numbers and aliases of its own', async () => {
+  it("200 with versions of several sequences in one portfolio, under the portfolio's numbers and aliases", async () => {
     const project = server.newProject()
     const other = server.newProject()
     const a = await client.log({ project, name: 'a', files: { f: 'a' } })
@@ -92,7 +92,7 @@ describe('POST /graphql, links', () => {
     }
     for (const name of ['shelf:mine', 'shelf:v3']) expect(await member(other, name)).toBeNull()
     expect(await member(project, 'b:best')).toBeNull()
-    // The sequence keeps its own aliases.
+    // The aliases of the sequence stay.
     expect(await member(project, 'b:mine')).toMatchObject({
       aliases: [{ alias: 'latest' }, { alias: 'mine' }],
     })

@@ -36,7 +36,7 @@ async function runOf({
   return replyOf(await server.request(`/v1/preview/runs/${entityName}/${projectName}/${runName}`))
 }
 
-/** Wire: as wandb 0.31 asks. */
+/** Wire: the mutation of wandb 0.31. */
 const ALERT = `mutation NotifyScriptableRunAlert($entityName: String!, $projectName: String!, $runName: String!, $title: String!, $text: String!, $severity: AlertSeverity = INFO, $waitDuration: Duration) {
   notifyScriptableRunAlert(input: {entityName: $entityName, projectName: $projectName, runName: $runName, title: $title, text: $text, severity: $severity, waitDuration: $waitDuration}) { success }
 }`
@@ -69,7 +69,7 @@ describe('POST /graphql, alerts of runs', () => {
 })
 
 describe('POST /graphql, a run that is to stop', () => {
-  it('200, and the client is told with its next request, until the run starts again', async () => {
+  it('200, and the client learns of it in its next reply, until the run starts again', async () => {
     const { id, name } = await newRun()
     const path = `/files/${name.entityName}/${name.projectName}/r1/file_stream`
     const stream = async () => replyOf(await server.post(path, { files: {} }))

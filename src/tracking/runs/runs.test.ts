@@ -72,7 +72,7 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(states[2]).toEqual(states[0])
   })
 
-  it('200 for numbers that JSON does not have, lines that are none and files nobody knows', async () => {
+  it('200 for numbers that JSON does not have, lines that are not JSON objects and unknown files', async () => {
     const project = server.newProject()
     await start(project, 'r')
     const content = ['{"_step":0,"loss":NaN,"up":Infinity,"said":"NaN"}', 'nonsense', '[1]', '']
@@ -158,7 +158,7 @@ describe('GET /v1/preview/runs and /v1/preview/runs/{entity}/{project}/{run}', (
 })
 
 describe('GET /v1/preview/runs/{entity}/{project}/{run}/metrics', () => {
-  it('200 with the keys, or the points of those that were asked for, oldest first', async () => {
+  it('200 with the keys, or the points of the requested ones, oldest first', async () => {
     const project = server.newProject()
     await start(project, 'r')
     const lines = [0, 1, 2, 3].map((step) => ({

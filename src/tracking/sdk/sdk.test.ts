@@ -16,7 +16,7 @@ describe('POST /sdk/otel/v1/metrics and /sdk/otel/v1/logs', () => {
     }
   })
 
-  it('413 for more than anybody measures', async () => {
+  it('413 for a body that is too large', async () => {
     const body = new Uint8Array(5 * 1024 * 1024)
     expect((await server.request('/sdk/otel/v1/metrics', { method: 'POST', body })).status).toBe(413)
   })

@@ -17,7 +17,7 @@ const read = async (id: string, which: string): Promise<Details> =>
 const send = (method: string, path: string, body?: object) =>
   server.request(path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) })
 
-/** A model with as many trained steps as wanted. */
+/** A model with this many trained steps. */
 async function trained(count: number, more: object = {}) {
   const model = await newModel(undefined, more)
   for (let job = 0; job < count; job++) await end(await startJob(model.id, [group()]))
@@ -110,7 +110,7 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
 })
 
 describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge, GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merged/{file}', () => {
-  it('200 as often as asked, with the files to download', async () => {
+  it('200 each time, with the files to download', async () => {
     const model = await trained(1)
     for (let time = 0; time < 2; time++) {
       const made = await json<Details>(await send('POST', at(model.id, '/latest/merge')))

@@ -17,7 +17,7 @@ function adapter(weights: string, more: { tensors?: object; config?: object } = 
   }
 }
 
-/** A model, and how a client uploads an adapter under its name. */
+/** A model, and a function that uploads an adapter under its name as clients do. */
 async function modelAndUpload() {
   const project = server.newProject()
   const model = await newModel(randomUUID(), { entity: 'test', project: project.split('/')[1] })

@@ -59,7 +59,7 @@ describe('require_sampled_context', () => {
 })
 
 describe('settings of an SFT job', () => {
-  it('say which turns are taught and whether the run gets the metrics', () => {
+  it('select the turns that are trained on and whether the run gets the metrics', () => {
     const given = {
       assistant_turns: 'last',
       metric_logging: { enabled: true, target_training_step: 3 },

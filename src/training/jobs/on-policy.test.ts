@@ -4,7 +4,7 @@ import { onPolicyWarnings } from './on-policy.ts'
 const codes = (metrics: Record<string, number>) => onPolicyWarnings(metrics).map(({ code }) => code)
 
 describe('onPolicyWarnings', () => {
-  it('says nothing of a step that is on-policy', () => {
+  it('gives no warning for a step that is on-policy', () => {
     const metrics = {
       'on_policy/logprob_gap_mean': 1e-6,
       'on_policy/logprob_gap_max': 1e-4,
@@ -18,7 +18,7 @@ describe('onPolicyWarnings', () => {
     expect(codes(metrics)).toEqual([])
   })
 
-  it('knows what rounding makes of log-probabilities', () => {
+  it('allows for the rounding of log-probabilities', () => {
     const gap = (mean: number, rounding: number) =>
       onPolicyWarnings({ 'on_policy/logprob_gap_mean': mean, 'on_policy/logprob_gap_of_rounding': rounding })
     expect(gap(0.05, 0.08)).toEqual([])

@@ -71,7 +71,7 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
 describe('POST /v1/preview/sft-training-jobs with an artifact', () => {
   const client = createTestClient(server)
 
-  /** Logs these files, and has a job train on them by an alias. */
+  /** Logs these files as an artifact, and starts a job that names it by an alias. */
   async function train(files: Record<string, string>, alias: string): Promise<Response> {
     const project = server.newProject()
     const model = await newModel()

@@ -14,7 +14,7 @@ function stored(trajectory: object): Stored {
   const text = JSON.stringify({ trajectories: [trajectory] })
   expect(TrajectoryGroup.safeParse(JSON.parse(text)).error).toBeUndefined()
   const group = JSON.parse(storedGroup(text, JSON.parse(text))) as { trajectories: [Stored] }
-  // What is stored is read as what older clients send.
+  // Stored groups are read in the format of older clients.
   expect(TrajectoryGroup.safeParse(group).error).toBeUndefined()
   return group.trajectories[0]
 }

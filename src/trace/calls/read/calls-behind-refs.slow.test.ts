@@ -42,7 +42,7 @@ const where = (operation: string, path: string, value: unknown) => ({
   query: { $expr: { [operation]: [field(path), literal(value)] } },
 })
 
-/** Calls whose models are refs to objects, one of which refers to another, and one call that has a model itself. */
+/** Calls whose models are refs to objects, one of which refers to another, and one call that contains its model. */
 async function seeded() {
   const project = server.newProject()
   const config = await publish(project, 'config', { temperature: 0.5, name: 'warm' })
@@ -65,7 +65,7 @@ async function seeded() {
 }
 
 describe('POST /calls/stream_query with expand_columns', () => {
-  it('200 with values in place of refs, which say where they are from', async () => {
+  it('200 with values in place of refs, each with its ref as `_ref`', async () => {
     const { project, config, one, row } = await seeded()
     const expand_columns = ['inputs.model.config', 'inputs.model', 'inputs.example', 'output']
     const calls = await query(project, { expand_columns })

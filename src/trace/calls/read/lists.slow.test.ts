@@ -14,7 +14,7 @@ async function write(project: string, calls: readonly Fields[]): Promise<void> {
   await writeCalls(server, project, calls.map(finishedCall))
 }
 
-/** Writes one finished call, whose text the client has made. */
+/** Writes one finished call from a JSON text. */
 async function writeText(project: string, text: string): Promise<void> {
   const body = `{"batch":[${text}]}`
   await replyOf(await server.request(`/v2/${project}/calls/complete`, { method: 'POST', body }))
@@ -31,7 +31,7 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
   beforeAll(async () => {
     project = server.newProject()
     const hour = (number: number): string => new Date(Date.UTC(2026, 0, 1, number)).toISOString()
-    // Ids rise with time but for every seventh, which says nothing of when its call was.
+    // Ids rise with time, except every seventh, which is random.
     const calls = Array.from({ length: HOURS }, (_, number) => ({
       id: number % 7 === 0 ? crypto.randomUUID() : newId(),
       started_at: hour(number),
@@ -279,7 +279,7 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     expect(await response.json()).toMatchObject({ count: 1 })
   })
 
-  it('400 for more fields to sort by than anybody has', async () => {
+  it('400 for too many fields to sort by', async () => {
     const sort_by = each(100, (index) => ({ field: `inputs.a${index}`, direction: 'asc' }))
     const response = await server.post('/calls/stream_query', { project_id: server.newProject(), sort_by })
     expect(response.status).toBe(400)

@@ -5,7 +5,7 @@ import { finishedCall, writeCalls } from '../../test-calls.ts'
 
 const server = useTestServer()
 
-/** More than the database writes as texts. */
+/** More calls than the database renders as JSON. */
 const CALLS = 700
 
 async function idsOf(project_id: string, request: Fields): Promise<unknown[]> {
@@ -16,7 +16,7 @@ async function idsOf(project_id: string, request: Fields): Promise<unknown[]> {
 }
 
 describe('POST /calls/stream_query for long lists by start time', () => {
-  // Some start at the same time, and ids say little of when.
+  // Some start at the same time, and ids are not in the order of start times.
   const calls = Array.from({ length: CALLS }, (_, number) =>
     finishedCall({
       id: number % 7 === 0 ? crypto.randomUUID() : newId(),
@@ -48,7 +48,7 @@ describe('POST /calls/stream_query for long lists by start time', () => {
     expect(await idsOf(project, { filter, offset: 11, limit: 600 })).toEqual(common.slice(11, 611))
   })
 
-  it('200 with no more than are asked for, whatever lies between them', async () => {
+  it('200 with no other calls, even where a large one lies between those of a batch', async () => {
     const huge = finishedCall({ started_at: '2030-01-01T00:00:00Z', inputs: { text: 'x'.repeat(1_000_000) } })
     const neighbour = String(oldestFirst[300]?.id)
     const between = neighbour.slice(0, -1) + (neighbour.endsWith('0') ? '1' : '0')

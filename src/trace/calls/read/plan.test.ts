@@ -24,7 +24,7 @@ function planOf(fields: Req, table: 'small' | 'large' = 'large'): Step[] {
   return planRead(listOf(fields), { isLargeTable: table === 'large' })
 }
 
-/** Where a plan looks and in what shape, as short as can be. */
+/** The sources and shapes of a plan's steps, in short. */
 function shown({ source, shape, sortBy, isLong }: Step): string {
   return [
     nameOf(source),

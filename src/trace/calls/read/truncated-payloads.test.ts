@@ -8,7 +8,7 @@ const server = useTestServer()
 const BEGINNING = 'b'.repeat(TRUNCATED_BYTES)
 const ELEMENTS = Array.from({ length: TRUNCATED_ELEMENTS * 2 }, () => 1)
 
-/** Texts that a truncated copy cuts or just does not, many of which begin alike. */
+/** Texts just below and above the length at which copies are truncated, many with the same beginning. */
 const TEXTS = [
   'a',
   '',

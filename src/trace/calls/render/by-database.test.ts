@@ -13,7 +13,7 @@ import { renderRows } from './by-server.ts'
 
 const server = useTestServer()
 
-/** Every character below a space, quotes, a backslash, and what some writers of JSON escape. */
+/** Every control character, quotes, a backslash, and characters that some writers of JSON escape. */
 const ODD_TEXT = `${String.fromCharCode(...Array.from({ length: 32 }, (_, code) => code))}"\\/\u007f\u2028é😀\${id:JSON}`
 
 const ODD_CALLS: Fields[] = [
