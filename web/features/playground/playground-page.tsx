@@ -14,7 +14,7 @@ import { countSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { useAnswers } from './use-answers.ts'
 import { useColumns } from './use-columns.ts'
-import { useSession } from './use-session.ts'
+import { type Replay, useSession } from './use-session.ts'
 
 const route = getRouteApi('/$entity/$project/playground')
 
@@ -135,7 +135,7 @@ function OpenedSettings({ session, columnId, onClose, setSession }: OpenedSettin
 
 interface ReplayNoteProps {
   session: Session
-  replay: ReturnType<typeof useSession>['replay']
+  replay: Replay
   entity: string
   project: string
 }

@@ -19,8 +19,16 @@ import {
 /** Writing a long conversation at every frame of a stream would take longer than drawing it. */
 const SAVE_MS = 500
 
-/** What the playground holds: kept over a reload, with its models in the address. */
-export function useSession(project: ProjectName, search: PlaygroundSearch) {
+/** What the playground holds, and how it changes. */
+export interface SessionState {
+  session: Session
+  setSession: SetSession
+  update: (columnId: string, change: (column: Column) => Column) => void
+  replay: Replay
+}
+
+/** The session of a project: kept over a reload, with its models in the address. */
+export function useSession(project: ProjectName, search: PlaygroundSearch): SessionState {
   const id = projectId(project)
   const [session, setSession] = useState<Session>(() => {
     const kept = loadSession(id)
@@ -87,12 +95,21 @@ function useFirstModel(project: ProjectName, setSession: SetSession): void {
   }, [first, setSession])
 }
 
+/** A traced call that is taken over. */
+export interface Replay {
+  /** Why it could not be loaded. */
+  error: Error | null
+  /** It is gone, or it did not ask a chat model. */
+  isImpossible: boolean
+  isPending: boolean
+}
+
 /** Takes a traced call over, once. */
 function useReplay(
   project: ProjectName,
   call: string,
   { session, setSession }: { session: Session; setSession: SetSession },
-) {
+): Replay {
   const id = projectId(project)
   const isWanted = call !== '' && session.replayed?.call !== call
   const found = useQuery({

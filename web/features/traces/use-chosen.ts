@@ -8,8 +8,20 @@ import type { Traces } from './use-traces.ts'
 /** Ids that are named one by one in a request. */
 const NAMED_MAX = 10_000
 
-/** Which calls of the list are chosen; those of another question are not. */
-export function useChosen(project: string, question: string, traces: Traces) {
+/** Which calls of a list are chosen. */
+export interface ChosenCalls {
+  chosen: Chosen
+  share: 'none' | 'some' | 'all'
+  has: (id: string) => boolean
+  /** Stays the same, so that rows are not drawn again. */
+  onSelect: OnSelect
+  /** All calls of the list, or none where all are chosen already. */
+  chooseAll: () => void
+  clear: () => void
+}
+
+/** The choice among the calls of a list; those of another question are not chosen. */
+export function useChosen(project: string, question: string, traces: Traces): ChosenCalls {
   const [state, setState] = useState({ question, chosen: NONE_CHOSEN })
   const chosen = state.question === question ? state.chosen : NONE_CHOSEN
   const set = (next: Chosen) => {
@@ -36,14 +48,11 @@ export function useChosen(project: string, question: string, traces: Traces) {
     chosen,
     share,
     has: useCallback((id: string) => isChosen(chosen, id), [chosen]),
-    /** Stays the same, so that rows are not drawn again. */
     onSelect: useCallback<OnSelect>((id, index, how) => latest.current(id, index, how), []),
     chooseAll: () => set(share === 'all' ? NONE_CHOSEN : ALL_CHOSEN),
     clear: () => set(NONE_CHOSEN),
   }
 }
-
-export type ChosenCalls = ReturnType<typeof useChosen>
 
 function tellLimit(): void {
   notify({

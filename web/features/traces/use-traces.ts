@@ -7,7 +7,7 @@ import {
   type Operation,
   streamCalls,
 } from '../../api/calls.ts'
-import { usePagedRows } from '../../api/paged-rows.ts'
+import { type PagedRows, usePagedRows } from '../../api/paged-rows.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { type CallRow, cellChars, rowOf } from './call-row.ts'
 import { columnOf, neededFor, pathsOf } from './columns.tsx'
@@ -21,6 +21,19 @@ const PAGE_CALLS = 100
 /** What decides which calls are listed. */
 type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort'>
 
+/** A list of calls, of which the pages in view are loaded. */
+export interface Traces extends PagedRows<CallRow> {
+  /** The times that the list covers. */
+  span: TimeSpan
+  /** The request of the list, without a page. */
+  request: CallsRequest
+  /** The project has no such call at all, whatever the conditions. */
+  isEmptyProject: boolean
+  /** Calls that arrived after the list's first request. */
+  newCount: number
+  showNew: () => void
+}
+
 /**
  * The calls of a project for the table. The list ends at the time of its first request, so that rows keep their places
  * while others arrive; those are counted, and shown on `showNew`.
@@ -29,7 +42,7 @@ export function useTraces(
   project: string,
   search: Question,
   { columns, lines }: { columns: readonly string[]; lines: number },
-) {
+): Traces {
   const queries = useQueryClient()
   const filter = filterOf(search)
   const newest = useQuery({
@@ -73,15 +86,12 @@ export function useTraces(
     ...rows,
     span,
     request: { ...selection, ...shown, sort_by },
-    /** The project has no such call at all, whatever the conditions. */
     isEmptyProject: newest.data === null,
     error: newest.error ?? rows.error ?? fresh.error,
     newCount: fresh.data ?? 0,
     showNew,
   }
 }
-
-export type Traces = ReturnType<typeof useTraces>
 
 /** Shows new calls as they arrive, while the top of the list is in view. */
 export function useFollowing({ newCount, showNew }: Traces, isAtTop: boolean): void {

@@ -7,8 +7,29 @@ import { changeLevels, hasChildren, isFold, onlyPathTo, toggle, toggleRepeated }
 /** Goes to a call; keys replace the address, a click can be taken back. */
 export type Select = (id: string, how: 'push' | 'replace') => void
 
-/** What keys and buttons do in a tree. */
-export function useTreeCommands(shown: TreeView, select: Select) {
+/** What keys and buttons do in a tree. The commands that take `by` go to the next or the previous such call. */
+export interface TreeCommands {
+  setOpen: (at: number, open: boolean) => void
+  /** Shows calls that are repeated one by one, or again as one row, which is then selected. */
+  setRepeated: (first: number, open: boolean) => void
+  /** Opens one level more, or closes one. */
+  changeLevels: (by: -1 | 1) => void
+  /** Closes everything beside the path to the selected call. */
+  onlyPath: () => void
+  error: (by: -1 | 1) => void
+  /** A call of the same name. */
+  peer: (by: -1 | 1) => void
+  /** A call under the same parent. */
+  sibling: (by: -1 | 1) => void
+  /** A call that the search found. */
+  hit: (by: -1 | 1) => void
+  /** Shows the time of the selected call, or again all of it. */
+  fit: () => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+/** The commands of a tree, also as keys. */
+export function useTreeCommands(shown: TreeView, select: Select): TreeCommands {
   const { tree, place = 0, rows, unfolding, found } = shown
   const call = tree.calls[place]
   const go = (next: number | undefined) => {
@@ -21,22 +42,21 @@ export function useTreeCommands(shown: TreeView, select: Select) {
   const jump = (by: -1 | 1, test: (at: number) => boolean) => go(nextPlace(tree, place, by, test))
   const isOpen = rows[row + 1] !== undefined && tree.parents[rows[row + 1] ?? 0] === place
   const isFolded = (at: number) => found === undefined && isFold(tree, unfolding, at)
-  const commands = {
-    setOpen: (at: number, open: boolean) => {
+  const commands: Omit<TreeCommands, 'onKeyDown'> = {
+    setOpen: (at, open) => {
       if (isFolded(at)) commands.setRepeated(at, open)
       else if (hasChildren(tree, at)) shown.setUnfolding(toggle(tree, unfolding, at, open))
     },
-    /** Shows calls that are repeated one by one, or again as one row, at which one then is. */
-    setRepeated: (first: number, open: boolean) => {
+    setRepeated: (first, open) => {
       shown.setUnfolding(toggleRepeated(tree, unfolding, first, open))
       if (!open) go(first)
     },
-    changeLevels: (by: -1 | 1) => shown.setUnfolding(changeLevels(tree, unfolding, by)),
+    changeLevels: (by) => shown.setUnfolding(changeLevels(tree, unfolding, by)),
     onlyPath: () => shown.setUnfolding(onlyPathTo(tree, place)),
-    error: (by: -1 | 1) => jump(by, (at) => tree.calls[at]?.status === 'error'),
-    peer: (by: -1 | 1) => jump(by, (at) => tree.calls[at]?.name === call?.name),
-    sibling: (by: -1 | 1) => jump(by, (at) => tree.parents[at] === parent),
-    hit: (by: -1 | 1) => {
+    error: (by) => jump(by, (at) => tree.calls[at]?.status === 'error'),
+    peer: (by) => jump(by, (at) => tree.calls[at]?.name === call?.name),
+    sibling: (by) => jump(by, (at) => tree.parents[at] === parent),
+    hit: (by) => {
       const hits = new Set(found?.hits)
       jump(by, (at) => hits.has(at))
     },
@@ -86,5 +106,3 @@ export function useTreeCommands(shown: TreeView, select: Select) {
 
 /** What a page key moves. */
 const PAGE_ROWS = 20
-
-export type TreeCommands = ReturnType<typeof useTreeCommands>

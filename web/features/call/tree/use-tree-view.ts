@@ -1,8 +1,8 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
-import { criticalPath, foldedPath } from './critical-path.ts'
+import { type CriticalPath, criticalPath, foldedPath } from './critical-path.ts'
 import { aroundCall, type TimeView, within } from './time-axis.ts'
 import type { TraceTree } from './trace-tree.ts'
-import { findInTree } from './tree-search.ts'
+import { type Found, findInTree } from './tree-search.ts'
 import { initialUnfolding, reveal, type Unfolding, visibleRows } from './visible-rows.ts'
 
 interface Options {
@@ -15,7 +15,32 @@ interface Options {
 }
 
 /** What is shown of a tree: which rows, which part of its time. */
-export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Options) {
+export interface TreeView {
+  tree: TraceTree
+  /** The place of the selected call; undefined where the tree has no such call. */
+  place: number | undefined
+  /** The places of the visible calls, in order. */
+  rows: number[]
+  unfolding: Unfolding
+  setUnfolding: (next: Unfolding) => void
+  /** What the search found; undefined without one. */
+  found: Found | undefined
+  path: CriticalPath | undefined
+  /** When repeated calls that are shown as one row were on the critical path, by the place of the first. */
+  pathOfFolds: ReadonlyMap<number, readonly TimeView[]> | undefined
+  /** The time of the whole trace. */
+  whole: TimeView
+  /** The time that is shown. */
+  view: TimeView
+  isZoomed: boolean
+  /** Undefined shows all of it. */
+  setView: (next: TimeView | undefined) => void
+  /** Shows the time of one call, or again all of it. */
+  fitTo: (at: number) => void
+}
+
+/** The state of a tree's view; it opens the parents of the selected call. */
+export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Options): TreeView {
   const [own, setOwn] = useState<Unfolding>()
   const unfolding = useMemo(() => own ?? initialUnfolding(tree), [own, tree])
   const text = useDeferredValue(find)
@@ -49,10 +74,9 @@ export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Option
     whole,
     view,
     isZoomed: zoomed !== undefined,
-    setView: (next: TimeView | undefined) =>
+    setView: (next) =>
       setZoomed(next !== undefined && next.to - next.from < whole.to - whole.from ? next : undefined),
-    /** Shows the time of one call, or again all of it. */
-    fitTo: (at: number) => {
+    fitTo: (at) => {
       const call = tree.calls[at]
       if (call === undefined) return
       const next = aroundCall(call.startedMs, tree.finishes[at] ?? call.startedMs, whole)
@@ -62,5 +86,3 @@ export function useTreeView(tree: TraceTree, { selected, find, hasPath }: Option
     },
   }
 }
-
-export type TreeView = ReturnType<typeof useTreeView>
