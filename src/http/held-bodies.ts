@@ -10,7 +10,21 @@ const HELD_BYTES_OF_KEY_MAX = 384 * 1024 * 1024
 const PROMPT_MS = 2_000
 
 /** The bodies that one server holds in memory. */
-export type HeldBodies = ReturnType<typeof createHeldBodies>
+export interface HeldBodies {
+  /** The body of one request, empty until its bytes arrive. */
+  open(keyId: string): HeldBody
+}
+
+/** What one request holds. */
+export interface HeldBody {
+  /** The first bytes arrive; `refuse` is called when the body is no longer wanted. */
+  begin(refuse: (error: Error) => void): void
+  /** Some bytes have arrived. @throws 503 when there is no room for them. */
+  hold(bytes: number): void
+  /** No more will come. */
+  end(): void
+  release(): void
+}
 
 /** A body that is arriving. */
 interface Arriving {
@@ -25,7 +39,7 @@ interface Arriving {
  * announced length does not count. When room is short, bodies that arrive slowly are refused first, so that occupying
  * it costs an attacker as much as sending it again and again.
  */
-export function createHeldBodies() {
+export function createHeldBodies(): HeldBodies {
   let held = 0
   const ofKeys = new Map<string, number>()
   const arriving = new Set<Arriving>()
@@ -58,34 +72,26 @@ export function createHeldBodies() {
     if (isKeyFull()) throw unavailable('Too many large requests of this key are being answered', 2)
   }
 
-  return {
-    open(keyId: string) {
-      const body: Arriving = { since: performance.now(), keyId, own: 0, refuse: () => {} }
-      return {
-        /** The first bytes arrive; `refuse` is called when the body is no longer wanted. */
-        begin(refuse: (error: Error) => void): void {
-          body.refuse = refuse
-          arriving.add(body)
-        },
-        /** Some bytes have arrived. @throws 503 when there is no room for them. */
-        hold(bytes: number): void {
-          if (held + bytes > HELD_BYTES_MAX || (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX)
-            makeRoom(bytes, keyId)
-          add(bytes, keyId)
-          body.own += bytes
-        },
-        /** No more will come. */
-        end(): void {
-          arriving.delete(body)
-        },
-        release(): void {
-          arriving.delete(body)
-          give(body)
-        },
-      }
-    },
+  function open(keyId: string): HeldBody {
+    const body: Arriving = { since: performance.now(), keyId, own: 0, refuse: () => {} }
+    return {
+      begin(refuse) {
+        body.refuse = refuse
+        arriving.add(body)
+      },
+      hold(bytes) {
+        if (held + bytes > HELD_BYTES_MAX || (ofKeys.get(keyId) ?? 0) + bytes > HELD_BYTES_OF_KEY_MAX)
+          makeRoom(bytes, keyId)
+        add(bytes, keyId)
+        body.own += bytes
+      },
+      end: () => void arriving.delete(body),
+      release() {
+        arriving.delete(body)
+        give(body)
+      },
+    }
   }
-}
 
-/** What one request holds. */
-export type HeldBody = ReturnType<HeldBodies['open']>
+  return { open }
+}

@@ -4,17 +4,33 @@ import { type CollectionRef, type Member, ownMember } from './members.ts'
 import type { FileRow, VersionRow } from './queries.ts'
 import { tagsOf } from './versions.ts'
 
-export type VersionNode = ReturnType<typeof versionNode>
-export type CollectionNode = ReturnType<typeof collectionNode>
-export type TypeNode = ReturnType<typeof typeNode>
-export type MembershipNode = ReturnType<typeof membershipNode>
+// Nodes are what GraphQL passes from field to field: an interface has what the resolvers of fields read, and the function
+// that makes one adds the fields that need no resolver.
 
 /** A type of a project's artifacts. */
-export function typeNode(of: { entity: string; project: string; name: string }) {
-  return { of, id: globalId('ArtifactType', `${of.entity}/${of.project}/${of.name}`), name: of.name }
+export interface TypeNode {
+  of: { entity: string; project: string; name: string }
 }
 
 /** A collection, complete or as a version refers to it. */
+export interface CollectionNode {
+  row: CollectionRef
+}
+
+export interface VersionNode {
+  row: VersionRow
+}
+
+/** A version as a member of a collection. */
+export interface MembershipNode {
+  member: Member
+  artifact: VersionNode
+}
+
+export function typeNode(of: TypeNode['of']) {
+  return { of, id: globalId('ArtifactType', `${of.entity}/${of.project}/${of.name}`), name: of.name }
+}
+
 export function collectionNode(row: CollectionRef) {
   const { id, kind, type, entity, project, name } = row
   return {
@@ -29,7 +45,6 @@ export function collectionNode(row: CollectionRef) {
   }
 }
 
-/** A version as GraphQL passes it from field to field. */
 export function versionNode(row: VersionRow) {
   return {
     row,
@@ -50,7 +65,6 @@ export function versionNode(row: VersionRow) {
   }
 }
 
-/** A version as a member of a collection. */
 export function membershipNode(member: Member) {
   return {
     member,

@@ -4,9 +4,12 @@ import { parseLine } from '../metrics/json-lines.ts'
 import type { RunRow } from './queries.ts'
 import { stateOf, tagsOf } from './run-row.ts'
 
-export type RunNode = ReturnType<typeof runNode>
+/** A run as GraphQL passes it from field to field: what the resolvers of its fields read. */
+export interface RunNode {
+  row: RunRow
+}
 
-/** A run as GraphQL passes it from field to field. */
+/** A run with those of its fields that need no resolver. */
 export function runNode(row: RunRow) {
   const project = projectNode({ entity: row.entity, name: row.project })
   return {
