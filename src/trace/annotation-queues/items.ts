@@ -26,7 +26,14 @@ export interface QueueItemsDeps {
 }
 
 /** The calls in a queue. */
-export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
+export interface QueueItems {
+  /** Calls are added in batches, each committed by itself: an interrupted request can be repeated as it was. */
+  addCalls(req: wire.QueueAddCallsReq, context: CallContext): Promise<wire.QueueAddCallsRes>
+  /** @throws 413 for more than a reply holds; items are never left out silently. */
+  queryItems(req: wire.QueueItemsQueryReq): Promise<wire.QueueItemsQueryRes>
+}
+
+export function createQueueItems({ control, traces, find }: QueueItemsDeps): QueueItems {
   /** Adds those of some calls that are not in the queue; returns how many were new, and how many were in it already. */
   async function add(
     { project_id, queue_id, display_fields }: wire.QueueAddCallsReq,
@@ -50,44 +57,45 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps) {
     return { added_count: added, duplicates: queued.size + items.length - added }
   }
 
-  return {
-    /** Calls are added in batches, each committed by itself: an interrupted request can be repeated as it was. */
-    async addCalls(req: wire.QueueAddCallsReq, { caller }: CallContext): Promise<wire.QueueAddCallsRes> {
-      await find(req)
-      const ids = [...new Set(req.call_ids)]
-      const sum = { added_count: 0, duplicates: 0 }
-      for (let start = 0; start < ids.length; start += CALLS_PER_INSERT) {
-        const { added_count, duplicates } = await add(
-          req,
-          ids.slice(start, start + CALLS_PER_INSERT),
-          caller.user,
-        )
-        sum.added_count += added_count
-        sum.duplicates += duplicates
-      }
-      return sum
-    },
-
-    /** @throws 413 for more than a reply holds; items are never left out silently. */
-    async queryItems(req: wire.QueueItemsQueryReq): Promise<wire.QueueItemsQueryRes> {
-      const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
-      await find(req)
-      const rows = await queries.listItems(
-        control,
-        { queue_id: req.queue_id, filter: req.filter ?? {}, now: nowIso() },
-        {
-          order: orderOf(req.sort_by, SORT_FIELDS, OLDEST_FIRST),
-          // One more tells whether there are too many.
-          limit: Math.min(limit, ITEMS_PER_REPLY + 1),
-          offset,
-          position: req.include_position ? 'with' : 'without',
-        },
+  async function addCalls(
+    req: wire.QueueAddCallsReq,
+    { caller }: CallContext,
+  ): Promise<wire.QueueAddCallsRes> {
+    await find(req)
+    const ids = [...new Set(req.call_ids)]
+    const sum = { added_count: 0, duplicates: 0 }
+    for (let start = 0; start < ids.length; start += CALLS_PER_INSERT) {
+      const { added_count, duplicates } = await add(
+        req,
+        ids.slice(start, start + CALLS_PER_INSERT),
+        caller.user,
       )
-      if (rows.length > ITEMS_PER_REPLY)
-        throw tooLarge(`More than ${ITEMS_PER_REPLY} items: ask for them in pages with limit and offset`)
-      return { items: rows.map((row) => itemShown(req.project_id, row)) }
-    },
+      sum.added_count += added_count
+      sum.duplicates += duplicates
+    }
+    return sum
   }
+
+  async function queryItems(req: wire.QueueItemsQueryReq): Promise<wire.QueueItemsQueryRes> {
+    const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
+    await find(req)
+    const rows = await queries.listItems(
+      control,
+      { queue_id: req.queue_id, filter: req.filter ?? {}, now: nowIso() },
+      {
+        order: orderOf(req.sort_by, SORT_FIELDS, OLDEST_FIRST),
+        // One more tells whether there are too many.
+        limit: Math.min(limit, ITEMS_PER_REPLY + 1),
+        offset,
+        position: req.include_position ? 'with' : 'without',
+      },
+    )
+    if (rows.length > ITEMS_PER_REPLY)
+      throw tooLarge(`More than ${ITEMS_PER_REPLY} items: ask for them in pages with limit and offset`)
+    return { items: rows.map((row) => itemShown(req.project_id, row)) }
+  }
+
+  return { addCalls, queryItems }
 }
 
 function itemOf(

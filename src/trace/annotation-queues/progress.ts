@@ -20,27 +20,34 @@ export interface ItemProgressDeps {
  * Progress of annotators on items. An annotator who starts an item claims it, for a limited time and with their key:
  * meanwhile progress of others is refused. An expired claim leaves the item as it was before.
  */
-export function createItemProgress({ control, find }: ItemProgressDeps) {
-  return {
-    /** Wire: a finished item stays finished; finishing it again changes nothing. */
-    async setProgress(req: wire.ItemProgressReq, { caller }: CallContext): Promise<wire.ItemProgressRes> {
-      const target = TARGETS.find((state) => state === req.annotation_state)
-      if (target === undefined) throw invalidRequest(`annotation_state must be one of ${TARGETS.join(', ')}`)
-      await find(req)
-      return control.transaction().execute(async (tx) => {
-        const item = await itemNow(tx, req)
-        const result = await queries.findResult(tx, item.id, caller.user)
-        if (result === target) return { item: itemShown(req.project_id, item) }
-        if (result !== undefined)
-          throw invalidRequest(`Item ${item.id} is ${result} already, and cannot become ${target}`)
-        const isFree = await (target === 'in_progress'
-          ? claim(tx, item, caller)
-          : finish(tx, item, caller, target))
-        if (!isFree) throw claimed(item)
-        return { item: itemShown(req.project_id, await itemNow(tx, req)) }
-      })
-    },
+export interface ItemProgress {
+  /** Wire: a finished item stays finished; finishing it again changes nothing. */
+  setProgress(req: wire.ItemProgressReq, context: CallContext): Promise<wire.ItemProgressRes>
+}
+
+export function createItemProgress({ control, find }: ItemProgressDeps): ItemProgress {
+  async function setProgress(
+    req: wire.ItemProgressReq,
+    { caller }: CallContext,
+  ): Promise<wire.ItemProgressRes> {
+    const target = TARGETS.find((state) => state === req.annotation_state)
+    if (target === undefined) throw invalidRequest(`annotation_state must be one of ${TARGETS.join(', ')}`)
+    await find(req)
+    return control.transaction().execute(async (tx) => {
+      const item = await itemNow(tx, req)
+      const result = await queries.findResult(tx, item.id, caller.user)
+      if (result === target) return { item: itemShown(req.project_id, item) }
+      if (result !== undefined)
+        throw invalidRequest(`Item ${item.id} is ${result} already, and cannot become ${target}`)
+      const isFree = await (target === 'in_progress'
+        ? claim(tx, item, caller)
+        : finish(tx, item, caller, target))
+      if (!isFree) throw claimed(item)
+      return { item: itemShown(req.project_id, await itemNow(tx, req)) }
+    })
   }
+
+  return { setProgress }
 }
 
 /** @throws 404 for an item that the queue does not have. */

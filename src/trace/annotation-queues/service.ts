@@ -6,9 +6,9 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { pageOf } from '../query-language/page.ts'
-import { createQueueItems } from './items.ts'
+import { createQueueItems, type QueueItems } from './items.ts'
 import { orderOf } from './paging.ts'
-import { createItemProgress } from './progress.ts'
+import { createItemProgress, type ItemProgress } from './progress.ts'
 import * as queries from './queries.ts'
 import { textsOf } from './texts.ts'
 import type * as wire from './wire.ts'
@@ -22,13 +22,29 @@ const QUEUES_PER_REPLY = 100_000
 const SORT_FIELDS = new Set(['id', 'name', 'created_at', 'updated_at'])
 const NEWEST_FIRST: queries.Order = [['created_at', 'desc']]
 
-export type AnnotationQueues = ReturnType<typeof createAnnotationQueues>
-
 /**
  * Queues of calls that people review one by one, with the result for each. They are in the control database, where
  * claiming an item is a compare-and-set; the trace database only has which calls are in them, for queries of calls.
  */
-export function createAnnotationQueues(deps: { control: ControlDb; traces: TraceDb; projects: Projects }) {
+export interface AnnotationQueues extends QueueItems, ItemProgress {
+  create(req: wire.QueueCreateReq, context: CallContext): Promise<wire.QueueCreateRes>
+  /** @throws 413 for more than a reply holds; queues are never left out silently. */
+  query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>>
+  read(name: wire.QueueName): Promise<wire.QueueRes>
+  update(req: wire.QueueUpdateReq): Promise<wire.QueueRes>
+  /** Wire: the reply is the queue with the time at which it was deleted. */
+  remove(name: wire.QueueName): Promise<wire.QueueRes>
+  /** Wire: one entry for each that was asked for; an unknown queue has no items. */
+  stats(req: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes>
+  /** Whether a project has a queue that is not deleted. */
+  isLive(name: wire.QueueName): Promise<boolean>
+}
+
+export function createAnnotationQueues(deps: {
+  control: ControlDb
+  traces: TraceDb
+  projects: Projects
+}): AnnotationQueues {
   const { control, projects, traces } = deps
 
   /** @throws 404 for a queue that the project does not have, or no longer. */
@@ -44,70 +60,73 @@ export function createAnnotationQueues(deps: { control: ControlDb; traces: Trace
     return { queue: shown(queue) }
   }
 
+  async function create(req: wire.QueueCreateReq, { caller }: CallContext) {
+    await projects.ensureById(req.project_id)
+    const [id, now] = [newId(), nowIso()]
+    await queries.insertQueue(control, {
+      ...columnsOf(req),
+      id,
+      project_id: req.project_id,
+      total_items: 0,
+      completed_items: 0,
+      created_by: caller.user,
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+    })
+    return { id }
+  }
+
+  async function query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>> {
+    const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
+    const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
+    const selection = { project_id: req.project_id, name: req.name ?? undefined }
+    // One more tells whether there are too many.
+    const page = { order, limit: Math.min(limit, QUEUES_PER_REPLY + 1), offset }
+    const ids = await queries.listQueueIds(control, selection, page)
+    if (ids.length > QUEUES_PER_REPLY)
+      throw tooLarge(`More than ${QUEUES_PER_REPLY} queues: ask for them in pages with limit and offset`)
+    return listed(control, ids)
+  }
+
+  async function read(name: wire.QueueName) {
+    return { queue: shown(await find(name)) }
+  }
+
+  async function update({ project_id, queue_id, ...fields }: wire.QueueUpdateReq) {
+    const name = { project_id, queue_id }
+    const changes = changesOf(fields)
+    if (Object.keys(changes).length === 0) return { queue: shown(await find(name)) }
+    return change(name, { ...changes, updated_at: nowIso() })
+  }
+
+  async function remove(name: wire.QueueName) {
+    const now = nowIso()
+    const removed = await change(name, { deleted_at: now, updated_at: now })
+    await traces.insert('annotation_queue_calls', [{ ...name, call_id: '' }])
+    return removed
+  }
+
+  async function stats({ project_id, queue_ids }: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes> {
+    const counted = await queries.countItems(control, project_id, queue_ids)
+    const byId = new Map(counted.map((row) => [row.queue_id, row]))
+    return {
+      stats: queue_ids.map((id) => byId.get(id) ?? { queue_id: id, total_items: 0, completed_items: 0 }),
+    }
+  }
+
+  async function isLive(name: wire.QueueName): Promise<boolean> {
+    return (await queries.findQueue(control, name)) !== undefined
+  }
+
   return {
-    async create(req: wire.QueueCreateReq, { caller }: CallContext) {
-      await projects.ensureById(req.project_id)
-      const [id, now] = [newId(), nowIso()]
-      await queries.insertQueue(control, {
-        ...columnsOf(req),
-        id,
-        project_id: req.project_id,
-        total_items: 0,
-        completed_items: 0,
-        created_by: caller.user,
-        created_at: now,
-        updated_at: now,
-        deleted_at: null,
-      })
-      return { id }
-    },
-
-    /** @throws 413 for more than a reply holds; queues are never left out silently. */
-    async query(req: wire.QueuesQueryReq): Promise<AsyncGenerator<wire.AnnotationQueue>> {
-      const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
-      const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
-      const selection = { project_id: req.project_id, name: req.name ?? undefined }
-      // One more tells whether there are too many.
-      const page = { order, limit: Math.min(limit, QUEUES_PER_REPLY + 1), offset }
-      const ids = await queries.listQueueIds(control, selection, page)
-      if (ids.length > QUEUES_PER_REPLY)
-        throw tooLarge(`More than ${QUEUES_PER_REPLY} queues: ask for them in pages with limit and offset`)
-      return listed(control, ids)
-    },
-
-    async read(name: wire.QueueName) {
-      return { queue: shown(await find(name)) }
-    },
-
-    async update({ project_id, queue_id, ...fields }: wire.QueueUpdateReq) {
-      const name = { project_id, queue_id }
-      const changes = changesOf(fields)
-      if (Object.keys(changes).length === 0) return { queue: shown(await find(name)) }
-      return change(name, { ...changes, updated_at: nowIso() })
-    },
-
-    /** Wire: the reply is the queue with the time at which it was deleted. */
-    async remove(name: wire.QueueName) {
-      const now = nowIso()
-      const removed = await change(name, { deleted_at: now, updated_at: now })
-      await traces.insert('annotation_queue_calls', [{ ...name, call_id: '' }])
-      return removed
-    },
-
-    /** Wire: one entry for each that was asked for; an unknown queue has no items. */
-    async stats({ project_id, queue_ids }: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes> {
-      const counted = await queries.countItems(control, project_id, queue_ids)
-      const byId = new Map(counted.map((row) => [row.queue_id, row]))
-      return {
-        stats: queue_ids.map((id) => byId.get(id) ?? { queue_id: id, total_items: 0, completed_items: 0 }),
-      }
-    },
-
-    /** Whether a project has a queue that is not deleted. */
-    async isLive(name: wire.QueueName): Promise<boolean> {
-      return (await queries.findQueue(control, name)) !== undefined
-    },
-
+    create,
+    query,
+    read,
+    update,
+    remove,
+    stats,
+    isLive,
     ...createQueueItems({ ...deps, find }),
     ...createItemProgress({ control, find }),
   }

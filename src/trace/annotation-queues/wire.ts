@@ -44,6 +44,7 @@ export const QueueItemPath = z.object({ queue_id: z.string(), item_id: z.string(
 export const QueueProject = z.object({ project_id: z.string() })
 export type QueueName = QueuePath & z.output<typeof QueueProject>
 export const QueueRes = z.object({ queue: AnnotationQueue })
+export type QueueRes = z.input<typeof QueueRes>
 
 export const QueueCreateReq = z.object({
   project_id: z.string(),
@@ -53,6 +54,7 @@ export const QueueCreateReq = z.object({
 })
 export type QueueCreateReq = z.output<typeof QueueCreateReq>
 export const QueueCreateRes = z.object({ id: z.string() })
+export type QueueCreateRes = z.input<typeof QueueCreateRes>
 
 /** Wire: a field that is null or absent stays as it is. */
 export const QueueUpdateReq = z.object({

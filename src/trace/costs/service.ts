@@ -20,11 +20,17 @@ const PRICES_PER_MODEL = 1000
 /** About the characters of a cost in a reply. */
 const COST_CHARS = 400
 
-export type Costs = ReturnType<typeof createCosts>
-
 /** What tokens cost: prices that people enter for a project, and default prices that the server knows. */
-export function createCosts({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+export interface Costs {
+  create(req: wire.CostCreateReq, context: CallContext): Promise<wire.CostCreateRes>
+  /** Wire: only prices of the project itself. */
+  query(req: wire.CostQueryReq, context: CallContext): Promise<wire.CostQueryRes>
+  purge(req: wire.CostPurgeReq): Promise<wire.CostPurgeRes>
   /** Every price of each model that could apply in a project; `priceAt` chooses. */
+  priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>>
+}
+
+export function createCosts({ traces, projects }: { traces: TraceDb; projects: Projects }): Costs {
   async function priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>> {
     const wanted = [...new Set(llmIds)]
     if (wanted.length === 0) return new Map()
@@ -33,45 +39,42 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
     return new Map(wanted.map((llmId) => [llmId, [...(own.get(llmId) ?? []), ...defaultPrices(llmId)]]))
   }
 
-  return {
-    async create(req: wire.CostCreateReq, { caller }: CallContext): Promise<wire.CostCreateRes> {
-      const at = nowIso()
-      const rows = Object.entries(req.costs).map(([llm_id, cost]) => ({
-        ...cost,
-        project_id: req.project_id,
-        id: newId(),
-        llm_id,
-        provider_id: cost.provider_id ?? 'default',
-        effective_date:
-          cost.effective_date == null
-            ? at
-            : dateTimeAt(['costs', llm_id, 'effective_date'], cost.effective_date),
-        prompt_token_cost_unit: cost.prompt_token_cost_unit ?? 'USD',
-        completion_token_cost_unit: cost.completion_token_cost_unit ?? 'USD',
-        created_at: at,
-        created_by: caller.user,
-      }))
-      await projects.ensureById(req.project_id)
-      await traces.insert('costs', rows)
-      return { ids: rows.map(({ id, llm_id }) => [id, llm_id]) }
-    },
-
-    /** Wire: only prices of the project itself. */
-    async query(req: wire.CostQueryReq, { signal }: CallContext) {
-      const page = sortedPageOf(req)
-      const fields = req.fields?.length ? costFields(req.fields) : COST_FIELDS
-      const rows = traces.query<Partial<wire.Cost>>(queries.selectCosts(req, fields, page), signal)
-      const found = await collectReply(rows, () => COST_CHARS)
-      return { results: found.map((row) => ({ ...NO_COST, ...row })) }
-    },
-
-    async purge(req: wire.CostPurgeReq) {
-      await traces.command(queries.deleteCosts(req.project_id, idsOf(req.query)))
-      return {}
-    },
-
-    priceLists,
+  async function create(req: wire.CostCreateReq, { caller }: CallContext): Promise<wire.CostCreateRes> {
+    const at = nowIso()
+    const rows = Object.entries(req.costs).map(([llm_id, cost]) => ({
+      ...cost,
+      project_id: req.project_id,
+      id: newId(),
+      llm_id,
+      provider_id: cost.provider_id ?? 'default',
+      effective_date:
+        cost.effective_date == null
+          ? at
+          : dateTimeAt(['costs', llm_id, 'effective_date'], cost.effective_date),
+      prompt_token_cost_unit: cost.prompt_token_cost_unit ?? 'USD',
+      completion_token_cost_unit: cost.completion_token_cost_unit ?? 'USD',
+      created_at: at,
+      created_by: caller.user,
+    }))
+    await projects.ensureById(req.project_id)
+    await traces.insert('costs', rows)
+    return { ids: rows.map(({ id, llm_id }) => [id, llm_id]) }
   }
+
+  async function query(req: wire.CostQueryReq, { signal }: CallContext) {
+    const page = sortedPageOf(req)
+    const fields = req.fields?.length ? costFields(req.fields) : COST_FIELDS
+    const rows = traces.query<Partial<wire.Cost>>(queries.selectCosts(req, fields, page), signal)
+    const found = await collectReply(rows, () => COST_CHARS)
+    return { results: found.map((row) => ({ ...NO_COST, ...row })) }
+  }
+
+  async function purge(req: wire.CostPurgeReq) {
+    await traces.command(queries.deleteCosts(req.project_id, idsOf(req.query)))
+    return {}
+  }
+
+  return { create, query, purge, priceLists }
 }
 
 const NO_COST: wire.Cost = {

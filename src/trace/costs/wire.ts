@@ -44,7 +44,9 @@ export const Cost = z
   .meta({ id: 'Cost' })
 export type Cost = z.output<typeof Cost>
 export const CostQueryRes = z.object({ results: z.array(Cost) })
+export type CostQueryRes = z.input<typeof CostQueryRes>
 
 export const CostPurgeReq = z.object({ project_id: z.string(), query: Query })
 export type CostPurgeReq = z.output<typeof CostPurgeReq>
 export const CostPurgeRes = z.object({})
+export type CostPurgeRes = z.input<typeof CostPurgeRes>

@@ -12,7 +12,16 @@ import type * as wire from './wire.ts'
 const FILTERS_MAX = 20
 
 /** Filters rows by values of their trials; the payloads stay in the database. */
-export function createChoosing({ calls }: { calls: Calls }) {
+export interface Choosing {
+  /** Rows of which a trial matches any filter, or for each filter one. */
+  filtered(
+    rows: PlacedRow[],
+    selection: Selection,
+    asked: { req: wire.EvalResultsReq; context: CallContext },
+  ): Promise<PlacedRow[]>
+}
+
+export function createChoosing({ calls }: { calls: Calls }): Choosing {
   async function matching(
     selection: Selection,
     { query, evaluation_call_id }: wire.Filter,
@@ -25,24 +34,23 @@ export function createChoosing({ calls }: { calls: Calls }) {
     return new Set(await rowsOf(await calls.ids(req, context)))
   }
 
-  return {
-    /** Rows of which a trial matches any filter, or for each filter one. */
-    async filtered(
-      rows: PlacedRow[],
-      selection: Selection,
-      { req, context }: { req: wire.EvalResultsReq; context: CallContext },
-    ): Promise<PlacedRow[]> {
-      const filters = req.filters ?? []
-      if (filters.length === 0) return rows
-      if (filters.length > FILTERS_MAX) throw invalidRequest(`At most ${FILTERS_MAX} filters`)
-      const sets: Set<string>[] = []
-      for (const filter of filters) sets.push(await matching(selection, filter, context))
-      const has = (row: PlacedRow, ids: Set<string>): boolean => row.trials.some(({ id }) => ids.has(id))
-      return req.filter_logic_operator === 'and'
-        ? rows.filter((row) => sets.every((ids) => has(row, ids)))
-        : rows.filter((row) => sets.some((ids) => has(row, ids)))
-    },
+  async function filtered(
+    rows: PlacedRow[],
+    selection: Selection,
+    { req, context }: { req: wire.EvalResultsReq; context: CallContext },
+  ): Promise<PlacedRow[]> {
+    const filters = req.filters ?? []
+    if (filters.length === 0) return rows
+    if (filters.length > FILTERS_MAX) throw invalidRequest(`At most ${FILTERS_MAX} filters`)
+    const sets: Set<string>[] = []
+    for (const filter of filters) sets.push(await matching(selection, filter, context))
+    const has = (row: PlacedRow, ids: Set<string>): boolean => row.trials.some(({ id }) => ids.has(id))
+    return req.filter_logic_operator === 'and'
+      ? rows.filter((row) => sets.every((ids) => has(row, ids)))
+      : rows.filter((row) => sets.some((ids) => has(row, ids)))
   }
+
+  return { filtered }
 }
 
 /** A query about fields of trials as one about fields of calls. */

@@ -18,7 +18,12 @@ const SORTS_MAX = 10
 const ERRORS = 'errors'
 
 /** Orders rows by values of their trials; the payloads stay in the database. */
-export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolve'> }) {
+export interface Ordering {
+  /** Rows in the order of the request; where that leaves them equal they stay as they were. */
+  sorted(rows: PlacedRow[], selection: Selection, sorting: Sorting): Promise<PlacedRow[]>
+}
+
+export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolve'> }): Ordering {
   const { traces, refs } = deps
 
   /** The values of one field by trial, texts as the database shows leaves. */
@@ -60,34 +65,33 @@ export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
     return new Map(rows.flatMap(({ trials }) => trials.map(({ id }) => [id, String(errors.has(id))])))
   }
 
-  return {
-    /** Rows in the order of the request; where that leaves them equal they stay as they were. */
-    async sorted(
-      rows: PlacedRow[],
-      selection: Selection,
-      { req, errors, context }: Sorting,
-    ): Promise<PlacedRow[]> {
-      const sorts = req.sort_by ?? []
-      if (sorts.length > SORTS_MAX) throw invalidRequest(`At most ${SORTS_MAX} fields to sort by`)
-      const orders: ((a: PlacedRow, b: PlacedRow) => number)[] = []
-      for (const sort of sorts) {
-        const values =
-          sort.field === ERRORS
-            ? await errorLeaves(rows, selection, errors, context)
-            : await leaves(selection, rows, sort.field, context)
-        if (errors !== undefined && sort.field.startsWith('scores.')) failErrors(values, rows, errors)
-        const keys = new Map(rows.map((row) => [row.digest, keyOf(row, sort, values)]))
-        orders.push((a, b) => compareKeys(keys.get(a.digest), keys.get(b.digest), sort.direction))
+  async function sorted(
+    rows: PlacedRow[],
+    selection: Selection,
+    { req, errors, context }: Sorting,
+  ): Promise<PlacedRow[]> {
+    const sorts = req.sort_by ?? []
+    if (sorts.length > SORTS_MAX) throw invalidRequest(`At most ${SORTS_MAX} fields to sort by`)
+    const orders: ((a: PlacedRow, b: PlacedRow) => number)[] = []
+    for (const sort of sorts) {
+      const values =
+        sort.field === ERRORS
+          ? await errorLeaves(rows, selection, errors, context)
+          : await leaves(selection, rows, sort.field, context)
+      if (errors !== undefined && sort.field.startsWith('scores.')) failErrors(values, rows, errors)
+      const keys = new Map(rows.map((row) => [row.digest, keyOf(row, sort, values)]))
+      orders.push((a, b) => compareKeys(keys.get(a.digest), keys.get(b.digest), sort.direction))
+    }
+    return rows.toSorted((a, b) => {
+      for (const order of orders) {
+        const result = order(a, b)
+        if (result !== 0) return result
       }
-      return rows.toSorted((a, b) => {
-        for (const order of orders) {
-          const result = order(a, b)
-          if (result !== 0) return result
-        }
-        return 0
-      })
-    },
+      return 0
+    })
   }
+
+  return { sorted }
 }
 
 interface Sorting {

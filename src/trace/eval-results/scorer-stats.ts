@@ -2,18 +2,26 @@ import { isRecord } from '../../is-record.ts'
 import type * as wire from './wire.ts'
 
 /** Aggregates outputs of scorers over trials, leaf by leaf; trials with an error count as failures on request. */
-export function createScorerStats() {
+export interface ScorerStats {
+  /** @param scores what a trial has, by scorer */
+  add(scores: Record<string, unknown>, outcome: Outcome): void
+  /** In the order in which each leaf was first seen. */
+  all(): wire.ScorerStats[]
+  allWithErrors(): wire.ScorerStats[]
+}
+
+export function createScorerStats(): ScorerStats {
   const all: Leaf[] = []
   const root = newNode([])
   let errors = 0
 
   /** Wire: one statistic for each leaf; lists and nulls have none. */
-  function add(node: Node, value: unknown, outcome: Outcome): void {
+  function count(node: Node, value: unknown, outcome: Outcome): void {
     if (isRecord(value)) {
       for (const name of Object.keys(value)) {
         const below = node.below.get(name) ?? newNode([...node.path, name])
         node.below.set(name, below)
-        add(below, value[name], outcome)
+        count(below, value[name], outcome)
       }
     }
     const type = typeof value
@@ -26,15 +34,15 @@ export function createScorerStats() {
     if (outcome === 'error') node.leaf.errorsWithValue++
   }
 
+  function add(scores: Record<string, unknown>, outcome: Outcome): void {
+    if (outcome === 'error') errors++
+    count(root, scores, outcome)
+  }
+
   return {
-    /** @param scores what a trial has, by scorer */
-    add(scores: Record<string, unknown>, outcome: Outcome): void {
-      if (outcome === 'error') errors++
-      add(root, scores, outcome)
-    },
-    /** In the order in which each leaf was first seen. */
-    all: (): wire.ScorerStats[] => all.map(({ stats }) => withRates(stats)),
-    allWithErrors: (): wire.ScorerStats[] =>
+    add,
+    all: () => all.map(({ stats }) => withRates(stats)),
+    allWithErrors: () =>
       all.map(({ stats, errorsWithValue }) => withScore(withRates(stats), errors - errorsWithValue)),
   }
 }

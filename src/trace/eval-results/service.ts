@@ -27,18 +27,20 @@ const PER_FETCH = { count: 2000, bytes: 0 }
 
 const UNRESOLVED = 'Some refs to rows of datasets lead nowhere: raw_data_row is the ref itself there'
 
-export type EvalResults = ReturnType<typeof createEvalResults>
-
 /**
  * Results of evaluations, example by example. First only the positions of trials are read; then the payloads of the
  * rows that are shown.
  */
+export interface EvalResults {
+  query(req: wire.EvalResultsReq, context: CallContext): Promise<wire.EvalResultsRes>
+}
+
 export function createEvalResults(deps: {
   traces: TraceDb
   calls: Calls
   refs: Pick<Refs, 'resolve'>
   costs: Pick<Costs, 'priceLists'>
-}) {
+}): EvalResults {
   const { traces, refs, costs } = deps
   const choosing = createChoosing(deps)
   const ordering = createOrdering(deps)
@@ -102,24 +104,24 @@ export function createEvalResults(deps: {
     return reply
   }
 
-  return {
-    async query(req: wire.EvalResultsReq, context: CallContext): Promise<wire.EvalResultsRes> {
-      const projectId = projectIdOf(req)
-      const roots = rootsOf(req)
-      const page = pageOf(req)
-      const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
-      const selection = { project_id: projectId, filter }
-      const pricing = req.include_costs ? createPricing(costs, projectId) : undefined
-      const asked = { req, projectId, roots, selection, page, pricing, context }
-      const { limit, offset } = page
-      const plain =
-        isPlainPage(req) && limit
-          ? await placePage(traces, selection, { limit, offset }, context.signal)
-          : undefined
-      if (plain === undefined) return queryPlaced(asked)
-      return { ...(await shownRows(plain.rows, asked)), total_rows: plain.total, summary: null }
-    },
+  async function query(req: wire.EvalResultsReq, context: CallContext): Promise<wire.EvalResultsRes> {
+    const projectId = projectIdOf(req)
+    const roots = rootsOf(req)
+    const page = pageOf(req)
+    const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
+    const selection = { project_id: projectId, filter }
+    const pricing = req.include_costs ? createPricing(costs, projectId) : undefined
+    const asked = { req, projectId, roots, selection, page, pricing, context }
+    const { limit, offset } = page
+    const plain =
+      isPlainPage(req) && limit
+        ? await placePage(traces, selection, { limit, offset }, context.signal)
+        : undefined
+    if (plain === undefined) return queryPlaced(asked)
+    return { ...(await shownRows(plain.rows, asked)), total_rows: plain.total, summary: null }
   }
+
+  return { query }
 }
 
 /** A request with derived values. */

@@ -29,7 +29,12 @@ interface SummaryOptions {
 }
 
 /** Aggregates trials, of which the database returns only the columns needed, in two queries. */
-export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }) {
+export interface Summaries {
+  /** @param rows with the trials that count */
+  of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary>
+}
+
+export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }): Summaries {
   async function readScores(trials: Trials, { selection, pricing, context }: SummaryOptions) {
     const models = createShared()
     for await (const piece of wholeRows(traces, queries.selectScores(selection), context.signal)) {
@@ -63,24 +68,23 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
     }
   }
 
-  return {
-    /** @param rows with the trials that count */
-    async of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary> {
-      const { req, roots, selection, context } = options
-      const trials: Trials = new Map()
-      for (const { trials: own } of rows) for (const { id, root } of own) trials.set(id, { root })
-      if (trials.size > 0) await readScores(trials, options)
-      if (trials.size > 0 && req.include_predict_and_score_children) await readAnswers(trials, options)
-      const filter = { call_ids: [...roots] }
-      const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
-      const evaluations = await rowsOf(await calls.list(about, context))
-      const sums = summed(trials, evaluations, options.errors)
-      if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
-      const counts = rowCounts(rows)
-      const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
-      return { row_count: rows.length, evaluations: counted }
-    },
+  async function of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary> {
+    const { req, roots, selection, context } = options
+    const trials: Trials = new Map()
+    for (const { trials: own } of rows) for (const { id, root } of own) trials.set(id, { root })
+    if (trials.size > 0) await readScores(trials, options)
+    if (trials.size > 0 && req.include_predict_and_score_children) await readAnswers(trials, options)
+    const filter = { call_ids: [...roots] }
+    const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
+    const evaluations = await rowsOf(await calls.list(about, context))
+    const sums = summed(trials, evaluations, options.errors)
+    if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
+    const counts = rowCounts(rows)
+    const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
+    return { row_count: rows.length, evaluations: counted }
   }
+
+  return { of }
 }
 
 /** The trials that count, by id, in the order of their rows. */

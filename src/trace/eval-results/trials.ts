@@ -33,7 +33,12 @@ export interface TrialOptions {
 const SpanRefs = z.array(z.object({ trace_id: z.string(), span_id: z.string() })).catch([])
 
 /** Reads the payloads of trials whose ids are known; of their children only ids and names. */
-export function createTrialReading({ traces }: { traces: TraceDb }) {
+export interface TrialReading {
+  /** Trials by their ids; without those that were deleted meanwhile. */
+  read(ids: readonly string[], options: TrialOptions): Promise<Map<string, ReadTrial>>
+}
+
+export function createTrialReading({ traces }: { traces: TraceDb }): TrialReading {
   async function trialsOf(ids: readonly string[], options: TrialOptions): Promise<queries.TrialRow[]> {
     const query = queries.selectTrials(options.projectId, ids, options.examples ? 'with' : 'without')
     const found: queries.TrialRow[] = []
@@ -56,22 +61,21 @@ export function createTrialReading({ traces }: { traces: TraceDb }) {
     )
   }
 
-  return {
-    /** Trials by their ids; without those that were deleted meanwhile. */
-    async read(ids: readonly string[], options: TrialOptions): Promise<Map<string, ReadTrial>> {
-      const [rows, children] = await Promise.all([trialsOf(ids, options), childrenOf(ids, options)])
-      const found = rows.map((row): [string, ReadTrial] => {
-        const below = children.get(row.id) ?? []
-        const read = readTrial(row, below)
-        if (options.errors) {
-          read.trial.error = errorOf(row, below, read.trial)
-          options.onPayload?.(read.trial.error?.length ?? 0)
-        }
-        return [row.id, read]
-      })
-      return new Map(found)
-    },
+  async function read(ids: readonly string[], options: TrialOptions): Promise<Map<string, ReadTrial>> {
+    const [rows, children] = await Promise.all([trialsOf(ids, options), childrenOf(ids, options)])
+    const found = rows.map((row): [string, ReadTrial] => {
+      const below = children.get(row.id) ?? []
+      const read = readTrial(row, below)
+      if (options.errors) {
+        read.trial.error = errorOf(row, below, read.trial)
+        options.onPayload?.(read.trial.error?.length ?? 0)
+      }
+      return [row.id, read]
+    })
+    return new Map(found)
   }
+
+  return { read }
 }
 
 function readTrial(row: queries.TrialRow, children: readonly queries.ChildRow[]): ReadTrial {

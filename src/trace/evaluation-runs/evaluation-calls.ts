@@ -67,7 +67,21 @@ export interface Kind {
 }
 
 /** Calls of evaluations, found and deleted; calls of another kind are not found. */
-export function createEvaluationCalls({ calls }: { calls: Calls }) {
+export interface EvaluationCalls {
+  /** @throws 404 for a call that does not exist, or is of another kind. */
+  find(req: { project_id: string; id: string }, kind: Kind, context: CallContext): Promise<Call>
+  /**
+   * Deletes calls of a kind with all below them and returns their own ids and the number of deleted calls. Parents
+   * are deleted last, so that an interrupted deletion can be repeated.
+   */
+  delete(
+    req: { project_id: string; ids: readonly string[] },
+    kind: Kind,
+    context: CallContext,
+  ): Promise<{ ids: string[]; num_deleted: number }>
+}
+
+export function createEvaluationCalls({ calls }: { calls: Calls }): EvaluationCalls {
   async function withDescendants(
     project_id: string,
     roots: readonly string[],
@@ -88,41 +102,34 @@ export function createEvaluationCalls({ calls }: { calls: Calls }) {
     return [...found]
   }
 
-  return {
-    /** @throws 404 for a call that does not exist, or is of another kind. */
-    async find(
-      { project_id, id }: { project_id: string; id: string },
-      kind: Kind,
-      context: CallContext,
-    ): Promise<Call> {
-      const { call } = await calls.read({ project_id, id }, context)
-      if (call == null || !kind.is(call)) throw notFound(kind.name, id.slice(0, 64))
-      return call
-    },
-
-    /**
-     * Deletes calls of a kind with all below them and returns their own ids and the number of deleted calls. Parents
-     * are deleted last, so that an interrupted deletion can be repeated.
-     */
-    async delete(
-      { project_id, ids }: { project_id: string; ids: readonly string[] },
-      kind: Kind,
-      context: CallContext,
-    ): Promise<{ ids: string[]; num_deleted: number }> {
-      if (ids.length === 0) return { ids: [], num_deleted: 0 }
-      const own: string[] = []
-      const columns = ['attributes']
-      const found = await calls.list({ project_id, filter: { call_ids: [...ids] }, columns }, context)
-      for await (const call of found) if (kind.is(call)) own.push(call.id)
-      const doomed = (await withDescendants(project_id, own, context)).reverse()
-      const deleted_at = nowIso()
-      for (let at = 0; at < doomed.length; at += DELETED_PER_WRITE) {
-        const parts = doomed.slice(at, at + DELETED_PER_WRITE).map((id) => ({ project_id, id, deleted_at }))
-        await calls.writeParts(parts)
-      }
-      return { ids: own, num_deleted: doomed.length }
-    },
+  async function find(
+    { project_id, id }: { project_id: string; id: string },
+    kind: Kind,
+    context: CallContext,
+  ): Promise<Call> {
+    const { call } = await calls.read({ project_id, id }, context)
+    if (call == null || !kind.is(call)) throw notFound(kind.name, id.slice(0, 64))
+    return call
   }
-}
 
-export type EvaluationCalls = ReturnType<typeof createEvaluationCalls>
+  async function remove(
+    { project_id, ids }: { project_id: string; ids: readonly string[] },
+    kind: Kind,
+    context: CallContext,
+  ): Promise<{ ids: string[]; num_deleted: number }> {
+    if (ids.length === 0) return { ids: [], num_deleted: 0 }
+    const own: string[] = []
+    const columns = ['attributes']
+    const found = await calls.list({ project_id, filter: { call_ids: [...ids] }, columns }, context)
+    for await (const call of found) if (kind.is(call)) own.push(call.id)
+    const doomed = (await withDescendants(project_id, own, context)).reverse()
+    const deleted_at = nowIso()
+    for (let at = 0; at < doomed.length; at += DELETED_PER_WRITE) {
+      const parts = doomed.slice(at, at + DELETED_PER_WRITE).map((id) => ({ project_id, id, deleted_at }))
+      await calls.writeParts(parts)
+    }
+    return { ids: own, num_deleted: doomed.length }
+  }
+
+  return { find, delete: remove }
+}

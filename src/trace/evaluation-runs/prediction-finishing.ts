@@ -14,7 +14,20 @@ import type * as wire from './wire.ts'
 const EMPTY = new JsonText('{}')
 
 /** The end of a prediction. */
-export function createPredictionFinishing({ calls, found }: { calls: Calls; found: EvaluationCalls }) {
+export interface PredictionFinishing {
+  /**
+   * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
+   */
+  finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
+}
+
+export function createPredictionFinishing({
+  calls,
+  found,
+}: {
+  calls: Calls
+  found: EvaluationCalls
+}): PredictionFinishing {
   /** Wire: the scores of a prediction are its siblings; of several by one scorer the last counts. */
   async function scoresBeside(project_id: string, parent: Call, context: CallContext) {
     const filter = { parent_ids: [parent.id] }
@@ -28,30 +41,27 @@ export function createPredictionFinishing({ calls, found }: { calls: Calls; foun
     return Object.fromEntries(scores)
   }
 
-  return {
-    /**
-     * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
-     */
-    async finish(req: wire.PredictionPath, context: CallContext) {
-      const project_id = projectIdOf(req)
-      const prediction = await found.find({ project_id, id: req.prediction_id }, PREDICTION, context)
-      const now = nowIso()
-      // The output of the prediction is repeated: an end without one would remove it for later readers.
-      const parts: CallPart[] =
-        prediction.ended_at === null
-          ? [endPart({ project_id, id: prediction.id, ended_at: now, summary: EMPTY }, [])]
-          : []
-      const { call: parent } = await calls.read({ project_id, id: prediction.parent_id ?? '' }, context)
-      if (parent != null && isPredictAndScore(parent)) {
-        const scores = await scoresBeside(project_id, parent, context)
-        const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
-        const end = { project_id, id: parent.id, ended_at: parent.ended_at ?? now, summary: EMPTY }
-        parts.push(endPart({ ...end, output: new JsonText(stringify(output)) }, []))
-      }
-      if (parts.length > 0) await calls.writeParts(parts)
-      return { success: true }
-    },
+  async function finish(req: wire.PredictionPath, context: CallContext) {
+    const project_id = projectIdOf(req)
+    const prediction = await found.find({ project_id, id: req.prediction_id }, PREDICTION, context)
+    const now = nowIso()
+    // The output of the prediction is repeated: an end without one would remove it for later readers.
+    const parts: CallPart[] =
+      prediction.ended_at === null
+        ? [endPart({ project_id, id: prediction.id, ended_at: now, summary: EMPTY }, [])]
+        : []
+    const { call: parent } = await calls.read({ project_id, id: prediction.parent_id ?? '' }, context)
+    if (parent != null && isPredictAndScore(parent)) {
+      const scores = await scoresBeside(project_id, parent, context)
+      const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
+      const end = { project_id, id: parent.id, ended_at: parent.ended_at ?? now, summary: EMPTY }
+      parts.push(endPart({ ...end, output: new JsonText(stringify(output)) }, []))
+    }
+    if (parts.length > 0) await calls.writeParts(parts)
+    return { success: true }
   }
+
+  return { finish }
 }
 
 function latencyOf({ started_at, ended_at }: Call, now: string): { mean: JsonNumber } {

@@ -6,6 +6,7 @@ import type { Call, CallStart } from '../calls/messages/call-wire.ts'
 import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { refOf } from '../refs/ref-uri.ts'
+import type { DeleteRes } from '../typed-objects/wire.ts'
 import { type Kind, markOf, marksOf, PREDICT_AND_SCORE } from './evaluation-calls.ts'
 import { methodName } from './evaluation-ops.ts'
 import type { MarkedLists } from './marked-lists.ts'
@@ -17,64 +18,71 @@ export const PREDICTION: Kind = { name: 'Prediction', is: (call) => markOf(call,
 const EMPTY = new JsonText('{}')
 
 /** Predictions of models: calls that end at once, in a run or alone. */
-export function createPredictions(deps: RunsDeps & { lists: MarkedLists }) {
+export interface Predictions {
+  create(req: wire.PredictionCreateReq, context: CallContext): Promise<wire.PredictionCreateRes>
+  list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Prediction>>
+  read(req: wire.PredictionPath, context: CallContext): Promise<wire.Prediction>
+  delete(req: wire.PredictionDeleteReq, context: CallContext): Promise<DeleteRes>
+}
+
+export function createPredictions(deps: RunsDeps & { lists: MarkedLists }): Predictions {
   const { calls, found, ops, lists } = deps
 
-  return {
-    async create(req: wire.PredictionCreateReq, context: CallContext) {
-      const project_id = projectIdOf(req)
-      const { model, inputs, output, evaluation_run_id } = req
-      const { user } = context.caller
-      const run =
-        evaluation_run_id == null
-          ? undefined
-          : await found.find({ project_id, id: evaluation_run_id }, RUN, context)
-      const id = newId()
-      const parentOp = ops.refOf(project_id, PREDICT_AND_SCORE)
-      const parent = run && startPart(parentOf(req, { id, run, op_name: parentOp }), user, [])
-      const opName = methodName(nameIn(model), 'predict')
-      const marks = {
-        prediction: 'true',
-        model,
-        evaluation_run_id: run?.id,
-        genai_span_ref: req.genai_span_ref ?? undefined,
-      }
-      const at = nowIso()
-      const start = {
-        project_id,
-        id,
-        trace_id: run?.trace_id ?? id,
-        parent_id: parent?.id,
-        op_name: ops.refOf(project_id, opName),
-        started_at: at,
-        attributes: new JsonText(stringify({ weave: marks })),
-        inputs: new JsonText(stringify({ self: model, inputs })),
-      }
-      const parts: CallPart[] = [
-        ...(parent ? [parent] : []),
-        startPart(start, user, []),
-        endPart({ project_id, id, ended_at: at, output, summary: EMPTY }, []),
-      ]
-      await ops.publish(project_id, [...(run ? [PREDICT_AND_SCORE] : []), opName], user)
-      await calls.writeParts(parts)
-      return { prediction_id: id }
-    },
-
-    async list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Prediction>> {
-      return shown(await lists.list(req, 'prediction', context))
-    },
-
-    async read(req: wire.PredictionPath, context: CallContext): Promise<wire.Prediction> {
-      const named = { project_id: projectIdOf(req), id: req.prediction_id }
-      return predictionOf(await found.find(named, PREDICTION, context))
-    },
-
-    async delete(req: wire.PredictionDeleteReq, context: CallContext) {
-      const named = { project_id: projectIdOf(req), ids: req.prediction_ids }
-      const { num_deleted } = await found.delete(named, PREDICTION, context)
-      return { num_deleted }
-    },
+  async function create(req: wire.PredictionCreateReq, context: CallContext) {
+    const project_id = projectIdOf(req)
+    const { model, inputs, output, evaluation_run_id } = req
+    const { user } = context.caller
+    const run =
+      evaluation_run_id == null
+        ? undefined
+        : await found.find({ project_id, id: evaluation_run_id }, RUN, context)
+    const id = newId()
+    const parentOp = ops.refOf(project_id, PREDICT_AND_SCORE)
+    const parent = run && startPart(parentOf(req, { id, run, op_name: parentOp }), user, [])
+    const opName = methodName(nameIn(model), 'predict')
+    const marks = {
+      prediction: 'true',
+      model,
+      evaluation_run_id: run?.id,
+      genai_span_ref: req.genai_span_ref ?? undefined,
+    }
+    const at = nowIso()
+    const start = {
+      project_id,
+      id,
+      trace_id: run?.trace_id ?? id,
+      parent_id: parent?.id,
+      op_name: ops.refOf(project_id, opName),
+      started_at: at,
+      attributes: new JsonText(stringify({ weave: marks })),
+      inputs: new JsonText(stringify({ self: model, inputs })),
+    }
+    const parts: CallPart[] = [
+      ...(parent ? [parent] : []),
+      startPart(start, user, []),
+      endPart({ project_id, id, ended_at: at, output, summary: EMPTY }, []),
+    ]
+    await ops.publish(project_id, [...(run ? [PREDICT_AND_SCORE] : []), opName], user)
+    await calls.writeParts(parts)
+    return { prediction_id: id }
   }
+
+  async function list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Prediction>> {
+    return shown(await lists.list(req, 'prediction', context))
+  }
+
+  async function read(req: wire.PredictionPath, context: CallContext): Promise<wire.Prediction> {
+    const named = { project_id: projectIdOf(req), id: req.prediction_id }
+    return predictionOf(await found.find(named, PREDICTION, context))
+  }
+
+  async function remove(req: wire.PredictionDeleteReq, context: CallContext) {
+    const named = { project_id: projectIdOf(req), ids: req.prediction_ids }
+    const { num_deleted } = await found.delete(named, PREDICTION, context)
+    return { num_deleted }
+  }
+
+  return { create, list, read, delete: remove }
 }
 
 /** Wire: in a run, a prediction and its scores are below a call of their own. */

@@ -10,6 +10,7 @@ import type { Feedback } from '../feedback/service.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Operation } from '../query-language/wire.ts'
 import { callRef, parseRef } from '../refs/ref-uri.ts'
+import type { DeleteRes } from '../typed-objects/wire.ts'
 import { type EvaluationCalls, floatText, type Kind, markOf, marksOf } from './evaluation-calls.ts'
 import { type EvaluationOps, methodName } from './evaluation-ops.ts'
 import type { MarkedLists } from './marked-lists.ts'
@@ -22,13 +23,20 @@ const SCORE: Kind = { name: 'Score', is: (call) => markOf(call, 'score') === 'tr
 const SCORED: Kind = { name: 'Prediction', is: () => true }
 
 /** Scores of predictions: a call each, and feedback on the prediction. */
+export interface Scores {
+  create(req: wire.ScoreCreateReq, context: CallContext): Promise<wire.ScoreCreateRes>
+  list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Score>>
+  read(req: wire.ScorePath, context: CallContext): Promise<wire.Score>
+  delete(req: wire.ScoreDeleteReq, context: CallContext): Promise<DeleteRes>
+}
+
 export function createScores(deps: {
   calls: Calls
   feedback: Feedback
   found: EvaluationCalls
   ops: EvaluationOps
   lists: MarkedLists
-}) {
+}): Scores {
   const { calls, feedback, found, ops, lists } = deps
 
   /** @throws 404 for a run that does not exist, 400 for one that the prediction does not belong to. */
@@ -42,50 +50,50 @@ export function createScores(deps: {
     return run
   }
 
-  return {
-    async create(req: wire.ScoreCreateReq, context: CallContext) {
-      const project_id = projectIdOf(req)
-      const { user } = context.caller
-      const scorerName = scorerIn(req.scorer)
-      const prediction = await found.find({ project_id, id: req.prediction_id }, SCORED, context)
-      const run = await runOf(req, prediction, context)
-      const id = newId()
-      const at = nowIso()
-      const opName = methodName(scorerName, 'score')
-      const parts = scoreParts(req, { id, at, prediction, run, opName: ops.refOf(project_id, opName) }, user)
-      await ops.publish(project_id, [opName], user)
-      await calls.writeParts(parts)
-      const said = {
-        // The id of the call as well: deleting a score deletes its feedback.
-        id,
-        project_id,
-        weave_ref: callRef(project_id, prediction.id),
-        feedback_type: `wandb.runnable.${scorerName}`,
-        payload: new JsonText(`{"output":${floatText(req.value)}}`),
-        runnable_ref: req.scorer,
-        call_ref: callRef(project_id, id),
-      }
-      await feedback.record([said], user)
-      return { score_id: id }
-    },
-
-    async list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Score>> {
-      return shown(await lists.list(req, 'score', context))
-    },
-
-    async read(req: wire.ScorePath, context: CallContext): Promise<wire.Score> {
-      const named = { project_id: projectIdOf(req), id: req.score_id }
-      return scoreOf(await found.find(named, SCORE, context))
-    },
-
-    async delete(req: wire.ScoreDeleteReq, context: CallContext) {
-      const project_id = projectIdOf(req)
-      const { ids, num_deleted } = await found.delete({ project_id, ids: req.score_ids }, SCORE, context)
-      const $or = ids.map((id): Operation => ({ $eq: [{ $getField: 'id' }, { $literal: id }] }))
-      if (ids.length > 0) await feedback.purge({ project_id, query: { $expr: { $or } } })
-      return { num_deleted }
-    },
+  async function create(req: wire.ScoreCreateReq, context: CallContext) {
+    const project_id = projectIdOf(req)
+    const { user } = context.caller
+    const scorerName = scorerIn(req.scorer)
+    const prediction = await found.find({ project_id, id: req.prediction_id }, SCORED, context)
+    const run = await runOf(req, prediction, context)
+    const id = newId()
+    const at = nowIso()
+    const opName = methodName(scorerName, 'score')
+    const parts = scoreParts(req, { id, at, prediction, run, opName: ops.refOf(project_id, opName) }, user)
+    await ops.publish(project_id, [opName], user)
+    await calls.writeParts(parts)
+    const said = {
+      // The id of the call as well: deleting a score deletes its feedback.
+      id,
+      project_id,
+      weave_ref: callRef(project_id, prediction.id),
+      feedback_type: `wandb.runnable.${scorerName}`,
+      payload: new JsonText(`{"output":${floatText(req.value)}}`),
+      runnable_ref: req.scorer,
+      call_ref: callRef(project_id, id),
+    }
+    await feedback.record([said], user)
+    return { score_id: id }
   }
+
+  async function list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Score>> {
+    return shown(await lists.list(req, 'score', context))
+  }
+
+  async function read(req: wire.ScorePath, context: CallContext): Promise<wire.Score> {
+    const named = { project_id: projectIdOf(req), id: req.score_id }
+    return scoreOf(await found.find(named, SCORE, context))
+  }
+
+  async function remove(req: wire.ScoreDeleteReq, context: CallContext) {
+    const project_id = projectIdOf(req)
+    const { ids, num_deleted } = await found.delete({ project_id, ids: req.score_ids }, SCORE, context)
+    const $or = ids.map((id): Operation => ({ $eq: [{ $getField: 'id' }, { $literal: id }] }))
+    if (ids.length > 0) await feedback.purge({ project_id, query: { $expr: { $or } } })
+    return { num_deleted }
+  }
+
+  return { create, list, read, delete: remove }
 }
 
 /** Wire: in a run, a score is a sibling of its prediction. */

@@ -6,6 +6,7 @@ import { ListQuery, Strings } from '../typed-objects/wire.ts'
 const DateTime = z.string().meta({ format: 'date-time' })
 
 export const Success = z.object({ success: z.boolean() })
+export type Success = z.input<typeof Success>
 
 /** A list that may be of one run alone. */
 export const ListOfRunQuery = ListQuery.extend({ evaluation_run_id: z.string().optional() })
@@ -21,6 +22,7 @@ export const RunCreateReq = z.object({
 })
 export type RunCreateReq = ProjectPath & z.output<typeof RunCreateReq>
 export const RunCreateRes = z.object({ evaluation_run_id: z.string() })
+export type RunCreateRes = z.input<typeof RunCreateRes>
 
 export const RunListQuery = ListQuery.extend({
   evaluations: Strings.optional(),
@@ -61,6 +63,7 @@ export const PredictionCreateReq = z.object({
 })
 export type PredictionCreateReq = ProjectPath & z.output<typeof PredictionCreateReq>
 export const PredictionCreateRes = z.object({ prediction_id: z.string() })
+export type PredictionCreateRes = z.input<typeof PredictionCreateRes>
 
 export const PredictionDeleteQuery = z.object({ prediction_ids: Strings })
 export type PredictionDeleteReq = ProjectPath & z.output<typeof PredictionDeleteQuery>
@@ -88,6 +91,7 @@ export const ScoreCreateReq = z.object({
 })
 export type ScoreCreateReq = ProjectPath & z.output<typeof ScoreCreateReq>
 export const ScoreCreateRes = z.object({ score_id: z.string() })
+export type ScoreCreateRes = z.input<typeof ScoreCreateRes>
 
 export const ScoreDeleteQuery = z.object({ score_ids: Strings })
 export type ScoreDeleteReq = ProjectPath & z.output<typeof ScoreDeleteQuery>

@@ -16,65 +16,69 @@ const GRANULARITY_OF_NOTHING = 3600
 /** Buckets in one reply, of all groups together. */
 const SCORE_BUCKETS_MAX = 100_000
 
-export type FeedbackStats = ReturnType<typeof createFeedbackStats>
-
 /** Statistics of feedback. */
-export function createFeedbackStats({ traces }: { traces: TraceDb }) {
-  return {
-    async stats(req: wire.FeedbackStatsReq, { signal }: CallContext): Promise<wire.FeedbackStatsRes> {
-      const buckets = timeBuckets(req)
-      const { start, end, granularity, timezone } = buckets
-      if (req.metrics.length === 0)
-        return { start, end, granularity: GRANULARITY_OF_NOTHING, timezone, buckets: [], window_stats: null }
-      const params = createParams()
-      const aggregates = aggregatesOf(
-        req.metrics.map((spec) => metricOf(spec, params)),
-        params,
-      )
-      const work = { selection: { ...req, start, end }, aggregates, params }
-      const rows = await rowsOf(traces.query<queries.BucketRow>(queries.selectBuckets(work, buckets), signal))
-      const found = new Map(rows.map((row) => [row.bucket, row]))
-      const whole = traces.query<Pick<queries.BucketRow, 'aggregates'>>(queries.selectWindow(work), signal)
-      return {
-        start,
-        end,
-        granularity,
-        timezone,
-        buckets: timestamps(buckets).map((timestamp, bucket) => {
-          const row = found.get(bucket)
-          return { timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 }
-        }),
-        window_stats: byMetric(aggregates, (await firstOf(whole))?.aggregates ?? []),
-      }
-    },
+export interface FeedbackStats {
+  stats(req: wire.FeedbackStatsReq, context: CallContext): Promise<wire.FeedbackStatsRes>
+  payloadSchema(req: wire.PayloadSchemaReq, context: CallContext): Promise<wire.PayloadSchemaRes>
+  aggregate(req: wire.FeedbackAggregateReq, context: CallContext): Promise<wire.FeedbackAggregateRes>
+}
 
-    async payloadSchema(req: wire.PayloadSchemaReq, { signal }: CallContext) {
-      const query = queries.selectSamples({ ...req, ...timeRange(req) }, req.sample_limit)
-      const rows = traces.query<{ payload: string }>(query, signal)
-      const samples = await collectReply(rows, ({ payload }) => payload.length)
-      return { paths: payloadPaths(samples.map(({ payload }): unknown => JSON.parse(payload))) }
-    },
-
-    async aggregate(
-      req: wire.FeedbackAggregateReq,
-      { signal }: CallContext,
-    ): Promise<wire.FeedbackAggregateRes> {
-      const { after_ms, before_ms } = req
-      if (before_ms < after_ms) throw invalidRequest('before_ms must not be before after_ms')
-      const groups = [...new Set(req.group_by ?? [])]
-      const query = queries.selectScores(req, groups, SCORE_BUCKETS_MAX + 1)
-      const rows = await rowsOf(traces.query<queries.ScoreRow>(query, signal))
-      if (rows.length > SCORE_BUCKETS_MAX)
-        throw tooLarge('The reply would be too large: ask for a shorter range or larger buckets')
-      const time_bucket_seconds = req.time_bucket_seconds ?? null
-      return {
-        after_ms,
-        before_ms,
-        time_bucket_seconds,
-        buckets: rows.map((row) => scoresOf(row, groups, time_bucket_seconds !== null)),
-      }
-    },
+export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackStats {
+  async function stats(req: wire.FeedbackStatsReq, { signal }: CallContext): Promise<wire.FeedbackStatsRes> {
+    const buckets = timeBuckets(req)
+    const { start, end, granularity, timezone } = buckets
+    if (req.metrics.length === 0)
+      return { start, end, granularity: GRANULARITY_OF_NOTHING, timezone, buckets: [], window_stats: null }
+    const params = createParams()
+    const aggregates = aggregatesOf(
+      req.metrics.map((spec) => metricOf(spec, params)),
+      params,
+    )
+    const work = { selection: { ...req, start, end }, aggregates, params }
+    const rows = await rowsOf(traces.query<queries.BucketRow>(queries.selectBuckets(work, buckets), signal))
+    const found = new Map(rows.map((row) => [row.bucket, row]))
+    const whole = traces.query<Pick<queries.BucketRow, 'aggregates'>>(queries.selectWindow(work), signal)
+    return {
+      start,
+      end,
+      granularity,
+      timezone,
+      buckets: timestamps(buckets).map((timestamp, bucket) => {
+        const row = found.get(bucket)
+        return { timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 }
+      }),
+      window_stats: byMetric(aggregates, (await firstOf(whole))?.aggregates ?? []),
+    }
   }
+
+  async function payloadSchema(req: wire.PayloadSchemaReq, { signal }: CallContext) {
+    const query = queries.selectSamples({ ...req, ...timeRange(req) }, req.sample_limit)
+    const rows = traces.query<{ payload: string }>(query, signal)
+    const samples = await collectReply(rows, ({ payload }) => payload.length)
+    return { paths: payloadPaths(samples.map(({ payload }): unknown => JSON.parse(payload))) }
+  }
+
+  async function aggregate(
+    req: wire.FeedbackAggregateReq,
+    { signal }: CallContext,
+  ): Promise<wire.FeedbackAggregateRes> {
+    const { after_ms, before_ms } = req
+    if (before_ms < after_ms) throw invalidRequest('before_ms must not be before after_ms')
+    const groups = [...new Set(req.group_by ?? [])]
+    const query = queries.selectScores(req, groups, SCORE_BUCKETS_MAX + 1)
+    const rows = await rowsOf(traces.query<queries.ScoreRow>(query, signal))
+    if (rows.length > SCORE_BUCKETS_MAX)
+      throw tooLarge('The reply would be too large: ask for a shorter range or larger buckets')
+    const time_bucket_seconds = req.time_bucket_seconds ?? null
+    return {
+      after_ms,
+      before_ms,
+      time_bucket_seconds,
+      buckets: rows.map((row) => scoresOf(row, groups, time_bucket_seconds !== null)),
+    }
+  }
+
+  return { stats, payloadSchema, aggregate }
 }
 
 /** Wire: the aggregations of a metric where the request names none. */

@@ -52,6 +52,7 @@ const PayloadPath = z
   .meta({ id: 'FeedbackPayloadPath' })
 export type PayloadPath = z.output<typeof PayloadPath>
 export const PayloadSchemaRes = z.object({ paths: z.array(PayloadPath) })
+export type PayloadSchemaRes = z.input<typeof PayloadSchemaRes>
 
 export const GroupKey = z.enum(['scorer_id', 'span_agent_name', 'span_agent_version', 'span_status_code'])
 export type GroupKey = z.output<typeof GroupKey>

@@ -26,15 +26,24 @@ const ID_CHARS_MAX = 128
 /** The time in an id that is derived from content alone. */
 const NO_TIME = 0
 
-export type Feedback = ReturnType<typeof createFeedback>
-
 /** Feedback of people and scorers on calls and objects. */
+export interface Feedback {
+  /** Writes feedback of the server itself. */
+  record(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]>
+  create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes>
+  createBatch(req: wire.FeedbackCreateBatchReq, context: CallContext): Promise<wire.FeedbackCreateBatchRes>
+  query(req: wire.FeedbackQueryReq, context: CallContext): Promise<wire.FeedbackQueryRes>
+  purge(req: wire.FeedbackPurgeReq): Promise<wire.FeedbackPurgeRes>
+  /** After a crash, the old and the new feedback may both exist, but never none. */
+  replace(req: wire.FeedbackReplaceReq, context: CallContext): Promise<wire.FeedbackCreateRes>
+}
+
 export function createFeedback(deps: {
   traces: TraceDb
   projects: Projects
   objects: Objects
   annotationQueues: Pick<AnnotationQueues, 'isLive'>
-}) {
+}): Feedback {
   const { traces, projects, objects, annotationQueues } = deps
 
   /** All are checked before any is written. */
@@ -69,53 +78,53 @@ export function createFeedback(deps: {
     )
   }
 
-  async function purge(projectId: string, ids: readonly string[]): Promise<void> {
+  async function remove(projectId: string, ids: readonly string[]): Promise<void> {
     await traces.command(queries.deleteFeedback(projectId, ids))
   }
 
-  return {
-    /** Writes feedback of the server itself. */
-    record: write,
-
-    async create(req: wire.FeedbackCreateReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
-      const [row] = await write([req], caller.user)
-      return resultOf(row)
-    },
-
-    async createBatch({ batch }: wire.FeedbackCreateBatchReq, { caller }: CallContext) {
-      if (batch.length > BATCH_MAX) throw tooLarge(`At most ${BATCH_MAX} items of feedback at once`)
-      return { res: (await write(batch, caller.user)).map(resultOf) }
-    },
-
-    async query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
-      const page = sortedPageOf(req)
-      const fields = fieldsOf(req)
-      const count = traces.query<{ count: number }>(queries.countFeedback(req), signal)
-      const isCount = fields.some(isCountField)
-      const rows = isCount ? [] : await readRows(queries.selectFeedback(req, fields, page), signal)
-      const total_count = (await firstOf(count))?.count ?? 0
-      const result = isCount
-        ? countRows(fields, total_count, page)
-        : rows.map((row) => shownRow(row, req.fields?.length ? fields : shownColumns(row)))
-      return { result, total_count }
-    },
-
-    async purge(req: wire.FeedbackPurgeReq) {
-      await purge(req.project_id, idsOf(req.query))
-      return {}
-    },
-
-    /**
-     * The new row is written before the old one goes: after a crash both may exist, but never none. Its id is derived
-     * from both, so that repeating the request changes nothing.
-     */
-    async replace(req: wire.FeedbackReplaceReq, { caller }: CallContext): Promise<wire.FeedbackCreateRes> {
-      const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
-      const [row] = await write([{ ...req, id }], caller.user)
-      if (row?.id !== req.feedback_id) await purge(req.project_id, [req.feedback_id])
-      return resultOf(row)
-    },
+  async function create(
+    req: wire.FeedbackCreateReq,
+    { caller }: CallContext,
+  ): Promise<wire.FeedbackCreateRes> {
+    const [row] = await write([req], caller.user)
+    return resultOf(row)
   }
+
+  async function createBatch({ batch }: wire.FeedbackCreateBatchReq, { caller }: CallContext) {
+    if (batch.length > BATCH_MAX) throw tooLarge(`At most ${BATCH_MAX} items of feedback at once`)
+    return { res: (await write(batch, caller.user)).map(resultOf) }
+  }
+
+  async function query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
+    const page = sortedPageOf(req)
+    const fields = fieldsOf(req)
+    const count = traces.query<{ count: number }>(queries.countFeedback(req), signal)
+    const isCount = fields.some(isCountField)
+    const rows = isCount ? [] : await readRows(queries.selectFeedback(req, fields, page), signal)
+    const total_count = (await firstOf(count))?.count ?? 0
+    const result = isCount
+      ? countRows(fields, total_count, page)
+      : rows.map((row) => shownRow(row, req.fields?.length ? fields : shownColumns(row)))
+    return { result, total_count }
+  }
+
+  async function purge(req: wire.FeedbackPurgeReq) {
+    await remove(req.project_id, idsOf(req.query))
+    return {}
+  }
+
+  async function replace(
+    req: wire.FeedbackReplaceReq,
+    { caller }: CallContext,
+  ): Promise<wire.FeedbackCreateRes> {
+    // The id is derived from both, so that repeating the request changes nothing.
+    const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
+    const [row] = await write([{ ...req, id }], caller.user)
+    if (row?.id !== req.feedback_id) await remove(req.project_id, [req.feedback_id])
+    return resultOf(row)
+  }
+
+  return { record: write, create, createBatch, query, purge, replace }
 }
 
 function shownRow(row: StoredFeedback, fields: readonly string[]) {

@@ -48,6 +48,7 @@ export type FeedbackCreateRes = z.input<typeof FeedbackCreateRes>
 export const FeedbackCreateBatchReq = z.object({ batch: z.array(FeedbackCreateReq) })
 export type FeedbackCreateBatchReq = z.output<typeof FeedbackCreateBatchReq>
 export const FeedbackCreateBatchRes = z.object({ res: z.array(FeedbackCreateRes) })
+export type FeedbackCreateBatchRes = z.input<typeof FeedbackCreateBatchRes>
 
 export const FeedbackReplaceReq = z.object({ ...FeedbackCreateReq.shape, feedback_id: z.string() })
 export type FeedbackReplaceReq = z.output<typeof FeedbackReplaceReq>
@@ -58,7 +59,9 @@ export type FeedbackQueryReq = z.output<typeof FeedbackQueryReq>
 /** Wire: a row has exactly the requested fields, under the requested names. */
 const FeedbackRow = z.record(z.string(), AnyJson.nullable()).meta({ id: 'FeedbackRow' })
 export const FeedbackQueryRes = z.object({ result: z.array(FeedbackRow), total_count: z.int() })
+export type FeedbackQueryRes = z.input<typeof FeedbackQueryRes>
 
 export const FeedbackPurgeReq = z.object({ project_id: z.string(), query: Query })
 export type FeedbackPurgeReq = z.output<typeof FeedbackPurgeReq>
 export const FeedbackPurgeRes = z.object({})
+export type FeedbackPurgeRes = z.input<typeof FeedbackPurgeRes>

@@ -8,10 +8,16 @@ import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-export type Files = ReturnType<typeof createFiles>
-
 /** Files: the bytes are a shared blob; a row says which project has them. */
-export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }) {
+export interface Files {
+  /** Undefined for a file that the project does not have, or that is larger. */
+  read(req: wire.FileContentReq, options?: { bytesMax?: number }): Promise<Uint8Array | undefined>
+  create(req: wire.FileCreateReq): Promise<wire.FileCreateRes>
+  content(req: wire.FileContentReq): Promise<RawReply>
+  stats(req: wire.FilesStatsReq): Promise<wire.FilesStatsRes>
+}
+
+export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }): Files {
   const { traces, blobs, projects } = deps
   const arriving = new Map<string, Promise<void>>()
 
@@ -24,7 +30,6 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     await traces.insert('files', [row])
   }
 
-  /** Undefined for a file that the project does not have, or that is larger. */
   async function read(
     { project_id, digest }: wire.FileContentReq,
     { bytesMax = Number.POSITIVE_INFINITY }: { bytesMax?: number } = {},
@@ -36,32 +41,30 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     return known === undefined || known.size_bytes > bytesMax ? undefined : readBlob(blobs, blobKey(digest))
   }
 
-  return {
-    read,
-
-    async create(req: wire.FileCreateReq) {
-      const digest = bytesDigest(req.file.bytes)
-      checkExpectedDigest(req.expected_digest, digest)
-      const key = `${req.project_id}/${digest}`
-      const kept = keep(req, digest)
-      arriving.set(key, kept)
-      try {
-        await kept
-      } finally {
-        if (arriving.get(key) === kept) arriving.delete(key)
-      }
-      return { digest }
-    },
-
-    async content(req: wire.FileContentReq): Promise<RawReply> {
-      const bytes = await read(req)
-      if (bytes === undefined) throw notFound('File', req.digest)
-      return { headers: { 'content-type': 'application/octet-stream' }, body: bytes }
-    },
-
-    async stats(req: wire.FilesStatsReq) {
-      const row = await firstOf(traces.query<{ bytes: number }>(queries.sumSizes(req.project_id)))
-      return { total_size_bytes: row?.bytes ?? 0 }
-    },
+  async function create(req: wire.FileCreateReq) {
+    const digest = bytesDigest(req.file.bytes)
+    checkExpectedDigest(req.expected_digest, digest)
+    const key = `${req.project_id}/${digest}`
+    const kept = keep(req, digest)
+    arriving.set(key, kept)
+    try {
+      await kept
+    } finally {
+      if (arriving.get(key) === kept) arriving.delete(key)
+    }
+    return { digest }
   }
+
+  async function content(req: wire.FileContentReq): Promise<RawReply> {
+    const bytes = await read(req)
+    if (bytes === undefined) throw notFound('File', req.digest)
+    return { headers: { 'content-type': 'application/octet-stream' }, body: bytes }
+  }
+
+  async function stats(req: wire.FilesStatsReq) {
+    const row = await firstOf(traces.query<{ bytes: number }>(queries.sumSizes(req.project_id)))
+    return { total_size_bytes: row?.bytes ?? 0 }
+  }
+
+  return { read, create, content, stats }
 }

@@ -15,6 +15,7 @@ export const FileCreateReq = z.object({
 })
 export type FileCreateReq = z.output<typeof FileCreateReq>
 export const FileCreateRes = z.object({ digest: z.string() })
+export type FileCreateRes = z.input<typeof FileCreateRes>
 
 export const FileContentReq = z.object({ project_id: z.string(), digest: z.string() })
 export type FileContentReq = z.output<typeof FileContentReq>
@@ -23,3 +24,4 @@ export const FileContentRes = z.string().meta({ description: 'The bytes of the f
 export const FilesStatsReq = z.object({ project_id: z.string() })
 export type FilesStatsReq = z.output<typeof FilesStatsReq>
 export const FilesStatsRes = z.object({ total_size_bytes: z.int() })
+export type FilesStatsRes = z.input<typeof FilesStatsRes>

@@ -42,8 +42,11 @@ export const ObjRemoveAliasesReq = z.object({ project_id: z.string(), aliases: z
 export type ObjRemoveAliasesReq = ObjectPath & z.output<typeof ObjRemoveAliasesReq>
 
 export const LabelsChangeRes = z.object({})
+export type LabelsChangeRes = z.input<typeof LabelsChangeRes>
 
 export const LabelsListReq = z.object({ project_id: z.string() })
 export type LabelsListReq = z.output<typeof LabelsListReq>
 export const TagsListRes = z.object({ tags: z.array(z.string()) })
+export type TagsListRes = z.input<typeof TagsListRes>
 export const AliasesListRes = z.object({ aliases: z.array(z.string()) })
+export type AliasesListRes = z.input<typeof AliasesListRes>

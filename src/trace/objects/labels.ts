@@ -14,7 +14,22 @@ export interface Labels {
 }
 
 /** Tags and aliases of versions: any number of tags on each, and aliases that each stand for one version of an object. */
-export function createLabels({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+export interface Labelling {
+  /** By `keyOf` of their versions. */
+  labelsOf(projectId: string, objectIds: readonly string[]): Promise<Map<string, Labels>>
+  /** Removes the labels of deleted versions. */
+  removeLabels(projectId: string, objectId: string, digests: readonly string[]): Promise<void>
+  addTags(req: wire.ObjAddTagsReq): Promise<wire.LabelsChangeRes>
+  /** Wire: removing an absent label is no error. */
+  removeTags(req: wire.ObjRemoveTagsReq): Promise<wire.LabelsChangeRes>
+  setAliases(req: wire.ObjSetAliasesReq): Promise<wire.LabelsChangeRes>
+  removeAliases(req: wire.ObjRemoveAliasesReq): Promise<wire.LabelsChangeRes>
+  /** Wire: `latest` is not stored, so it is never listed. */
+  listTags(req: wire.LabelsListReq): Promise<wire.TagsListRes>
+  listAliases(req: wire.LabelsListReq): Promise<wire.AliasesListRes>
+}
+
+export function createLabels({ traces, projects }: { traces: TraceDb; projects: Projects }): Labelling {
   const { versionsOf } = createVersionReading(traces)
 
   /** Wire: only a digest names a version here. @throws 404 when the version does not exist or was deleted. */
@@ -61,48 +76,51 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
     return rows.map(({ label }) => label)
   }
 
+  async function removeLabels(
+    projectId: string,
+    objectId: string,
+    digests: readonly string[],
+  ): Promise<void> {
+    const labels = await labelsOf(projectId, [objectId])
+    for (const digest of digests) {
+      const version = { project_id: projectId, object_id: objectId, digest }
+      await change('removed', version, labels.get(keyOf(version)) ?? {})
+    }
+  }
+
+  async function addTags(req: wire.ObjAddTagsReq) {
+    await checkVersion(req.project_id, req)
+    await change('set', req, { tags: req.tags })
+    return {}
+  }
+
+  async function removeTags(req: wire.ObjRemoveTagsReq) {
+    await projects.ensureById(req.project_id)
+    await change('removed', req, { tags: req.tags })
+    return {}
+  }
+
+  async function setAliases(req: wire.ObjSetAliasesReq) {
+    await checkVersion(req.project_id, req)
+    await change('set', req, { aliases: req.aliases })
+    return {}
+  }
+
+  async function removeAliases(req: wire.ObjRemoveAliasesReq) {
+    await projects.ensureById(req.project_id)
+    await change('removed', { ...req, digest: '' }, { aliases: req.aliases })
+    return {}
+  }
+
   return {
-    /** By `keyOf` of their versions. */
     labelsOf,
-
-    /** Removes the labels of deleted versions. */
-    async removeLabels(projectId: string, objectId: string, digests: readonly string[]): Promise<void> {
-      const labels = await labelsOf(projectId, [objectId])
-      for (const digest of digests) {
-        const version = { project_id: projectId, object_id: objectId, digest }
-        await change('removed', version, labels.get(keyOf(version)) ?? {})
-      }
-    },
-
-    async addTags(req: wire.ObjAddTagsReq) {
-      await checkVersion(req.project_id, req)
-      await change('set', req, { tags: req.tags })
-      return {}
-    },
-
-    /** Wire: removing an absent label is no error. */
-    async removeTags(req: wire.ObjRemoveTagsReq) {
-      await projects.ensureById(req.project_id)
-      await change('removed', req, { tags: req.tags })
-      return {}
-    },
-
-    async setAliases(req: wire.ObjSetAliasesReq) {
-      await checkVersion(req.project_id, req)
-      await change('set', req, { aliases: req.aliases })
-      return {}
-    },
-
-    async removeAliases(req: wire.ObjRemoveAliasesReq) {
-      await projects.ensureById(req.project_id)
-      await change('removed', { ...req, digest: '' }, { aliases: req.aliases })
-      return {}
-    },
-
-    /** Wire: `latest` is not stored, so it is never listed. */
-    listTags: async (req: wire.LabelsListReq) => ({ tags: await listed(queries.listTags(req.project_id)) }),
-
-    listAliases: async (req: wire.LabelsListReq) => ({
+    removeLabels,
+    addTags,
+    removeTags,
+    setAliases,
+    removeAliases,
+    listTags: async (req) => ({ tags: await listed(queries.listTags(req.project_id)) }),
+    listAliases: async (req) => ({
       aliases: await listed(queries.listAliases(req.project_id)),
     }),
   }

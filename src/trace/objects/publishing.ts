@@ -32,13 +32,22 @@ export type Review = (
 ) => Promise<string[]>
 
 /** The same content under the same name makes no new version; a deleted one is restored with its old index. */
+export interface Publishing {
+  create(req: wire.ObjCreateReq, context: CallContext): Promise<wire.ObjCreateRes>
+  /** One value under many names, as the server itself publishes them. */
+  createAll(
+    project_id: string,
+    published: { names: readonly string[]; val: JsonText; user: string },
+  ): Promise<void>
+}
+
 export function createPublishing(deps: {
   traces: TraceDb
   projects: Projects
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
   onChange: OnChange
   review: Review
-}) {
+}): Publishing {
   const { traces, projects, versionsOf, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
@@ -54,30 +63,29 @@ export function createPublishing(deps: {
     onChange(content)
   }
 
-  return {
-    async create({ obj }: wire.ObjCreateReq, context: CallContext) {
-      checkObjectId(obj.object_id)
-      const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-      const digest = await digestOf(object.val)
-      checkExpectedDigest(obj.expected_digest, digest)
-      const { project_id, object_id } = obj
-      await publish({ project_id, digest, ...object, wb_user_id: context.caller.user }, [object_id])
-      const { base_object_class } = object
-      const val = new JsonText(object.val)
-      const warnings = await review({ project_id, object_id, digest, val, base_object_class }, context)
-      return warnings.length === 0 ? { digest, object_id } : { digest, object_id, warnings }
-    },
-
-    /** One value under many names, as the server itself publishes them. */
-    async createAll(
-      project_id: string,
-      { names, val, user }: { names: readonly string[]; val: JsonText; user: string },
-    ): Promise<void> {
-      for (const name of names) checkObjectId(name)
-      const digest = await digestOf(val.text)
-      await publish({ project_id, digest, ...classified(val, undefined), wb_user_id: user }, names)
-    },
+  async function create({ obj }: wire.ObjCreateReq, context: CallContext) {
+    checkObjectId(obj.object_id)
+    const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+    const digest = await digestOf(object.val)
+    checkExpectedDigest(obj.expected_digest, digest)
+    const { project_id, object_id } = obj
+    await publish({ project_id, digest, ...object, wb_user_id: context.caller.user }, [object_id])
+    const { base_object_class } = object
+    const val = new JsonText(object.val)
+    const warnings = await review({ project_id, object_id, digest, val, base_object_class }, context)
+    return warnings.length === 0 ? { digest, object_id } : { digest, object_id, warnings }
   }
+
+  async function createAll(
+    project_id: string,
+    { names, val, user }: { names: readonly string[]; val: JsonText; user: string },
+  ): Promise<void> {
+    for (const name of names) checkObjectId(name)
+    const digest = await digestOf(val.text)
+    await publish({ project_id, digest, ...classified(val, undefined), wb_user_id: user }, names)
+  }
+
+  return { create, createAll }
 }
 
 /** What the versions of several names have in common. */

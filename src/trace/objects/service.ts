@@ -3,8 +3,8 @@ import { deleted, invalidRequest, notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
-import { createLabels, type Labels } from './labels.ts'
-import { createPublishing, type OnChange, type Review } from './publishing.ts'
+import { createLabels, type Labelling, type Labels } from './labels.ts'
+import { createPublishing, type OnChange, type Publishing, type Review } from './publishing.ts'
 import type { VersionRow } from './queries.ts'
 import { createVersionReading, isLive, keyOf, pickAll, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
@@ -15,17 +15,33 @@ const DELETE_MAX = 100
 /** Chooses versions by their kind and classes. */
 type IsWanted = (version: Pick<VersionRow, 'kind' | 'base_object_class'>) => boolean
 
-export type Objects = ReturnType<typeof createObjects>
-
 /** Objects: named values with versions, distinguished by the digest of their content. */
-export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+export interface Objects extends Publishing, Omit<Labelling, 'labelsOf' | 'removeLabels'> {
+  read(req: wire.ObjReadReq): Promise<wire.ObjReadRes>
+  /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
+  readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<wire.ObjReadRes>
+  delete(req: wire.ObjDeleteReq): Promise<wire.ObjDeleteRes>
+  /** Wire: without digests, every live version; all must be found, or none is deleted. */
+  deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted): Promise<wire.ObjDeleteRes>
+  /**
+   * The values of versions of one project by their names; null for deleted ones, undefined for versions that never
+   * existed.
+   */
+  readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | null | undefined)[]>
+  query(req: wire.ObjsQueryReq): Promise<wire.ObjsQueryRes>
+  /** Calls a function for versions that are published or deleted from now on. */
+  watchChanges(watcher: OnChange): void
+  /** Has objects that clients publish checked from now on. */
+  reviewWith(reviewer: Review): void
+}
+
+export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }): Objects {
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
   let onChange: OnChange = () => undefined
   let review: Review = async () => []
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
-  /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
-  async function readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<{ obj: wire.Obj }> {
+  async function readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<wire.ObjReadRes> {
     const [version] = await findVersions(req.project_id, [req], isWanted)
     if (version === undefined) throw unknownVersion(req)
     if (!isLive(version)) throw goneError(version)
@@ -34,8 +50,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     return { obj: objOf(req.project_id, version, { values, labels }) }
   }
 
-  /** Wire: without digests, every live version; all must be found, or none is deleted. */
-  async function deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted) {
+  async function deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted): Promise<wire.ObjDeleteRes> {
     if ((req.digests?.length ?? 0) > DELETE_MAX) throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
     const versions = (await versionsOf(req.project_id, [req.object_id])).filter(isWanted)
     const { object_id, digests } = req
@@ -55,38 +70,43 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
   }
 
+  async function readValues(
+    projectId: string,
+    names: readonly VersionName[],
+  ): Promise<(JsonText | null | undefined)[]> {
+    const found = await findVersions(projectId, names)
+    const live = found.filter((version) => version !== undefined).filter(isLive)
+    const values = await valuesOf(projectId, live)
+    return found.map((version) => version && (values.get(keyOf(version)) ?? null))
+  }
+
+  async function query(req: wire.ObjsQueryReq): Promise<wire.ObjsQueryRes> {
+    const versions = await selected(req)
+    const options = {
+      values: req.metadata_only ? undefined : await valuesOf(req.project_id, versions),
+      sizes: req.include_storage_size ? await sizesOf(req.project_id, versions) : undefined,
+      labels: req.include_tags_and_aliases
+        ? await labelsOf(req.project_id, [...new Set(versions.map((version) => version.object_id))])
+        : undefined,
+    }
+    return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
+  }
+
+  function watchChanges(watcher: OnChange): void {
+    onChange = watcher
+  }
+
+  function reviewWith(reviewer: Review): void {
+    review = reviewer
+  }
+
   return {
-    read: (req: wire.ObjReadReq): Promise<{ obj: wire.Obj }> => readOf(req, () => true),
+    read: (req) => readOf(req, () => true),
     readOf,
-    delete: (req: wire.ObjDeleteReq) => deleteOf(req, () => true),
+    delete: (req) => deleteOf(req, () => true),
     deleteOf,
-
-    /**
-     * The values of versions of one project by their names; null for deleted ones, undefined for versions that never
-     * existed.
-     */
-    async readValues(
-      projectId: string,
-      names: readonly VersionName[],
-    ): Promise<(JsonText | null | undefined)[]> {
-      const found = await findVersions(projectId, names)
-      const live = found.filter((version) => version !== undefined).filter(isLive)
-      const values = await valuesOf(projectId, live)
-      return found.map((version) => version && (values.get(keyOf(version)) ?? null))
-    },
-
-    async query(req: wire.ObjsQueryReq): Promise<{ objs: wire.Obj[] }> {
-      const versions = await selected(req)
-      const options = {
-        values: req.metadata_only ? undefined : await valuesOf(req.project_id, versions),
-        sizes: req.include_storage_size ? await sizesOf(req.project_id, versions) : undefined,
-        labels: req.include_tags_and_aliases
-          ? await labelsOf(req.project_id, [...new Set(versions.map((version) => version.object_id))])
-          : undefined,
-      }
-      return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
-    },
-
+    readValues,
+    query,
     ...createPublishing({
       traces,
       projects,
@@ -94,17 +114,8 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
       onChange: (version) => onChange(version),
       review: (published, context) => review(published, context),
     }),
-
-    /** Calls a function for versions that are published or deleted from now on. */
-    watchChanges(watcher: OnChange): void {
-      onChange = watcher
-    },
-
-    /** Has objects that clients publish checked from now on. */
-    reviewWith(reviewer: Review): void {
-      review = reviewer
-    },
-
+    watchChanges,
+    reviewWith,
     ...labelling,
   }
 }

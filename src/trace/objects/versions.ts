@@ -15,7 +15,23 @@ export interface VersionName {
 }
 
 /** Reads versions, and separately their values, which may be large. */
-export function createVersionReading(traces: TraceDb) {
+export interface VersionReading {
+  /** All versions of the named objects, deleted ones too, oldest first. */
+  versionsOf(projectId: string, objectIds: readonly string[]): Promise<VersionRow[]>
+  /** One version for each name, deleted ones too; undefined for versions that never existed, or do not match. */
+  findVersions(
+    projectId: string,
+    names: readonly VersionName[],
+    isWanted?: (version: VersionRow) => boolean,
+  ): Promise<(VersionRow | undefined)[]>
+  /** The live versions that a filter selects, in order. */
+  selected(req: ObjsQueryReq): Promise<VersionRow[]>
+  valuesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, JsonText>>
+  /** Bytes of the values. */
+  sizesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, number>>
+}
+
+export function createVersionReading(traces: TraceDb): VersionReading {
   function versionsOf(projectId: string, objectIds: readonly string[]): Promise<VersionRow[]> {
     return rowsOf(traces.query<VersionRow>(queries.selectVersions(projectId, objectIds)))
   }
@@ -27,44 +43,44 @@ export function createVersionReading(traces: TraceDb) {
     return new Map(rows.map(({ object_id, label, digest }) => [keyOf({ object_id, digest: label }), digest]))
   }
 
+  async function findVersions(
+    projectId: string,
+    names: readonly VersionName[],
+    isWanted: (version: VersionRow) => boolean = () => true,
+  ): Promise<(VersionRow | undefined)[]> {
+    const all = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
+    const known = all.filter(isWanted)
+    const byObject = Map.groupBy(known, (version) => version.object_id)
+    const find = ({ object_id, digest }: VersionName): VersionRow | undefined =>
+      findIn(byObject.get(object_id) ?? [], digest)
+    const aliases = await aliasesOf(
+      projectId,
+      names.filter((name) => find(name) === undefined),
+    )
+    return names.map((name) => find(name) ?? find({ ...name, digest: aliases.get(keyOf(name)) ?? '' }))
+  }
+
+  async function valuesOf(
+    projectId: string,
+    versions: readonly VersionRow[],
+  ): Promise<Map<string, JsonText>> {
+    if (versions.length === 0) return new Map()
+    const rows = traces.query<queries.ValueRow>(queries.selectValues(projectId, versions))
+    const values = await collectReply(rows, (row) => row.val?.length ?? 0)
+    return new Map(values.map((row) => [keyOf(row), new JsonText(row.val ?? 'null')]))
+  }
+
+  async function sizesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, number>> {
+    const rows = await rowsOf(traces.query<queries.SizeRow>(queries.selectSizes(projectId, versions)))
+    return new Map(rows.map((row) => [keyOf(row), row.bytes]))
+  }
+
   return {
-    /** All versions of the named objects, deleted ones too, oldest first. */
     versionsOf,
-
-    /** One version for each name, deleted ones too; undefined for versions that never existed, or do not match. */
-    async findVersions(
-      projectId: string,
-      names: readonly VersionName[],
-      isWanted: (version: VersionRow) => boolean = () => true,
-    ): Promise<(VersionRow | undefined)[]> {
-      const all = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
-      const known = all.filter(isWanted)
-      const byObject = Map.groupBy(known, (version) => version.object_id)
-      const find = ({ object_id, digest }: VersionName): VersionRow | undefined =>
-        findIn(byObject.get(object_id) ?? [], digest)
-      const aliases = await aliasesOf(
-        projectId,
-        names.filter((name) => find(name) === undefined),
-      )
-      return names.map((name) => find(name) ?? find({ ...name, digest: aliases.get(keyOf(name)) ?? '' }))
-    },
-
-    /** The live versions that a filter selects, in order. */
-    selected: (req: ObjsQueryReq): Promise<VersionRow[]> =>
-      rowsOf(traces.query<VersionRow>(queries.selectObjects(req, pageOf(req)))),
-
-    async valuesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, JsonText>> {
-      if (versions.length === 0) return new Map()
-      const rows = traces.query<queries.ValueRow>(queries.selectValues(projectId, versions))
-      const values = await collectReply(rows, (row) => row.val?.length ?? 0)
-      return new Map(values.map((row) => [keyOf(row), new JsonText(row.val ?? 'null')]))
-    },
-
-    /** Bytes of the values. */
-    async sizesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, number>> {
-      const rows = await rowsOf(traces.query<queries.SizeRow>(queries.selectSizes(projectId, versions)))
-      return new Map(rows.map((row) => [keyOf(row), row.bytes]))
-    },
+    findVersions,
+    selected: (req) => rowsOf(traces.query<VersionRow>(queries.selectObjects(req, pageOf(req)))),
+    valuesOf,
+    sizesOf,
   }
 }
 

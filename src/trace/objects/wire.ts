@@ -24,6 +24,7 @@ export const ObjCreateRes = z.object({
     .optional()
     .meta({ description: 'What a published object that is to do something will not do, and why' }),
 })
+export type ObjCreateRes = z.input<typeof ObjCreateRes>
 
 /** One version of an object. Wire: `is_latest` is 0 or 1; `tags` and `aliases` are null unless asked for. */
 export const Obj = z
@@ -56,6 +57,7 @@ export const ObjReadReq = z.object({
 })
 export type ObjReadReq = z.output<typeof ObjReadReq>
 export const ObjReadRes = z.object({ obj: Obj })
+export type ObjReadRes = z.input<typeof ObjReadRes>
 
 export const ObjsFilter = z.object({
   base_object_classes: NullishStrings,
@@ -81,6 +83,7 @@ export const ObjsQueryReq = z.object({
 })
 export type ObjsQueryReq = z.output<typeof ObjsQueryReq>
 export const ObjsQueryRes = z.object({ objs: z.array(Obj) })
+export type ObjsQueryRes = z.input<typeof ObjsQueryRes>
 
 export const ObjDeleteReq = z.object({
   project_id: z.string(),
@@ -98,3 +101,4 @@ export const ObjDeleteRes = z.object({
     }),
   ),
 })
+export type ObjDeleteRes = z.input<typeof ObjDeleteRes>

@@ -8,14 +8,17 @@ import type { Objects } from '../objects/service.ts'
 const SEEN_MAX = 100_000
 
 /** Wire: the op of a span is an object named like the span. */
-export function createSpanOps(deps: { objects: Objects; files: Files }) {
+export interface SpanOps {
+  refOf(projectId: string, spanName: string): string
+  publish(projectId: string, spanNames: readonly string[], user: string): Promise<void>
+}
+
+export function createSpanOps(deps: { objects: Objects; files: Files }): SpanOps {
   const why = 'traced with OpenTelemetry, which captures no code'
   const ops = createPlaceholderOps(deps, { why, seenMax: SEEN_MAX })
   return {
-    refOf: (projectId: string, spanName: string): string => ops.refOf(projectId, objectNameOf(spanName)),
-
-    publish: (projectId: string, spanNames: readonly string[], user: string): Promise<void> =>
-      ops.publish(projectId, spanNames.map(objectNameOf), user),
+    refOf: (projectId, spanName) => ops.refOf(projectId, objectNameOf(spanName)),
+    publish: (projectId, spanNames, user) => ops.publish(projectId, spanNames.map(objectNameOf), user),
   }
 }
 

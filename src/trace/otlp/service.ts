@@ -21,10 +21,16 @@ const SPANS_PER_WRITE = 1000
 /** Wire: the reply quotes the first of the reasons why spans were rejected. */
 const MESSAGES_MAX = 20
 
-export type Otlp = ReturnType<typeof createOtlp>
-
 /** OTLP: every span becomes a call. The same span again, or a child before its parent, ends in the same calls. */
-export function createOtlp(deps: { calls: Pick<Calls, 'acceptParts'>; objects: Objects; files: Files }) {
+export interface Otlp {
+  exportTraces(req: { bytes: Uint8Array }, context: CallContext): Promise<RawReply>
+}
+
+export function createOtlp(deps: {
+  calls: Pick<Calls, 'acceptParts'>
+  objects: Objects
+  files: Files
+}): Otlp {
   const ops = createSpanOps(deps)
 
   /** @throws 400 for a span that makes no call. */
@@ -62,18 +68,18 @@ export function createOtlp(deps: { calls: Pick<Calls, 'acceptParts'>; objects: O
     return rejections
   }
 
-  return {
-    async exportTraces(req: { bytes: Uint8Array }, context: CallContext): Promise<RawReply> {
-      const { decode, encode } = encodingOf(context.header('content-type'))
-      const spans = placedSpans(decode(req.bytes), context)
-      if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
-        throw invalidRequest(NO_PROJECT)
-      const rejections: string[] = []
-      for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
-        rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))
-      return encode(replyOf(rejections))
-    },
+  async function exportTraces(req: { bytes: Uint8Array }, context: CallContext): Promise<RawReply> {
+    const { decode, encode } = encodingOf(context.header('content-type'))
+    const spans = placedSpans(decode(req.bytes), context)
+    if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
+      throw invalidRequest(NO_PROJECT)
+    const rejections: string[] = []
+    for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
+      rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))
+    return encode(replyOf(rejections))
   }
+
+  return { exportTraces }
 }
 
 const NO_PROJECT =

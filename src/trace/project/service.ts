@@ -12,54 +12,67 @@ const ACTIVITY_HOURS = 24
 /** Projects of one overview; the newest are shown. */
 const PROJECTS_MAX = 1000
 
-export type Project = ReturnType<typeof createProject>
-
 /** The storage and settings of a project: everything that is sent is stored unchanged, and kept. */
-export function createProject(deps: { traces: TraceDb; files: Pick<Files, 'stats'>; projects: Projects }) {
+export interface Project {
+  /** Projects of all entities, the most recently used first. */
+  activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
+  stats(req: wire.ProjectStatsReq, context: CallContext): Promise<wire.ProjectStatsRes>
+  retention(): wire.RetentionRes
+  updateRetention(req: wire.RetentionUpdateReq): wire.RetentionRes
+  sampling(): wire.SamplingRes
+  sensitiveData(): wire.SensitiveDataRes
+}
+
+export function createProject(deps: {
+  traces: TraceDb
+  files: Pick<Files, 'stats'>
+  projects: Projects
+}): Project {
   const { traces, files, projects } = deps
+
+  async function activity(_req: unknown, { signal }: CallContext): Promise<wire.ActivityRes> {
+    const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
+    const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
+    const newest = await projects.newest(PROJECTS_MAX)
+    const shown = newest.map(({ entity, name, created_at }) => ({
+      entity,
+      project: name,
+      created_at,
+      ...activityOf(byProject.get(`${entity}/${name}`) ?? []),
+    }))
+    return { projects: shown.toSorted((a, b) => (usedAt(a) < usedAt(b) ? 1 : -1)) }
+  }
+
+  async function stats(req: wire.ProjectStatsReq, { signal }: CallContext): Promise<wire.ProjectStatsRes> {
+    const { project_id } = req
+    const wanted = {
+      calls: req.include_trace_storage_size ?? true,
+      objects: req.include_object_storage_size ?? true,
+      tables: req.include_table_storage_size ?? true,
+      files: req.include_file_storage_size ?? true,
+    }
+    if (!Object.values(wanted).includes(true)) throw invalidRequest('At least one size must be asked for')
+    const sum = async (query: Query): Promise<number> =>
+      (await firstOf(traces.query<{ bytes: number }>(query, signal)))?.bytes ?? 0
+    return {
+      trace_storage_size_bytes: wanted.calls ? await sum(queries.sumCalls(project_id)) : 0,
+      objects_storage_size_bytes: wanted.objects ? await sum(queries.sumObjects(project_id)) : 0,
+      tables_storage_size_bytes: wanted.tables ? await sum(queries.sumTableRows(project_id)) : 0,
+      files_storage_size_bytes: wanted.files ? (await files.stats({ project_id })).total_size_bytes : 0,
+    }
+  }
+
+  function updateRetention({ retention_days }: wire.RetentionUpdateReq) {
+    if (retention_days != null) throw notImplemented('Calls are kept until they are deleted')
+    return { retention_days: null }
+  }
+
   return {
-    /** Projects of all entities, the most recently used first. */
-    async activity(_req: unknown, { signal }: CallContext): Promise<wire.ActivityRes> {
-      const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
-      const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
-      const newest = await projects.newest(PROJECTS_MAX)
-      const shown = newest.map(({ entity, name, created_at }) => ({
-        entity,
-        project: name,
-        created_at,
-        ...activityOf(byProject.get(`${entity}/${name}`) ?? []),
-      }))
-      return { projects: shown.toSorted((a, b) => (usedAt(a) < usedAt(b) ? 1 : -1)) }
-    },
-
-    async stats(req: wire.ProjectStatsReq, { signal }: CallContext): Promise<wire.ProjectStatsRes> {
-      const { project_id } = req
-      const wanted = {
-        calls: req.include_trace_storage_size ?? true,
-        objects: req.include_object_storage_size ?? true,
-        tables: req.include_table_storage_size ?? true,
-        files: req.include_file_storage_size ?? true,
-      }
-      if (!Object.values(wanted).includes(true)) throw invalidRequest('At least one size must be asked for')
-      const sum = async (query: Query): Promise<number> =>
-        (await firstOf(traces.query<{ bytes: number }>(query, signal)))?.bytes ?? 0
-      return {
-        trace_storage_size_bytes: wanted.calls ? await sum(queries.sumCalls(project_id)) : 0,
-        objects_storage_size_bytes: wanted.objects ? await sum(queries.sumObjects(project_id)) : 0,
-        tables_storage_size_bytes: wanted.tables ? await sum(queries.sumTableRows(project_id)) : 0,
-        files_storage_size_bytes: wanted.files ? (await files.stats({ project_id })).total_size_bytes : 0,
-      }
-    },
-
+    activity,
+    stats,
     retention: () => ({ retention_days: null }),
-
-    updateRetention({ retention_days }: wire.RetentionUpdateReq) {
-      if (retention_days != null) throw notImplemented('Calls are kept until they are deleted')
-      return { retention_days: null }
-    },
-
+    updateRetention,
     sampling: () => ({ sample_rate: 1, dry_run: false }),
-
     sensitiveData: () => ({ policy: 'off' as const }),
   }
 }

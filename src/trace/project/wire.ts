@@ -30,8 +30,11 @@ export type RetentionUpdateReq = z.output<typeof RetentionUpdateReq>
 
 /** Wire: null keeps calls for ever. */
 export const RetentionRes = z.object({ retention_days: z.int().nullable() })
+export type RetentionRes = z.input<typeof RetentionRes>
 export const SamplingRes = z.object({ sample_rate: z.number(), dry_run: z.boolean() })
+export type SamplingRes = z.input<typeof SamplingRes>
 export const SensitiveDataRes = z.object({ policy: z.enum(['off', 'pii-v1']) })
+export type SensitiveDataRes = z.input<typeof SensitiveDataRes>
 
 /** A project and the calls that started in it in the last 24 hours. */
 export const ProjectActivity = z

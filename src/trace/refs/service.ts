@@ -11,8 +11,6 @@ const REFS_MAX = 1000
 /** Refs followed to resolve one value; objects may refer to each other in a circle. */
 const HOPS_MAX = 32
 
-export type Refs = ReturnType<typeof createRefs>
-
 type Edges = RefUri['edges']
 
 /** The state of resolving a ref: a text, `undefined` for nothing, or a ref to follow next. */
@@ -26,7 +24,17 @@ interface Walk {
 type Unknown = 'refused' | 'nothing'
 
 /** Resolves refs to values, following refs on the path; all refs take a hop together, so that each hop is one query. */
-export function createRefs({ objects, tables }: { objects: Objects; tables: Tables }) {
+export interface Refs {
+  /** Values in the order of their refs; null for a deleted object or an unresolved path. */
+  readBatch(req: wire.RefsReadBatchReq): Promise<wire.RefsReadBatchRes>
+  /**
+   * The values of refs within a project, continued by the steps of a path; without unresolved refs and those to other
+   * projects.
+   */
+  resolve(projectId: string, refs: Iterable<string>, path?: readonly string[]): Promise<Map<string, JsonText>>
+}
+
+export function createRefs({ objects, tables }: { objects: Objects; tables: Tables }): Refs {
   /** @throws 404 for refs to something that never existed, where that is an error. */
   async function follow(walks: readonly Walk[], unknown: Unknown): Promise<void> {
     for (let hops = 0; hops < HOPS_MAX && walks.some((walk) => walk.next !== undefined); hops++)
@@ -70,44 +78,39 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
     })
   }
 
-  return {
-    /** Values in the order of their refs; null for a deleted object or an unresolved path. */
-    async readBatch(req: wire.RefsReadBatchReq) {
-      if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
-      const walks = req.refs.map(startOf)
-      await follow(walks, 'refused')
-      return { vals: walks.map(({ found }) => (found === undefined ? null : new JsonText(found))) }
-    },
-
-    /**
-     * The values of refs within a project, continued by the steps of a path; without unresolved refs and those to other
-     * projects.
-     */
-    async resolve(
-      projectId: string,
-      refs: Iterable<string>,
-      path: readonly string[] = [],
-    ): Promise<Map<string, JsonText>> {
-      const edges = path.map((value) => ({
-        kind: /^\d+$/.test(value) ? ('index' as const) : ('key' as const),
-        value,
-      }))
-      const started = [...new Set(refs)].flatMap((text) => {
-        const ref = refOf(text)
-        if (ref?.projectId !== projectId || (ref.kind !== 'object' && ref.kind !== 'op')) return []
-        const next = { ...ref, edges: [...ref.edges, ...edges] }
-        const walk: Walk = { projectId, found: undefined, next }
-        return [{ text, walk }]
-      })
-      for (let at = 0; at < started.length; at += REFS_MAX) {
-        const walks = started.slice(at, at + REFS_MAX).map(({ walk }) => walk)
-        await follow(walks, 'nothing')
-        if (path.length > 0) for (const walk of walks) walk.found = copyOf(walk.found)
-      }
-      const found = started.map(({ text, walk }) => [text, walk.found] as const)
-      return new Map(found.flatMap(([ref, text]) => (text === undefined ? [] : [[ref, new JsonText(text)]])))
-    },
+  async function readBatch(req: wire.RefsReadBatchReq) {
+    if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
+    const walks = req.refs.map(startOf)
+    await follow(walks, 'refused')
+    return { vals: walks.map(({ found }) => (found === undefined ? null : new JsonText(found))) }
   }
+
+  async function resolve(
+    projectId: string,
+    refs: Iterable<string>,
+    path: readonly string[] = [],
+  ): Promise<Map<string, JsonText>> {
+    const edges = path.map((value) => ({
+      kind: /^\d+$/.test(value) ? ('index' as const) : ('key' as const),
+      value,
+    }))
+    const started = [...new Set(refs)].flatMap((text) => {
+      const ref = refOf(text)
+      if (ref?.projectId !== projectId || (ref.kind !== 'object' && ref.kind !== 'op')) return []
+      const next = { ...ref, edges: [...ref.edges, ...edges] }
+      const walk: Walk = { projectId, found: undefined, next }
+      return [{ text, walk }]
+    })
+    for (let at = 0; at < started.length; at += REFS_MAX) {
+      const walks = started.slice(at, at + REFS_MAX).map(({ walk }) => walk)
+      await follow(walks, 'nothing')
+      if (path.length > 0) for (const walk of walks) walk.found = copyOf(walk.found)
+    }
+    const found = started.map(({ text, walk }) => [text, walk.found] as const)
+    return new Map(found.flatMap(([ref, text]) => (text === undefined ? [] : [[ref, new JsonText(text)]])))
+  }
+
+  return { readBatch, resolve }
 }
 
 /** A substring keeps the whole text in memory, a copy does not. */

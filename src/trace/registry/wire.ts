@@ -12,3 +12,4 @@ export const LinkReq = z.object({
 export type LinkReq = z.output<typeof LinkReq>
 
 export const LinkRes = z.object({ version_index: z.int() })
+export type LinkRes = z.input<typeof LinkRes>

@@ -33,14 +33,14 @@ export interface HealthDeps {
 type Check = z.output<typeof HealthRes>['stores']['trace_db']
 
 /** Whether every store has answered recently; one that has not is probed, with a time limit. */
-export function createHealth({ stores, compute, unexpected }: HealthDeps) {
+export function createHealth({ stores, compute, unexpected }: HealthDeps): () => Promise<RawReply> {
   const { traces, control, blobs, writeFailures, brokenParts } = stores
   const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
   const traceDb = createCheck(() => pingTraceDb(traces), traces.lastAnswerAt)
   const controlDb = createCheck(() => pingControlDb(control))
   const blobStore = createCheck(() => blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes))
 
-  return async (): Promise<RawReply> => {
+  return async () => {
     const [answers, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
     const trace_db = answers.ok ? tablesOf(traces) : answers
     const warned = (check: Check, store: StoreName, ...others: (string | undefined)[]): Check => {

@@ -6,31 +6,41 @@ import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../refs/ref-uri.ts'
 import { createHealth, type HealthDeps } from './health.ts'
 import { welcomePage } from './welcome-page.ts'
-import type { ProjectsInfoReq, ProjectsInfoRes } from './wire.ts'
-
-export type ServiceInfo = ReturnType<typeof createServiceInfo>
+import type { GeolocateRes, ProjectsInfoReq, ProjectsInfoRes, ServerInfoRes, VersionRes } from './wire.ts'
 
 /** Endpoints about the server itself. */
-export function createServiceInfo(deps: HealthDeps & { projects: Projects; version: string }) {
-  const { projects, version } = deps
-  return {
-    async welcome(_input: object, context: CallContext): Promise<RawReply> {
-      const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
-      return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
-    },
+export interface ServiceInfo {
+  welcome(input: object, context: CallContext): Promise<RawReply>
+  /** Whether every store has answered recently. */
+  health(): Promise<RawReply>
+  version(): VersionRes
+  serverInfo(): ServerInfoRes
+  geolocate(): GeolocateRes
+  /** Wire: unknown projects are left out. */
+  projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>>
+}
 
+export function createServiceInfo(deps: HealthDeps & { projects: Projects; version: string }): ServiceInfo {
+  const { projects, version } = deps
+
+  async function welcome(_input: object, context: CallContext): Promise<RawReply> {
+    const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
+    return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
+  }
+
+  async function projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
+    const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))
+    return req.project_ids
+      .filter((_, index) => known[index])
+      .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) }))
+  }
+
+  return {
+    welcome,
     health: createHealth(deps),
     version: () => ({ version }),
     serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),
-
     geolocate: () => ({}),
-
-    /** Wire: unknown projects are left out. */
-    async projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
-      const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))
-      return req.project_ids
-        .filter((_, index) => known[index])
-        .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) }))
-    },
+    projectsInfo,
   }
 }

@@ -11,7 +11,18 @@ import type * as wire from './wire.ts'
 const ROWS_PER_FETCH = 1000
 
 /** Every way tables are read. */
-export function createTableReading({ traces }: { traces: TraceDb }) {
+export interface TableReading {
+  /** Wire: an unknown table has no rows. */
+  query(req: wire.TableQueryReq, context: CallContext): Promise<wire.TableQueryRes>
+  queryStream(req: wire.TableQueryReq, context: CallContext): Promise<AsyncIterable<wire.TableRow>>
+  /** The values of some rows of a table, by their digests, without those that are not in it. */
+  readRows(projectId: string, table: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>>
+  queryStats(req: wire.TableQueryStatsReq): Promise<wire.TableQueryStatsRes>
+  /** Wire: unknown tables are left out. */
+  queryStatsBatch(req: wire.TableQueryStatsBatchReq): Promise<wire.TableQueryStatsBatchRes>
+}
+
+export function createTableReading({ traces }: { traces: TraceDb }): TableReading {
   async function valuesOf(projectId: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>> {
     const query = queries.selectValues(projectId, [...new Set(rowDigests)])
     const values = new Map<string, JsonText>()
@@ -44,51 +55,48 @@ export function createTableReading({ traces }: { traces: TraceDb }) {
     }
   }
 
-  return {
-    /** Wire: an unknown table has no rows. */
-    async query(req: wire.TableQueryReq, { signal }: CallContext) {
-      return { rows: await collectReply(rowsIn(req, pageOf(req), signal), (row) => row.val.text.length) }
-    },
-
-    async queryStream(req: wire.TableQueryReq, { signal }: CallContext) {
-      return rowsIn(req, pageOf(req), signal)
-    },
-
-    /** The values of some rows of a table, by their digests, without those that are not in it. */
-    async readRows(
-      projectId: string,
-      table: string,
-      rowDigests: readonly string[],
-    ): Promise<Map<string, JsonText>> {
-      const query = queries.selectMembers(projectId, table, rowDigests)
-      const members = new Set((await firstOf(traces.query<{ members: string[] }>(query)))?.members)
-      return valuesOf(projectId, [...members])
-    },
-
-    async queryStats(req: wire.TableQueryStatsReq) {
-      const query = queries.selectCounts(req.project_id, [req.digest])
-      const stats = await firstOf(traces.query<{ count: number }>(query))
-      if (stats === undefined) throw notFound('Table', req.digest)
-      return { count: stats.count }
-    },
-
-    /** Wire: unknown tables are left out. */
-    async queryStatsBatch(req: wire.TableQueryStatsBatchReq) {
-      const digests = req.digests ?? []
-      const counts = traces.query<TableCount>(queries.selectCounts(req.project_id, digests))
-      const sizes = req.include_storage_size
-        ? await rowsOf(traces.query<TableSize>(queries.selectSizes(req.project_id, digests)))
-        : undefined
-      const bytes = new Map(sizes?.map((size) => [size.digest, size.bytes]))
-      return {
-        tables: (await rowsOf(counts)).map(({ digest, count }) => ({
-          digest,
-          count,
-          storage_size_bytes: sizes === undefined ? null : (bytes.get(digest) ?? 0),
-        })),
-      }
-    },
+  async function query(req: wire.TableQueryReq, { signal }: CallContext) {
+    return { rows: await collectReply(rowsIn(req, pageOf(req), signal), (row) => row.val.text.length) }
   }
+
+  async function queryStream(req: wire.TableQueryReq, { signal }: CallContext) {
+    return rowsIn(req, pageOf(req), signal)
+  }
+
+  async function readRows(
+    projectId: string,
+    table: string,
+    rowDigests: readonly string[],
+  ): Promise<Map<string, JsonText>> {
+    const query = queries.selectMembers(projectId, table, rowDigests)
+    const members = new Set((await firstOf(traces.query<{ members: string[] }>(query)))?.members)
+    return valuesOf(projectId, [...members])
+  }
+
+  async function queryStats(req: wire.TableQueryStatsReq) {
+    const query = queries.selectCounts(req.project_id, [req.digest])
+    const stats = await firstOf(traces.query<{ count: number }>(query))
+    if (stats === undefined) throw notFound('Table', req.digest)
+    return { count: stats.count }
+  }
+
+  async function queryStatsBatch(req: wire.TableQueryStatsBatchReq) {
+    const digests = req.digests ?? []
+    const counts = traces.query<TableCount>(queries.selectCounts(req.project_id, digests))
+    const sizes = req.include_storage_size
+      ? await rowsOf(traces.query<TableSize>(queries.selectSizes(req.project_id, digests)))
+      : undefined
+    const bytes = new Map(sizes?.map((size) => [size.digest, size.bytes]))
+    return {
+      tables: (await rowsOf(counts)).map(({ digest, count }) => ({
+        digest,
+        count,
+        storage_size_bytes: sizes === undefined ? null : (bytes.get(digest) ?? 0),
+      })),
+    }
+  }
+
+  return { query, queryStream, readRows, queryStats, queryStatsBatch }
 }
 
 interface TableCount {

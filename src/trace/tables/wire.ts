@@ -11,6 +11,7 @@ export const TableCreateReq = z.object({
 })
 export type TableCreateReq = z.output<typeof TableCreateReq>
 export const TableCreateRes = z.object({ digest: z.string(), row_digests: z.array(z.string()) })
+export type TableCreateRes = z.input<typeof TableCreateRes>
 
 export const TableCreateFromDigestsReq = z.object({
   project_id: z.string(),
@@ -19,6 +20,7 @@ export const TableCreateFromDigestsReq = z.object({
 })
 export type TableCreateFromDigestsReq = z.output<typeof TableCreateFromDigestsReq>
 export const TableCreateFromDigestsRes = z.object({ digest: z.string() })
+export type TableCreateFromDigestsRes = z.input<typeof TableCreateFromDigestsRes>
 
 const Append = z.strictObject({ append: z.object({ row: JsonObject }) })
 const Pop = z.strictObject({ pop: z.object({ index: z.int() }) })
@@ -35,6 +37,7 @@ export const TableUpdateReq = z.object({
 })
 export type TableUpdateReq = z.output<typeof TableUpdateReq>
 export const TableUpdateRes = z.object({ digest: z.string(), updated_row_digests: z.array(z.string()) })
+export type TableUpdateRes = z.input<typeof TableUpdateRes>
 
 export const TableQueryReq = z.object({
   project_id: z.string(),
@@ -51,10 +54,12 @@ export const TableRow = z
   .meta({ id: 'TableRow' })
 export type TableRow = z.input<typeof TableRow>
 export const TableQueryRes = z.object({ rows: z.array(TableRow) })
+export type TableQueryRes = z.input<typeof TableQueryRes>
 
 export const TableQueryStatsReq = z.object({ project_id: z.string(), digest: z.string() })
 export type TableQueryStatsReq = z.output<typeof TableQueryStatsReq>
 export const TableQueryStatsRes = z.object({ count: z.int() })
+export type TableQueryStatsRes = z.input<typeof TableQueryStatsRes>
 
 export const TableQueryStatsBatchReq = z.object({
   project_id: z.string(),
@@ -65,3 +70,4 @@ export type TableQueryStatsBatchReq = z.output<typeof TableQueryStatsBatchReq>
 export const TableQueryStatsBatchRes = z.object({
   tables: z.array(z.object({ digest: z.string(), count: z.int(), storage_size_bytes: z.int().nullable() })),
 })
+export type TableQueryStatsBatchRes = z.input<typeof TableQueryStatsBatchRes>

@@ -16,7 +16,20 @@ const CHARS_PER_TURN = 128 * 1024
 const CHARS_PER_INSERT = 8 * 1024 * 1024
 
 /** All writes of tables; the same table twice is one table. */
-export function createTableWriting({ traces, projects }: { traces: TraceDb; projects: Projects }) {
+export interface TableWriting {
+  create(req: wire.TableCreateReq): Promise<wire.TableCreateRes>
+  /** Wire: rows are not checked to exist; clients send an empty list to find out whether this endpoint exists. */
+  createFromDigests(req: wire.TableCreateFromDigestsReq): Promise<wire.TableCreateFromDigestsRes>
+  update(req: wire.TableUpdateReq): Promise<wire.TableUpdateRes>
+}
+
+export function createTableWriting({
+  traces,
+  projects,
+}: {
+  traces: TraceDb
+  projects: Projects
+}): TableWriting {
   /** Rows are written first: a visible table has all of its rows. */
   async function store(
     project_id: string,
@@ -35,31 +48,30 @@ export function createTableWriting({ traces, projects }: { traces: TraceDb; proj
     return digest
   }
 
-  return {
-    async create({ table }: wire.TableCreateReq) {
-      const rows = await digestedRows(table.rows)
-      const rowDigests = rows.map((row) => row.digest)
-      checkExpectedDigest(table.expected_digest, tableDigest(rowDigests))
-      return { digest: await store(table.project_id, rowDigests, rows), row_digests: rowDigests }
-    },
-
-    /** Wire: rows are not checked to exist; clients send an empty list to find out whether this endpoint exists. */
-    async createFromDigests(req: wire.TableCreateFromDigestsReq) {
-      checkExpectedDigest(req.expected_digest, tableDigest(req.row_digests))
-      return { digest: await store(req.project_id, req.row_digests, []) }
-    },
-
-    async update(req: wire.TableUpdateReq) {
-      const query = queries.selectRowDigests(req.project_id, req.base_digest)
-      const base = await firstOf(traces.query<{ row_digests: string[] }>(query))
-      if (base === undefined) throw notFound('Table', req.base_digest)
-      const rowDigests = base.row_digests
-      const rows: StoredRow[] = []
-      const added = await digestedRows(req.updates.flatMap(rowOf))
-      const updated = req.updates.map((update) => applyUpdate(update, { rowDigests, rows, added }))
-      return { digest: await store(req.project_id, rowDigests, rows), updated_row_digests: updated }
-    },
+  async function create({ table }: wire.TableCreateReq) {
+    const rows = await digestedRows(table.rows)
+    const rowDigests = rows.map((row) => row.digest)
+    checkExpectedDigest(table.expected_digest, tableDigest(rowDigests))
+    return { digest: await store(table.project_id, rowDigests, rows), row_digests: rowDigests }
   }
+
+  async function createFromDigests(req: wire.TableCreateFromDigestsReq) {
+    checkExpectedDigest(req.expected_digest, tableDigest(req.row_digests))
+    return { digest: await store(req.project_id, req.row_digests, []) }
+  }
+
+  async function update(req: wire.TableUpdateReq) {
+    const query = queries.selectRowDigests(req.project_id, req.base_digest)
+    const base = await firstOf(traces.query<{ row_digests: string[] }>(query))
+    if (base === undefined) throw notFound('Table', req.base_digest)
+    const rowDigests = base.row_digests
+    const rows: StoredRow[] = []
+    const added = await digestedRows(req.updates.flatMap(rowOf))
+    const updated = req.updates.map((update) => applyUpdate(update, { rowDigests, rows, added }))
+    return { digest: await store(req.project_id, rowDigests, rows), updated_row_digests: updated }
+  }
+
+  return { create, createFromDigests, update }
 }
 
 /** Digests cost some microseconds each; a large table must not block other requests. */

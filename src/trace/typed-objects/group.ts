@@ -6,7 +6,7 @@ import type { Files } from '../files/service.ts'
 import { OP_SOURCE_FILE, sourceFile } from '../objects/op-value.ts'
 import type { Objects } from '../objects/service.ts'
 import { projectIdOf } from '../project-path-wire.ts'
-import type { DeleteReq, ListReq, Version, VersionPath } from './wire.ts'
+import type { CreatedVersion, DeleteReq, DeleteRes, ListReq, Version, VersionPath } from './wire.ts'
 
 /** Values that a listing holds at a time: a source may have some hundred kB. */
 const PAGE = 50
@@ -36,8 +36,27 @@ export interface Stored extends Version {
 /** A larger file is not source code written by a person. */
 const SOURCE_BYTES_MAX = 1024 * 1024
 
-/** Lists, reads and deletes the versions of a group; versions of other groups are not found. */
-export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show }: Group<Shown>) {
+/** The versions of a group; versions of other groups are not found. */
+export interface GroupVersions<Shown> {
+  list(req: ListReq): Promise<AsyncIterable<Shown>>
+  /** @throws 404, with `deleted_at` for one that was deleted. */
+  read(req: VersionPath): Promise<Shown>
+  /** Wire: without digests, every live version. @throws 404 unless all exist. */
+  delete(req: DeleteReq): Promise<DeleteRes>
+}
+
+interface PublishedGroup<Shown> extends GroupVersions<Shown> {
+  /** Publishes a value; the same value again is the same version. */
+  publish(
+    named: { project_id: string; object_id: string; val: JsonText },
+    context: CallContext,
+  ): Promise<CreatedVersion>
+}
+
+export function createGroup<Shown>(
+  { objects }: GroupDeps,
+  { name, filter, show }: Group<Shown>,
+): PublishedGroup<Shown> {
   const classes = filter.base_object_classes
   const isOf = (version: { kind: string; base_object_class: string | null }): boolean =>
     (version.kind === 'op') === filter.is_op &&
@@ -57,39 +76,36 @@ export function createGroup<Shown>({ objects }: GroupDeps, { name, filter, show 
     }
   }
 
-  return {
-    async list({ limit, offset, ...path }: ListReq): Promise<AsyncIterable<Shown>> {
-      const project_id = projectIdOf(path)
-      const { objs } = await objects.query({ project_id, filter, limit, offset, metadata_only: true })
-      return shown(project_id, objs)
-    },
-
-    /** @throws 404, with `deleted_at` for one that was deleted. */
-    async read({ object_id, digest, ...path }: VersionPath): Promise<Shown> {
-      const project_id = projectIdOf(path)
-      const { obj } = await objects.readOf({ project_id, object_id, digest }, isOf)
-      if (obj.val === null) throw notFound(name, `${object_id}:${digest}`)
-      return show(storedOf(project_id, obj, obj.val), 'read')
-    },
-
-    /** Wire: without digests, every live version. @throws 404 unless all exist. */
-    async delete({ object_id, digests, ...path }: DeleteReq): Promise<{ num_deleted: number }> {
-      const req = { project_id: projectIdOf(path), object_id, digests }
-      const { num_deleted } = await objects.deleteOf(req, isOf)
-      return { num_deleted }
-    },
-
-    /** Publishes a value; the same value again is the same version. */
-    async publish(
-      { project_id, object_id, val }: { project_id: string; object_id: string; val: JsonText },
-      context: CallContext,
-    ) {
-      const { digest } = await objects.create({ obj: { project_id, object_id, val } }, context)
-      const named = { project_id, object_id, digest, metadata_only: true }
-      const { obj } = await objects.readOf(named, isOf)
-      return { digest, object_id, version_index: obj.version_index }
-    },
+  async function list({ limit, offset, ...path }: ListReq): Promise<AsyncIterable<Shown>> {
+    const project_id = projectIdOf(path)
+    const { objs } = await objects.query({ project_id, filter, limit, offset, metadata_only: true })
+    return shown(project_id, objs)
   }
+
+  async function read({ object_id, digest, ...path }: VersionPath): Promise<Shown> {
+    const project_id = projectIdOf(path)
+    const { obj } = await objects.readOf({ project_id, object_id, digest }, isOf)
+    if (obj.val === null) throw notFound(name, `${object_id}:${digest}`)
+    return show(storedOf(project_id, obj, obj.val), 'read')
+  }
+
+  async function remove({ object_id, digests, ...path }: DeleteReq): Promise<DeleteRes> {
+    const req = { project_id: projectIdOf(path), object_id, digests }
+    const { num_deleted } = await objects.deleteOf(req, isOf)
+    return { num_deleted }
+  }
+
+  async function publish(
+    { project_id, object_id, val }: { project_id: string; object_id: string; val: JsonText },
+    context: CallContext,
+  ): Promise<CreatedVersion> {
+    const { digest } = await objects.create({ obj: { project_id, object_id, val } }, context)
+    const named = { project_id, object_id, digest, metadata_only: true }
+    const { obj } = await objects.readOf(named, isOf)
+    return { digest, object_id, version_index: obj.version_index }
+  }
+
+  return { list, read, delete: remove, publish }
 }
 
 /** What every reply says of a version. */

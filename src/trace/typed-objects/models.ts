@@ -5,11 +5,24 @@ import { checkObjectId } from '../objects/publishing.ts'
 import { safeName } from '../objects/safe-name.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { attributesIn, classValue } from './class-value.ts'
-import { createGroup, type GroupDeps, keepSource, namedOf, objectRef, ofClass, sourceOf } from './group.ts'
-import type { ModelCreateReq } from './wire.ts'
+import {
+  createGroup,
+  type GroupDeps,
+  type GroupVersions,
+  keepSource,
+  namedOf,
+  objectRef,
+  ofClass,
+  sourceOf,
+} from './group.ts'
+import type { ModelCreateReq, ModelCreateRes, TypedModel } from './wire.ts'
 
 /** Source code and attributes, under a name. */
-export function createTypedModels(deps: GroupDeps) {
+export interface TypedModels extends GroupVersions<TypedModel> {
+  create(req: ModelCreateReq, context: CallContext): Promise<ModelCreateRes>
+}
+
+export function createTypedModels(deps: GroupDeps): TypedModels {
   const { publish, ...group } = createGroup(deps, {
     ...ofClass('Model'),
     async show(version, as) {
@@ -21,21 +34,20 @@ export function createTypedModels(deps: GroupDeps) {
       return { ...namedOf(version), source_code: source ?? '', attributes }
     },
   })
-  return {
-    ...group,
 
-    async create(req: ModelCreateReq, context: CallContext) {
-      const { name, description = null, attributes } = req
-      const project_id = projectIdOf(req)
-      const object_id = safeName(name)
-      checkObjectId(object_id)
-      const valueWith = (source: string) =>
-        classValue('Model', { name, description, files: { [OP_SOURCE_FILE]: source } }, attributes)
-      // A refused attribute must not leave a file behind.
-      valueWith('')
-      const val = valueWith(await keepSource(deps, project_id, req.source_code))
-      const version = await publish({ project_id, object_id, val }, context)
-      return { ...version, model_ref: objectRef(project_id, version) }
-    },
+  async function create(req: ModelCreateReq, context: CallContext) {
+    const { name, description = null, attributes } = req
+    const project_id = projectIdOf(req)
+    const object_id = safeName(name)
+    checkObjectId(object_id)
+    const valueWith = (source: string) =>
+      classValue('Model', { name, description, files: { [OP_SOURCE_FILE]: source } }, attributes)
+    // A refused attribute must not leave a file behind.
+    valueWith('')
+    const val = valueWith(await keepSource(deps, project_id, req.source_code))
+    const version = await publish({ project_id, object_id, val }, context)
+    return { ...version, model_ref: objectRef(project_id, version) }
   }
+
+  return { ...group, create }
 }

@@ -1,17 +1,23 @@
 import type { Tables } from '../tables/service.ts'
-import { createDatasets } from './datasets.ts'
-import { createEvaluations } from './evaluations.ts'
+import { createDatasets, type Datasets } from './datasets.ts'
+import { createEvaluations, type Evaluations } from './evaluations.ts'
 import type { GroupDeps } from './group.ts'
-import { createTypedModels } from './models.ts'
-import { createOps } from './ops.ts'
-import { createScorers } from './scorers.ts'
-
-export type TypedObjects = ReturnType<typeof createTypedObjects>
+import { createTypedModels, type TypedModels } from './models.ts'
+import { createOps, type Ops } from './ops.ts'
+import { createScorers, type Scorers } from './scorers.ts'
 
 /**
  * Objects of the clients' classes, created and read field by field; other endpoints show the same objects as values.
  */
-export function createTypedObjects(deps: GroupDeps & { tables: Pick<Tables, 'create'> }) {
+export interface TypedObjects {
+  ops: Ops
+  datasets: Datasets
+  scorers: Scorers
+  models: TypedModels
+  evaluations: Evaluations
+}
+
+export function createTypedObjects(deps: GroupDeps & { tables: Pick<Tables, 'create'> }): TypedObjects {
   const ops = createOps(deps)
   return {
     ops,

@@ -15,9 +15,11 @@ export const Strings = z.union([z.string().transform((one) => [one]), z.array(z.
 export const DeleteQuery = z.object({ digests: Strings.optional() })
 export type DeleteReq = z.output<typeof ObjectPath> & z.output<typeof DeleteQuery>
 export const DeleteRes = z.object({ num_deleted: z.int() })
+export type DeleteRes = z.input<typeof DeleteRes>
 
 /** What every creation answers. */
 const Created = z.object({ digest: z.string(), object_id: z.string(), version_index: z.int() })
+export type CreatedVersion = z.output<typeof Created>
 
 /** What is said of every version. */
 const Version = z.object({
@@ -35,6 +37,7 @@ export type OpCreateReq = ProjectPath & z.output<typeof OpCreateReq>
 export const OpCreateRes = Created
 /** Wire: `code` is empty where the source is missing. */
 export const Op = Version.extend({ code: z.string() }).meta({ id: 'Op' })
+export type Op = z.input<typeof Op>
 
 export const DatasetCreateReq = z.object({
   name: z.string().nullish(),
@@ -45,6 +48,7 @@ export type DatasetCreateReq = ProjectPath & z.output<typeof DatasetCreateReq>
 export const DatasetCreateRes = Created
 /** `rows` is a ref to a table. */
 export const Dataset = Named.extend({ rows: z.string() }).meta({ id: 'Dataset' })
+export type Dataset = z.input<typeof Dataset>
 
 export const ScorerCreateReq = z.object({
   name: z.string(),
@@ -53,8 +57,10 @@ export const ScorerCreateReq = z.object({
 })
 export type ScorerCreateReq = ProjectPath & z.output<typeof ScorerCreateReq>
 export const ScorerCreateRes = Created.extend({ scorer: z.string() })
+export type ScorerCreateRes = z.input<typeof ScorerCreateRes>
 /** Wire: `score_op` is the digest of an op, or a ref to one where a client published the scorer. */
 export const Scorer = Named.extend({ score_op: z.string() }).meta({ id: 'Scorer' })
+export type Scorer = z.input<typeof Scorer>
 
 export const ModelCreateReq = z.object({
   name: z.string(),
@@ -64,10 +70,12 @@ export const ModelCreateReq = z.object({
 })
 export type ModelCreateReq = ProjectPath & z.output<typeof ModelCreateReq>
 export const ModelCreateRes = Created.extend({ model_ref: z.string() })
+export type ModelCreateRes = z.input<typeof ModelCreateRes>
 export const TypedModel = Named.extend({
   source_code: z.string(),
   attributes: JsonObject.nullable(),
 }).meta({ id: 'TypedModel' })
+export type TypedModel = z.input<typeof TypedModel>
 
 export const EvaluationCreateReq = z.object({
   name: z.string(),
@@ -80,6 +88,7 @@ export const EvaluationCreateReq = z.object({
 })
 export type EvaluationCreateReq = ProjectPath & z.output<typeof EvaluationCreateReq>
 export const EvaluationCreateRes = Created.extend({ evaluation_ref: z.string() })
+export type EvaluationCreateRes = z.input<typeof EvaluationCreateRes>
 /** Wire: ops are digests, or refs where a client published the evaluation. */
 export const Evaluation = Named.extend({
   dataset: z.string(),
@@ -90,3 +99,4 @@ export const Evaluation = Named.extend({
   predict_and_score_op: z.string().nullable(),
   summarize_op: z.string().nullable(),
 }).meta({ id: 'Evaluation' })
+export type Evaluation = z.input<typeof Evaluation>
