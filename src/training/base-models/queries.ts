@@ -19,8 +19,14 @@ export async function insertAdapter(control: ControlDb, row: InitialAdaptersTabl
   await control.insertInto('initial_adapters').values(row).execute()
 }
 
+export interface UsedBaseModel {
+  base_model: string
+  /** When its first adapter was made. */
+  created_at: string
+}
+
 /** Base models that have initial adapters, oldest first. */
-export function listBaseModels(control: ControlDb): Promise<{ base_model: string; created_at: string }[]> {
+export function listBaseModels(control: ControlDb): Promise<UsedBaseModel[]> {
   return control
     .selectFrom('initial_adapters')
     .select((eb) => ['base_model', eb.fn.min('created_at').as('created_at')])

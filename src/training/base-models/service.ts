@@ -11,11 +11,9 @@ import {
   storedFiles,
 } from '../checkpoint-files/checkpoint-files.ts'
 import type { WorkerRequest } from '../trainer/contract-wire.ts'
-import { createTrainerTurns } from '../trainer/trainer-turns.ts'
+import { createTrainerTurns, type TrainerTurns } from '../trainer/trainer-turns.ts'
 import { type Lora, loraOf } from './lora-wire.ts'
 import * as queries from './queries.ts'
-
-export type BaseModels = ReturnType<typeof createBaseModels>
 
 export interface BaseModelsDeps {
   control: ControlDb
@@ -27,7 +25,34 @@ export interface BaseModelsDeps {
 const INITIAL_ADAPTERS_MAX = 100
 
 /** Base models, and the initial adapter of their models. */
-export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
+export interface BaseModels
+  extends TrainerTurns,
+    Pick<Compute, 'loraRankMax' | 'priorityScheduling' | 'mmProcessorKwargs'> {
+  /** Resolves once the engine is installed. @throws the signal's reason. */
+  untilAvailable(signal: AbortSignal): Promise<void>
+  /** @throws 503 that says how to install the engine. */
+  assertAvailable(): void
+  /**
+   * Checks a base model without starting anything, since the name may be mistyped.
+   * @throws 400 with the nearest names for an unknown base model.
+   */
+  assertThere(baseModel: string, signal: AbortSignal): Promise<void>
+  /**
+   * The initial adapter, which changes nothing: step 0 of every model of that shape, made on the first request.
+   * @throws 503 when the engine cannot make it before the signal ends the waiting.
+   */
+  initialAdapter(baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles>
+  /** Sends a message to a busy worker. */
+  sendToTrainer(baseModel: string, message: WorkerRequest): void
+  /** The inference server of a base model, which starts with its first use. */
+  inference(baseModel: string): Inference
+  /** Base models that have been used here, oldest first. */
+  used(): Promise<queries.UsedBaseModel[]>
+  /** Starts a base model's processes ahead of the first request, once the engine is installed. */
+  warmUp(baseModel: string, signal: AbortSignal): Promise<void>
+}
+
+export function createBaseModels({ control, compute, files }: BaseModelsDeps): BaseModels {
   const initialAdapters = new LRUCache<string, Promise<StoredFiles>>({ max: INITIAL_ADAPTERS_MAX })
   const { withTrainer, ask } = createTrainerTurns(compute)
 
@@ -62,62 +87,47 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps) {
     return adapter
   }
 
+  function assertAvailable(): void {
+    if (compute.unavailable !== undefined) throw unavailable(compute.unavailable, 60)
+  }
+
+  async function assertThere(baseModel: string, signal: AbortSignal): Promise<void> {
+    const used = (await queries.listBaseModels(control)).map(({ base_model }) => base_model)
+    if (used.includes(baseModel)) return
+    const finding = await compute.findBaseModel(baseModel, signal)
+    if (finding.isThere) return
+    const nearest = nearestNames(baseModel, [...new Set([...finding.known, ...used])])
+    throw invalidRequest(
+      `There is no base model ${baseModel.slice(0, NAME_CHARS_SHOWN)}: ${finding.reason}. Near that name: ${nearest.join(', ')}`,
+      'base_model',
+    )
+  }
+
+  async function warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
+    await compute.untilAvailable(signal)
+    const inference = compute.inference(baseModel).ready(signal)
+    await Promise.all([
+      inference,
+      compute.trainer(baseModel).ready(signal),
+      initialAdapter(baseModel, loraOf({})),
+    ])
+  }
+
   return {
     loraRankMax: compute.loraRankMax,
     priorityScheduling: compute.priorityScheduling,
     mmProcessorKwargs: compute.mmProcessorKwargs,
-
-    /** Resolves once the engine is installed. @throws the signal's reason. */
-    untilAvailable: (signal: AbortSignal): Promise<void> => compute.untilAvailable(signal),
-
-    /** @throws 503 that says how to install the engine. */
-    assertAvailable(): void {
-      if (compute.unavailable !== undefined) throw unavailable(compute.unavailable, 60)
-    },
-
-    /**
-     * Checks a base model without starting anything, since the name may be mistyped.
-     * @throws 400 with the nearest names for an unknown base model.
-     */
-    async assertThere(baseModel: string, signal: AbortSignal): Promise<void> {
-      const used = (await queries.listBaseModels(control)).map(({ base_model }) => base_model)
-      if (used.includes(baseModel)) return
-      const finding = await compute.findBaseModel(baseModel, signal)
-      if (finding.isThere) return
-      const nearest = nearestNames(baseModel, [...new Set([...finding.known, ...used])])
-      throw invalidRequest(
-        `There is no base model ${baseModel.slice(0, NAME_CHARS_SHOWN)}: ${finding.reason}. Near that name: ${nearest.join(', ')}`,
-        'base_model',
-      )
-    },
-
-    /**
-     * The initial adapter, which changes nothing: step 0 of every model of that shape, made on the first request.
-     * @throws 503 when the engine cannot make it before the signal ends the waiting.
-     */
-    initialAdapter: (baseModel: string, lora: Lora, signal: AbortSignal): Promise<StoredFiles> =>
+    untilAvailable: (signal) => compute.untilAvailable(signal),
+    assertAvailable,
+    assertThere,
+    initialAdapter: (baseModel, lora, signal) =>
       untilEngine(initialAdapter(baseModel, lora), signal, baseModel),
-
     withTrainer,
     ask,
-    /** Sends a message to a busy worker. */
-    sendToTrainer: (baseModel: string, message: WorkerRequest): void =>
-      compute.trainer(baseModel).send(message),
-    inference: (baseModel: string): Inference => compute.inference(baseModel),
-
-    /** Base models that have been used here, oldest first. */
+    sendToTrainer: (baseModel, message) => compute.trainer(baseModel).send(message),
+    inference: (baseModel) => compute.inference(baseModel),
     used: () => queries.listBaseModels(control),
-
-    /** Starts a base model's processes ahead of the first request, once the engine is installed. */
-    async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
-      await compute.untilAvailable(signal)
-      const inference = compute.inference(baseModel).ready(signal)
-      await Promise.all([
-        inference,
-        compute.trainer(baseModel).ready(signal),
-        initialAdapter(baseModel, loraOf({})),
-      ])
-    },
+    warmUp,
   }
 }
 

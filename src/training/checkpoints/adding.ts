@@ -28,7 +28,36 @@ interface NewCheckpoint extends MadeBy {
 }
 
 /** Adds checkpoints; a step number is never used again. */
-export function createCheckpointAdding({ control, contents, artifacts, files }: CheckpointsDeps) {
+export interface CheckpointAdding {
+  /** Writes step 0 of a new model. */
+  insertFirst(tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void>
+  /**
+   * Stores the files of a folder as the model's next step, in one transaction with the writes of `alongside`.
+   * @throws 404 when the model is gone.
+   */
+  addNext(
+    model: ModelOfCheckpoints,
+    next: MadeBy & { folder: string },
+    alongside: (tx: ControlTx, step: number) => Promise<void>,
+  ): Promise<number>
+  /**
+   * Adds a checkpoint that was made elsewhere, as the step it had there; without a step, as the next one. Its files
+   * are contents that have an owner; `artifact_id` names its artifact version, if there is one already.
+   * @throws 409 when the model has had that step.
+   */
+  addMade(
+    tx: ControlTx,
+    model: ModelOfCheckpoints,
+    made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
+  ): Promise<number>
+}
+
+export function createCheckpointAdding({
+  control,
+  contents,
+  artifacts,
+  files,
+}: CheckpointsDeps): CheckpointAdding {
   /** Writes a row whose files have an owner already, with the artifact version that shows it. */
   async function insert(tx: ControlTx, model: ModelOfCheckpoints, given: NewCheckpoint): Promise<void> {
     const { entity, project, name, created_by } = model
@@ -65,62 +94,54 @@ export function createCheckpointAdding({ control, contents, artifacts, files }: 
     })
   }
 
+  async function addNext(
+    model: ModelOfCheckpoints,
+    next: MadeBy & { folder: string },
+    alongside: (tx: ControlTx, step: number) => Promise<void>,
+  ): Promise<number> {
+    const id = newId()
+    const { folder, ...made } = next
+    try {
+      const manifest = await files.store(OWNER_PREFIX + id, folder)
+      return await control.transaction().execute(async (tx) => {
+        const step = await queries.takeNextStep(tx, model.id)
+        if (step === undefined) throw notFound('model', model.id)
+        await insert(tx, model, { ...made, id, step, manifest })
+        await alongside(tx, step)
+        return step
+      })
+    } catch (error) {
+      await contents.release([OWNER_PREFIX + id])
+      throw error
+    }
+  }
+
+  async function addMade(
+    tx: ControlTx,
+    model: ModelOfCheckpoints,
+    made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
+  ): Promise<number> {
+    const step =
+      made.step === undefined
+        ? await queries.takeNextStep(tx, model.id)
+        : await queries.takeStep(tx, { model_id: model.id, step: made.step })
+    if (step === undefined) {
+      throw conflict(
+        `Model ${model.entity}/${model.project}/${model.name} has had step ${made.step} or a later one; steps are never used twice`,
+      )
+    }
+    const { artifact_id, manifest } = made
+    const given = { ...BY_NO_JOB, id: newId(), step, manifest }
+    if (artifact_id === undefined) await insert(tx, model, given)
+    else await insertRow(tx, model, { ...given, artifact_id })
+    return step
+  }
+
   return {
-    /** Writes step 0 of a new model. */
-    insertFirst: (tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void> =>
+    insertFirst: (tx, model, first) =>
       insert(tx, model, { ...BY_NO_JOB, id: newId(), step: 0, manifest: first.manifest }),
-
-    /**
-     * Stores the files of a folder as the model's next step, in one transaction with the writes of `alongside`.
-     * @throws 404 when the model is gone.
-     */
-    async addNext(
-      model: ModelOfCheckpoints,
-      next: MadeBy & { folder: string },
-      alongside: (tx: ControlTx, step: number) => Promise<void>,
-    ): Promise<number> {
-      const id = newId()
-      const { folder, ...made } = next
-      try {
-        const manifest = await files.store(OWNER_PREFIX + id, folder)
-        return await control.transaction().execute(async (tx) => {
-          const step = await queries.takeNextStep(tx, model.id)
-          if (step === undefined) throw notFound('model', model.id)
-          await insert(tx, model, { ...made, id, step, manifest })
-          await alongside(tx, step)
-          return step
-        })
-      } catch (error) {
-        await contents.release([OWNER_PREFIX + id])
-        throw error
-      }
-    },
-
-    /**
-     * Adds a checkpoint that was made elsewhere, as the step it had there; without a step, as the next one. Its files
-     * are contents that have an owner; `artifact_id` names its artifact version, if there is one already.
-     * @throws 409 when the model has had that step.
-     */
-    async addMade(
-      tx: ControlTx,
-      model: ModelOfCheckpoints,
-      made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
-    ): Promise<number> {
-      const step =
-        made.step === undefined
-          ? await queries.takeNextStep(tx, model.id)
-          : await queries.takeStep(tx, { model_id: model.id, step: made.step })
-      if (step === undefined) {
-        throw conflict(
-          `Model ${model.entity}/${model.project}/${model.name} has had step ${made.step} or a later one; steps are never used twice`,
-        )
-      }
-      const { artifact_id, manifest } = made
-      const given = { ...BY_NO_JOB, id: newId(), step, manifest }
-      if (artifact_id === undefined) await insert(tx, model, given)
-      else await insertRow(tx, model, { ...given, artifact_id })
-      return step
-    },
+    addNext,
+    addMade,
   }
 }
 

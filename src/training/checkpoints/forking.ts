@@ -8,12 +8,10 @@ import type { ModelRegistry } from '../model-registry/service.ts'
 import { type AdapterFiles, checkAdapter } from './adapter-check.ts'
 import type { ModelOfCheckpoints } from './rows.ts'
 import type { Checkpoints } from './service.ts'
-import type { ForkReq } from './wire.ts'
+import type { CheckpointRes, ForkReq } from './wire.ts'
 
 /** A config names layers and a few numbers; it is read whole. */
 const CONFIG_BYTES_MAX = 1024 * 1024
-
-export type Forking = ReturnType<typeof createForking>
 
 export interface ForkingDeps {
   control: ControlDb
@@ -24,7 +22,21 @@ export interface ForkingDeps {
 }
 
 /** Checkpoints that come from elsewhere: from another model, or from a client that uploaded an adapter. */
-export function createForking({ control, contents, models, checkpoints, loraRankMax }: ForkingDeps) {
+export interface Forking {
+  /**
+   * Copies a checkpoint of another model, with the state to train on, as the step it had there; where this model has
+   * had that step, as the next one. @throws 404, 409 for models of different base models or adapter layers.
+   */
+  fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq): Promise<CheckpointRes>
+  /**
+   * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
+   * it becomes step N of that model. Other adapters are artifacts only.
+   * @throws 400 or 409, which refuses the artifact, so that the client gets the error.
+   */
+  fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void>
+}
+
+export function createForking({ control, contents, models, checkpoints, loraRankMax }: ForkingDeps): Forking {
   async function modelOf(text: string) {
     const [entity, project, name, ...rest] = text.split('/')
     if (entity === undefined || project === undefined || name === undefined || rest.length > 0) {
@@ -52,52 +64,43 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     return { config: reading('adapter_config.json'), weights: reading('adapter_model.safetensors') }
   }
 
-  return {
-    /**
-     * Copies a checkpoint of another model, with the state to train on, as the step it had there; where this model has
-     * had that step, as the next one. @throws 404, 409 for models of different base models or adapter layers.
-     */
-    async fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq) {
-      const source = await modelOf(req.from_model)
-      if (source.base_model !== model.base_model) {
-        throw conflict(`The models have different base models: ${source.base_model} and ${model.base_model}`)
-      }
-      const from = await checkpoints.find(source, req.checkpoint)
-      const newest = await checkpoints.newest(model.id)
-      if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
-      const own = newest && filesOf(newest.manifest)
-      await checkAdapter(filesOf(from.manifest), own, { rankMax: loraRankMax })
-      const step = await control.transaction().execute((tx) =>
-        checkpoints.addMade(tx, model, {
-          step: from.step > (newest?.step ?? -1) ? from.step : undefined,
-          manifest: from.manifest,
-        }),
-      )
-      return checkpoints.read(model, String(step))
-    },
-
-    /**
-     * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
-     * it becomes step N of that model. Other adapters are artifacts only.
-     * @throws 400 or 409, which refuses the artifact, so that the client gets the error.
-     */
-    async fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void> {
-      const { entity, project, name } = artifact
-      const model = await models.findIn(tx, { entity, project, name })
-      if (model === undefined) return
-      const manifest = artifact.files.filter((file) => !file.name.includes('/'))
-      const known = await checkpoints.newest(model.id, tx)
-      const given = filesOf(manifest, tx)
-      const own = known && filesOf(known.manifest, tx)
-      await checkAdapter(given, own, { rankMax: loraRankMax })
-      const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
-      await checkpoints.addMade(tx, model, {
-        step: steps.length === 0 ? undefined : Math.max(...steps),
-        manifest,
-        artifact_id: artifact.id,
-      })
-    },
+  async function fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq) {
+    const source = await modelOf(req.from_model)
+    if (source.base_model !== model.base_model) {
+      throw conflict(`The models have different base models: ${source.base_model} and ${model.base_model}`)
+    }
+    const from = await checkpoints.find(source, req.checkpoint)
+    const newest = await checkpoints.newest(model.id)
+    if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
+    const own = newest && filesOf(newest.manifest)
+    await checkAdapter(filesOf(from.manifest), own, { rankMax: loraRankMax })
+    const step = await control.transaction().execute((tx) =>
+      checkpoints.addMade(tx, model, {
+        step: from.step > (newest?.step ?? -1) ? from.step : undefined,
+        manifest: from.manifest,
+      }),
+    )
+    return checkpoints.read(model, String(step))
   }
+
+  async function fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void> {
+    const { entity, project, name } = artifact
+    const model = await models.findIn(tx, { entity, project, name })
+    if (model === undefined) return
+    const manifest = artifact.files.filter((file) => !file.name.includes('/'))
+    const known = await checkpoints.newest(model.id, tx)
+    const given = filesOf(manifest, tx)
+    const own = known && filesOf(known.manifest, tx)
+    await checkAdapter(given, own, { rankMax: loraRankMax })
+    const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
+    await checkpoints.addMade(tx, model, {
+      step: steps.length === 0 ? undefined : Math.max(...steps),
+      manifest,
+      artifact_id: artifact.id,
+    })
+  }
+
+  return { fork, fromArtifact }
 }
 
 function lacks(name: string): Error {

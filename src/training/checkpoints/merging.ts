@@ -4,11 +4,10 @@ import { untilEngine } from '../base-models/service.ts'
 import type { CheckpointFiles } from '../checkpoint-files/checkpoint-files.ts'
 import type { ModelOfCheckpoints, StoredCheckpoint } from './rows.ts'
 import type { Checkpoints } from './service.ts'
+import type { CheckpointRes } from './wire.ts'
 
 /** A merge waits this long for the worker; it continues without the caller, who may ask again. */
 const MERGE_MS_MAX = 300_000
-
-export type Merging = ReturnType<typeof createMerging>
 
 export interface MergingDeps {
   baseModels: BaseModels
@@ -17,10 +16,19 @@ export interface MergingDeps {
 }
 
 /** Full models, made of a base model and a checkpoint, for servers without adapters. */
-export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
+export interface Merging {
+  /** Merges a checkpoint unless it was merged before. @throws 404, 503 while the engine is busy. */
+  merge(
+    model: ModelOfCheckpoints & { base_model: string },
+    text: string,
+    context: CallContext,
+  ): Promise<CheckpointRes>
+}
+
+export function createMerging({ baseModels, checkpoints, files }: MergingDeps): Merging {
   const merging = new Map<string, Promise<void>>()
 
-  async function merge(baseModel: string, checkpoint: StoredCheckpoint): Promise<void> {
+  async function run(baseModel: string, checkpoint: StoredCheckpoint): Promise<void> {
     const output_dir = await files.outputFolder()
     const checkpoint_dir = await files.checkpointFolder(checkpoint.manifest)
     try {
@@ -35,20 +43,23 @@ export function createMerging({ baseModels, checkpoints, files }: MergingDeps) {
     }
   }
 
-  return {
-    /** Merges a checkpoint unless it was merged before. @throws 404, 503 while the engine is busy. */
-    async merge(model: ModelOfCheckpoints & { base_model: string }, text: string, context: CallContext) {
-      baseModels.assertAvailable()
-      const { checkpoint, merged } = await checkpoints.withMerged(model, text)
-      if (merged === null) {
-        const work = merging.get(checkpoint.id) ?? merge(model.base_model, checkpoint)
-        merging.set(checkpoint.id, work)
-        const done = (): boolean => merging.delete(checkpoint.id)
-        work.then(done, done)
-        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(MERGE_MS_MAX)])
-        await untilEngine(work, signal, model.base_model)
-      }
-      return checkpoints.read(model, String(checkpoint.step))
-    },
+  async function merge(
+    model: ModelOfCheckpoints & { base_model: string },
+    text: string,
+    context: CallContext,
+  ) {
+    baseModels.assertAvailable()
+    const { checkpoint, merged } = await checkpoints.withMerged(model, text)
+    if (merged === null) {
+      const work = merging.get(checkpoint.id) ?? run(model.base_model, checkpoint)
+      merging.set(checkpoint.id, work)
+      const done = (): boolean => merging.delete(checkpoint.id)
+      work.then(done, done)
+      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(MERGE_MS_MAX)])
+      await untilEngine(work, signal, model.base_model)
+    }
+    return checkpoints.read(model, String(checkpoint.step))
   }
+
+  return { merge }
 }

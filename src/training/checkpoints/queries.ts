@@ -88,11 +88,10 @@ export function countSteps(control: ControlDb, modelIds: readonly string[]): Pro
     .execute()
 }
 
+export type LiveStep = Pick<CheckpointRow, 'model_id' | 'step'>
+
 /** The live checkpoints that have one of these adapters, by step. */
-export function findByDigests(
-  control: ControlDb,
-  digests: readonly string[],
-): Promise<Pick<CheckpointRow, 'model_id' | 'step'>[]> {
+export function findByDigests(control: ControlDb, digests: readonly string[]): Promise<LiveStep[]> {
   return control
     .selectFrom('checkpoints')
     .select(['model_id', 'step'])

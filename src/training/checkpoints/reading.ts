@@ -9,13 +9,48 @@ import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
 import { type ModelOfCheckpoints, mergedOf, metricsOf, type StoredCheckpoint, stored } from './rows.ts'
 import { findBest, parseSelector } from './selector.ts'
-import type { Checkpoint, CheckpointFilePath, CheckpointRes, CheckpointsListQuery } from './wire.ts'
+import type {
+  Checkpoint,
+  CheckpointFilePath,
+  CheckpointRes,
+  CheckpointsListQuery,
+  CheckpointsListRes,
+} from './wire.ts'
 
 /** Far above what a model has; bounds one statement. */
 const ALL_MAX = 100_000
 
 /** Finds and describes checkpoints. */
-export function createCheckpointReading({ control, contents, artifacts }: CheckpointsDeps) {
+export interface CheckpointReading {
+  /** A live checkpoint by step, `latest`, `best`, version or tag. @throws 404 */
+  existingRow(model: ModelOfCheckpoints, text: string): Promise<queries.CheckpointRow>
+  /** The same, or undefined. */
+  find(model: ModelOfCheckpoints, text: string): Promise<StoredCheckpoint | undefined>
+  /** The checkpoint with the highest step, also within a transaction. */
+  newest(modelId: string, tx?: ControlTx): Promise<StoredCheckpoint | undefined>
+  /** A checkpoint by id, deleted ones included, whose files may be gone. */
+  byId(id: string): Promise<StoredCheckpoint | undefined>
+  /** How many live checkpoints each of some models has, and the highest step. */
+  countSteps(modelIds: readonly string[]): Promise<queries.StepsRow[]>
+  /** The live steps whose adapter is one of these. */
+  withAdapters(digests: readonly string[]): Promise<queries.LiveStep[]>
+  /** A page of live checkpoints by step. @throws 404 for an unknown cursor. */
+  list(req: CheckpointsListQuery & { model_id: string }): Promise<CheckpointsListRes>
+  /** One checkpoint with its files. @throws 404 */
+  read(model: ModelOfCheckpoints, text: string): Promise<CheckpointRes>
+  /** The bytes of a file of a checkpoint, or of its merged model. @throws 404 */
+  download(
+    model: ModelOfCheckpoints,
+    req: CheckpointFilePath,
+    from: { part: 'checkpoint' | 'merged'; range: string | undefined },
+  ): Promise<RawReply>
+}
+
+export function createCheckpointReading({
+  control,
+  contents,
+  artifacts,
+}: CheckpointsDeps): CheckpointReading {
   async function findRow(model: ModelOfCheckpoints, text: string) {
     const selector = parseSelector(text)
     if (selector === 'latest') return queries.findNewest(control, model.id)
@@ -30,82 +65,75 @@ export function createCheckpointReading({ control, contents, artifacts }: Checkp
     return queries.findByArtifact(control, { model_id: model.id, artifact_id: version.id })
   }
 
-  /** A live checkpoint by step, `latest`, `best`, version or tag. @throws 404 */
   async function existingRow(model: ModelOfCheckpoints, text: string): Promise<queries.CheckpointRow> {
     const row = await findRow(model, text)
     if (row === undefined) throw notFound('checkpoint', text)
     return row
   }
 
+  async function find(model: ModelOfCheckpoints, text: string): Promise<StoredCheckpoint | undefined> {
+    const row = await findRow(model, text)
+    return row && stored(row)
+  }
+
+  async function newest(modelId: string, tx: ControlTx = control): Promise<StoredCheckpoint | undefined> {
+    const row = await queries.findNewest(tx, modelId)
+    return row && stored(row)
+  }
+
+  async function byId(id: string): Promise<StoredCheckpoint | undefined> {
+    const row = await queries.findCheckpoint(control, id)
+    return row && stored(row)
+  }
+
+  async function list(req: CheckpointsListQuery & { model_id: string }) {
+    const cursor = req.after === undefined ? undefined : await queries.findCheckpoint(control, req.after)
+    if (req.after !== undefined && cursor?.model_id !== req.model_id) throw notFound('checkpoint', req.after)
+    const { model_id, order } = req
+    const page = { model_id, afterStep: cursor?.step, order, limit: req.limit + 1 }
+    const rows = await queries.listCheckpoints(control, page)
+    const aliases = await artifacts.aliasesOf(rows.map((row) => row.artifact_id))
+    const items = rows.map((row) => shown(row, aliases))
+    return toPage(items, req.limit)
+  }
+
+  async function read(model: ModelOfCheckpoints, text: string): Promise<CheckpointRes> {
+    const row = await existingRow(model, text)
+    const merged = mergedOf(row)
+    return {
+      ...shown(row, await artifacts.aliasesOf([row.artifact_id])),
+      adapter_digest: row.adapter_digest,
+      files: parseManifest(row.manifest).map(shownFile),
+      merged: merged && {
+        logprob_gap_max: merged.logprob_gap_max,
+        files: merged.manifest.map(shownFile),
+      },
+    }
+  }
+
+  async function download(
+    model: ModelOfCheckpoints,
+    req: CheckpointFilePath,
+    from: { part: 'checkpoint' | 'merged'; range: string | undefined },
+  ): Promise<RawReply> {
+    const row = await existingRow(model, req.checkpoint)
+    const manifest = from.part === 'merged' ? (mergedOf(row)?.manifest ?? []) : parseManifest(row.manifest)
+    const file = manifest.find((entry) => entry.name === req.file)
+    const reply = file && (await sendFile(contents, { ...file, range: from.range }))
+    if (reply === undefined) throw notFound('file', req.file)
+    return reply
+  }
+
   return {
     existingRow,
-
-    /** The same, or undefined. */
-    async find(model: ModelOfCheckpoints, text: string): Promise<StoredCheckpoint | undefined> {
-      const row = await findRow(model, text)
-      return row && stored(row)
-    },
-
-    /** The checkpoint with the highest step, also within a transaction. */
-    async newest(modelId: string, tx: ControlTx = control): Promise<StoredCheckpoint | undefined> {
-      const row = await queries.findNewest(tx, modelId)
-      return row && stored(row)
-    },
-
-    /** A checkpoint by id, deleted ones included, whose files may be gone. */
-    async byId(id: string): Promise<StoredCheckpoint | undefined> {
-      const row = await queries.findCheckpoint(control, id)
-      return row && stored(row)
-    },
-
-    /** How many live checkpoints each of some models has, and the highest step. */
-    countSteps: (modelIds: readonly string[]): Promise<queries.StepsRow[]> =>
-      queries.countSteps(control, modelIds),
-
-    /** The live steps whose adapter is one of these. */
-    withAdapters: (digests: readonly string[]) => queries.findByDigests(control, digests),
-
-    /** A page of live checkpoints by step. @throws 404 for an unknown cursor. */
-    async list(req: CheckpointsListQuery & { model_id: string }) {
-      const cursor = req.after === undefined ? undefined : await queries.findCheckpoint(control, req.after)
-      if (req.after !== undefined && cursor?.model_id !== req.model_id)
-        throw notFound('checkpoint', req.after)
-      const { model_id, order } = req
-      const page = { model_id, afterStep: cursor?.step, order, limit: req.limit + 1 }
-      const rows = await queries.listCheckpoints(control, page)
-      const aliases = await artifacts.aliasesOf(rows.map((row) => row.artifact_id))
-      const items = rows.map((row) => shown(row, aliases))
-      return toPage(items, req.limit)
-    },
-
-    /** One checkpoint with its files. @throws 404 */
-    async read(model: ModelOfCheckpoints, text: string): Promise<z.input<typeof CheckpointRes>> {
-      const row = await existingRow(model, text)
-      const merged = mergedOf(row)
-      return {
-        ...shown(row, await artifacts.aliasesOf([row.artifact_id])),
-        adapter_digest: row.adapter_digest,
-        files: parseManifest(row.manifest).map(shownFile),
-        merged: merged && {
-          logprob_gap_max: merged.logprob_gap_max,
-          files: merged.manifest.map(shownFile),
-        },
-      }
-    },
-
-    /** The bytes of a file of a checkpoint, or of its merged model. @throws 404 */
-    async download(
-      model: ModelOfCheckpoints,
-      req: CheckpointFilePath,
-      from: { part: 'checkpoint' | 'merged'; range: string | undefined },
-    ): Promise<RawReply> {
-      const row = await existingRow(model, req.checkpoint)
-      const manifest = from.part === 'merged' ? (mergedOf(row)?.manifest ?? []) : parseManifest(row.manifest)
-      const file = manifest.find((entry) => entry.name === req.file)
-      const reply = file && (await sendFile(contents, { ...file, range: from.range }))
-      if (reply === undefined) throw notFound('file', req.file)
-      return reply
-    },
+    find,
+    newest,
+    byId,
+    countSteps: (modelIds) => queries.countSteps(control, modelIds),
+    withAdapters: (digests) => queries.findByDigests(control, digests),
+    list,
+    read,
+    download,
   }
 }
 

@@ -30,6 +30,7 @@ export const CheckpointRes = Checkpoint.extend({
   files: z.array(CheckpointFile),
   merged: MergedModel.nullable(),
 }).meta({ id: 'CheckpointDetails' })
+export type CheckpointRes = z.input<typeof CheckpointRes>
 
 export const ModelPath = z.object({ model_id: z.string() })
 
@@ -44,6 +45,7 @@ export const CheckpointsListQuery = PageQuery.extend({ order: z.enum(['asc', 'de
 export type CheckpointsListQuery = z.output<typeof CheckpointsListQuery>
 
 export const CheckpointsListRes = pageOf(Checkpoint).meta({ id: 'CheckpointPage' })
+export type CheckpointsListRes = z.input<typeof CheckpointsListRes>
 
 /** Far above what a model has; bounds one statement. */
 const STEPS_MAX = 10_000
@@ -55,6 +57,7 @@ export type CheckpointsDeleteReq = z.output<typeof CheckpointsDeleteReq>
 export const CheckpointsDeleteRes = z
   .object({ deleted_count: z.int(), not_found_steps: z.array(z.int()) })
   .meta({ id: 'CheckpointsDeleted' })
+export type CheckpointsDeleteRes = z.input<typeof CheckpointsDeleteRes>
 
 /** Tags may not look like a step or a version, nor be a word that means one. */
 const TAG_PATTERN = /^(?!(?:step|v)?\d+$|latest$|best$|newest$)[A-Za-z0-9][A-Za-z0-9._-]*$/
@@ -71,6 +74,7 @@ export const TagPath = CheckpointPath.extend({
 export type TagPath = z.output<typeof TagPath>
 
 export const TagsRes = z.object({ tags: z.array(z.string()) }).meta({ id: 'CheckpointTags' })
+export type TagsRes = z.input<typeof TagsRes>
 
 /** The source of the checkpoint: a model by id or by `entity/project/name`, and one of its checkpoints. */
 export const ForkReq = z.object({

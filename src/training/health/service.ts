@@ -1,10 +1,9 @@
 import type { z } from 'zod'
 import { messageOf } from '../../errors.ts'
+import type { RawReply } from '../../http/route.ts'
 import type { Compute } from '../../stores/compute/port.ts'
 import { type ControlDb, pingControlDb } from '../../stores/control-db/port.ts'
-import type { SystemCheckRes } from './wire.ts'
-
-export type Health = ReturnType<typeof createHealth>
+import type { HealthRes, SystemCheckRes } from './wire.ts'
 
 type Report = z.output<typeof SystemCheckRes>
 
@@ -16,32 +15,35 @@ export interface HealthDeps {
 }
 
 /** Whether the training half can work. */
-export function createHealth({ control, compute, baseModel }: HealthDeps) {
-  return {
-    health: () => ({ status: 'ok' as const }),
+export interface Health {
+  health(): HealthRes
+  systemCheck(): Promise<RawReply>
+}
 
-    async systemCheck() {
-      const report: Report = {
-        api: true,
-        database: await check(() => pingControlDb(control)),
-        // The server's own work: an event loop that answers is running.
-        cpu_queue: await check(async () => {}),
-        gpu_queue: await check(async () => {
-          if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
-          const own = compute.statuses().filter((part) => part.base_model === baseModel)
-          const failed = own.find((part) => part.state === 'failed')
-          if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)
-        }),
-        engine: engineOf(compute),
-      }
-      const healthy = report.database.success && report.cpu_queue.success && report.gpu_queue.success
-      return {
-        status: healthy ? 200 : 503,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(report),
-      }
-    },
+export function createHealth({ control, compute, baseModel }: HealthDeps): Health {
+  async function systemCheck(): Promise<RawReply> {
+    const report: Report = {
+      api: true,
+      database: await check(() => pingControlDb(control)),
+      // The server's own work: an event loop that answers is running.
+      cpu_queue: await check(async () => {}),
+      gpu_queue: await check(async () => {
+        if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
+        const own = compute.statuses().filter((part) => part.base_model === baseModel)
+        const failed = own.find((part) => part.state === 'failed')
+        if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)
+      }),
+      engine: engineOf(compute),
+    }
+    const healthy = report.database.success && report.cpu_queue.success && report.gpu_queue.success
+    return {
+      status: healthy ? 200 : 503,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(report),
+    }
   }
+
+  return { health: () => ({ status: 'ok' as const }), systemCheck }
 }
 
 function engineOf(compute: Compute): Report['engine'] {

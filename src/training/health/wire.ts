@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 export const HealthRes = z.object({ status: z.literal('ok') }).meta({ id: 'TrainingHealth' })
+export type HealthRes = z.input<typeof HealthRes>
 
 const Check = z
   .object({ success: z.boolean(), duration: z.number(), errors: z.array(z.string()) })

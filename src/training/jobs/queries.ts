@@ -25,8 +25,13 @@ export async function knownDataKeys(control: ControlDb, keys: readonly string[])
   return rows.map(({ data_key }) => data_key)
 }
 
+export interface StateCount {
+  state: JobRow['state']
+  count: number
+}
+
 /** Number of jobs in each state, without states that have none. */
-export async function countStates(control: ControlDb): Promise<{ state: JobRow['state']; count: number }[]> {
+export async function countStates(control: ControlDb): Promise<StateCount[]> {
   const rows = await control
     .selectFrom('training_jobs')
     .select((eb) => ['state', eb.fn.countAll().as('count')])

@@ -7,16 +7,36 @@ import * as queries from './queries.ts'
 import { createSubmitting, ownerOf } from './submitting.ts'
 import {
   type EventsListQuery,
+  type EventsListRes,
   JobEvent,
   type JobRes,
   type JobsListQuery,
+  type JobsListRes,
   type SftJobCreateReq,
 } from './wire.ts'
 
-export type Jobs = ReturnType<typeof createJobs>
-
 /** Training jobs as clients see them. */
-export function createJobs(deps: JobsDeps) {
+export interface Jobs {
+  create(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<JobRes>
+  /** The same for trajectories that are calls already, and the rows of a version of a dataset. */
+  createOfCalls(
+    req: { stream: ReadableStream<Uint8Array>; dataset_ref: string },
+    context: CallContext,
+  ): Promise<JobRes>
+  createSft(req: SftJobCreateReq, context: CallContext): Promise<JobRes>
+  get(req: { training_job_id: string }): Promise<JobRes>
+  /** A page of jobs, newest first. */
+  list(req: JobsListQuery): Promise<JobsListRes>
+  /** Ends a job within one gradient step; a job that has ended stays as it is. */
+  cancel(req: { training_job_id: string }): Promise<JobRes>
+  /** A page of events, oldest first. @throws 404 for an unknown job or cursor. */
+  events(req: EventsListQuery & { training_job_id: string }): Promise<EventsListRes>
+  countStates(): Promise<queries.StateCount[]>
+  /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
+  removeOfModel(modelId: string): Promise<void>
+}
+
+export function createJobs(deps: JobsDeps): Jobs {
   const { control, queue } = deps
   const submitting = createSubmitting(deps)
 
@@ -50,56 +70,46 @@ export function createJobs(deps: JobsDeps) {
     return job
   }
 
+  async function list({ model_id, state, after, limit }: JobsListQuery) {
+    const page = { model_id, state, beforeId: after, limit: limit + 1 }
+    return toPage(await shown(await queries.listJobs(control, page)), limit)
+  }
+
+  async function cancel({ training_job_id }: { training_job_id: string }) {
+    const row = await existing(training_job_id)
+    if (row.ended_at === null) await queue.cancel(row.id, 'The job was cancelled')
+    return shownOne(await existing(training_job_id))
+  }
+
+  async function events(req: EventsListQuery & { training_job_id: string }) {
+    const job = await existing(req.training_job_id)
+    const cursor = req.after === undefined ? undefined : await queries.findEvent(control, req.after)
+    if (req.after !== undefined && cursor?.job_id !== job.id) throw notFound('event', req.after)
+    const page = { job_id: job.id, afterPosition: cursor?.position ?? 0, limit: req.limit + 1 }
+    const rows = await queries.listEvents(control, page)
+    const items = rows.map(({ id, type, data }) => JobEvent.parse({ id, type, data: JSON.parse(data) }))
+    return toPage(items, req.limit)
+  }
+
+  async function removeOfModel(modelId: string): Promise<void> {
+    for (const job of await queries.jobsOfModel(control, modelId)) {
+      if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
+      if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
+      else await deps.contents.release([ownerOf(job.id)])
+    }
+  }
+
   return {
-    create: async ({ stream }: { stream: ReadableStream<Uint8Array> }, context: CallContext) =>
-      shownOne(await submitting.rl(stream, context)),
-
-    /** The same for trajectories that are calls already, and the rows of a version of a dataset. */
-    createOfCalls: async (
-      { stream, dataset_ref }: { stream: ReadableStream<Uint8Array>; dataset_ref: string },
-      context: CallContext,
-    ) => shownOne(await submitting.rl(stream, context, { dataset_ref })),
-
-    createSft: async (req: SftJobCreateReq, context: CallContext) =>
-      shownOne(await submitting.sft(req, context)),
-
-    get: async ({ training_job_id }: { training_job_id: string }) =>
-      shownOne(await existing(training_job_id)),
-
-    /** A page of jobs, newest first. */
-    async list({ model_id, state, after, limit }: JobsListQuery) {
-      const page = { model_id, state, beforeId: after, limit: limit + 1 }
-      return toPage(await shown(await queries.listJobs(control, page)), limit)
-    },
-
-    /** Ends a job within one gradient step; a job that has ended stays as it is. */
-    async cancel({ training_job_id }: { training_job_id: string }) {
-      const row = await existing(training_job_id)
-      if (row.ended_at === null) await queue.cancel(row.id, 'The job was cancelled')
-      return shownOne(await existing(training_job_id))
-    },
-
-    /** A page of events, oldest first. @throws 404 for an unknown job or cursor. */
-    async events(req: EventsListQuery & { training_job_id: string }) {
-      const job = await existing(req.training_job_id)
-      const cursor = req.after === undefined ? undefined : await queries.findEvent(control, req.after)
-      if (req.after !== undefined && cursor?.job_id !== job.id) throw notFound('event', req.after)
-      const page = { job_id: job.id, afterPosition: cursor?.position ?? 0, limit: req.limit + 1 }
-      const rows = await queries.listEvents(control, page)
-      const items = rows.map(({ id, type, data }) => JobEvent.parse({ id, type, data: JSON.parse(data) }))
-      return toPage(items, req.limit)
-    },
-
+    create: async ({ stream }, context) => shownOne(await submitting.rl(stream, context)),
+    createOfCalls: async ({ stream, dataset_ref }, context) =>
+      shownOne(await submitting.rl(stream, context, { dataset_ref })),
+    createSft: async (req, context) => shownOne(await submitting.sft(req, context)),
+    get: async ({ training_job_id }) => shownOne(await existing(training_job_id)),
+    list,
+    cancel,
+    events,
     countStates: () => queries.countStates(control),
-
-    /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
-    async removeOfModel(modelId: string): Promise<void> {
-      for (const job of await queries.jobsOfModel(control, modelId)) {
-        if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
-        if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
-        else await deps.contents.release([ownerOf(job.id)])
-      }
-    },
+    removeOfModel,
   }
 }
 

@@ -25,7 +25,21 @@ export function ownerOf(jobId: string): string {
 }
 
 /** Accepts jobs; nothing of a refused job is kept. */
-export function createSubmitting(deps: JobsDeps) {
+export interface Submitting {
+  /**
+   * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
+   * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
+   */
+  rl(
+    stream: ReadableStream<Uint8Array>,
+    context: CallContext,
+    options?: { dataset_ref: string | null },
+  ): Promise<JobRow>
+  /** Accepts an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
+  sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow>
+}
+
+export function createSubmitting(deps: JobsDeps): Submitting {
   const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, queue, defaults } =
     deps
 
@@ -65,52 +79,47 @@ export function createSubmitting(deps: JobsDeps) {
     return row
   }
 
-  return {
-    /**
-     * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
-     * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
-     */
-    async rl(
-      stream: ReadableStream<Uint8Array>,
-      context: CallContext,
-      { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
-    ): Promise<JobRow> {
-      await assertRoom()
-      const id = newId()
-      const data_key = dataKeyOf(id)
-      const body = readGroups(stream, JobHead)
-      await blobs.put(data_key, Readable.from(body.lines()))
-      try {
-        context.signal.throwIfAborted()
-        const { model_id, experimental_config } = body.head()
-        const config = rlConfigOf(experimental_config ?? {}, defaults)
-        const counts = body.counts()
-        const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
-        return await submit(job, context)
-      } catch (error) {
-        await blobs.delete(data_key)
-        throw error
-      }
-    },
-
-    /** Accepts an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
-    async sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow> {
-      await assertRoom()
-      const { id: model_id } = await models.existing(req.model_id)
-      const id = newId()
-      try {
-        const { digest, size, dataset_ref } = await trainingData.take(
-          req.training_data_url,
-          ownerOf(id),
-          context,
-        )
-        const config = sftConfigOf(req.config)
-        const data = { data_key: digest, dataset_ref, counts: { bytes: size } }
-        return await submit({ id, model_id, kind: 'sft', config, ...data }, context)
-      } catch (error) {
-        await contents.release([ownerOf(id)])
-        throw error
-      }
-    },
+  async function rl(
+    stream: ReadableStream<Uint8Array>,
+    context: CallContext,
+    { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
+  ): Promise<JobRow> {
+    await assertRoom()
+    const id = newId()
+    const data_key = dataKeyOf(id)
+    const body = readGroups(stream, JobHead)
+    await blobs.put(data_key, Readable.from(body.lines()))
+    try {
+      context.signal.throwIfAborted()
+      const { model_id, experimental_config } = body.head()
+      const config = rlConfigOf(experimental_config ?? {}, defaults)
+      const counts = body.counts()
+      const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
+      return await submit(job, context)
+    } catch (error) {
+      await blobs.delete(data_key)
+      throw error
+    }
   }
+
+  async function sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow> {
+    await assertRoom()
+    const { id: model_id } = await models.existing(req.model_id)
+    const id = newId()
+    try {
+      const { digest, size, dataset_ref } = await trainingData.take(
+        req.training_data_url,
+        ownerOf(id),
+        context,
+      )
+      const config = sftConfigOf(req.config)
+      const data = { data_key: digest, dataset_ref, counts: { bytes: size } }
+      return await submit({ id, model_id, kind: 'sft', config, ...data }, context)
+    } catch (error) {
+      await contents.release([ownerOf(id)])
+      throw error
+    }
+  }
+
+  return { rl, sft }
 }

@@ -168,6 +168,7 @@ export const JobsListQuery = PageQuery.extend({
 export type JobsListQuery = z.output<typeof JobsListQuery>
 
 export const JobsListRes = pageOf(JobRes).meta({ id: 'TrainingJobPage' })
+export type JobsListRes = z.input<typeof JobsListRes>
 
 export const JobPath = z.object({ training_job_id: z.string() })
 
@@ -191,3 +192,4 @@ export const EventsListQuery = PageQuery
 export type EventsListQuery = z.output<typeof EventsListQuery>
 
 export const EventsListRes = pageOf(JobEvent).meta({ id: 'TrainingJobEventPage' })
+export type EventsListRes = z.input<typeof EventsListRes>

@@ -10,10 +10,16 @@ type Failure = Extract<WorkerMessage, { kind: 'request_failed' }>
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'request_id'> : never
 
 /** Shares the worker of each base model among its callers. */
-export function createTrainerTurns(compute: Compute) {
+export interface TrainerTurns {
+  /** A worker handles one request at a time; others wait. */
+  withTrainer<Result>(baseModel: string, work: (trainer: Trainer) => Promise<Result>): Promise<Result>
+  /** Has the worker handle a short request. @throws 400 for a field that it refuses; 503 with its reason on failure. */
+  ask(baseModel: string, wanted: WithoutId<Wanted>): Promise<Answer>
+}
+
+export function createTrainerTurns(compute: Compute): TrainerTurns {
   const turns = new Map<string, Promise<unknown>>()
 
-  /** A worker handles one request at a time; others wait. */
   function withTrainer<Result>(
     baseModel: string,
     work: (trainer: Trainer) => Promise<Result>,
@@ -29,7 +35,6 @@ export function createTrainerTurns(compute: Compute) {
     return turn
   }
 
-  /** Has the worker handle a short request. @throws 400 for a field that it refuses; 503 with its reason on failure. */
   function ask(baseModel: string, wanted: WithoutId<Wanted>): Promise<Answer> {
     const request = { ...wanted, request_id: newId() } as Wanted
     return withTrainer(baseModel, async (trainer) => {

@@ -10,6 +10,7 @@ import type { Artifacts } from '../../tracking/artifacts/service.ts'
 import { checkedLines } from './checked-lines.ts'
 import { datasetLines } from './dataset-lines.ts'
 import { FILE_PREFIX, readImport } from './imports.ts'
+import type { TrainingDataDeleteRes, UploadRes } from './wire.ts'
 
 /** A few million conversations. */
 const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
@@ -26,8 +27,6 @@ interface TakenData extends Content {
   dataset_ref: string | null
 }
 
-export type TrainingData = ReturnType<typeof createTrainingData>
-
 export interface TrainingDataDeps {
   control: ControlDb
   contents: Contents
@@ -39,7 +38,16 @@ export interface TrainingDataDeps {
 }
 
 /** Training data of SFT jobs: one conversation a line. */
-export function createTrainingData(deps: TrainingDataDeps) {
+export interface TrainingData {
+  /** Stores an upload. @throws 422 that names the invalid line; 413. Nothing of a refused upload is kept. */
+  upload(req: { stream: ReadableStream<Uint8Array> }): Promise<UploadRes>
+  /** Deletes an upload; jobs that use it keep it. */
+  delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
+  /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
+  take(url: string, owner: string, context: CallContext): Promise<TakenData>
+}
+
+export function createTrainingData(deps: TrainingDataDeps): TrainingData {
   const { control, contents, artifacts, dataFolder } = deps
 
   async function fromUpload(url: string): Promise<Content> {
@@ -65,41 +73,38 @@ export function createTrainingData(deps: TrainingDataDeps) {
     )
   }
 
-  return {
-    /** Stores an upload. @throws 422 that names the invalid line; 413. Nothing of a refused upload is kept. */
-    async upload({ stream }: { stream: ReadableStream<Uint8Array> }) {
-      const id = newId()
-      const lines = checkedLines(stream)
-      const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
-      return { id, training_data_url: UPLOAD_PREFIX + id, lines: lines.count(), bytes: size }
-    },
-
-    /** Deletes an upload; jobs that use it keep it. */
-    async delete({ training_data_id }: { training_data_id: string }) {
-      const owned = await contents.ownedBy(ownerOf(training_data_id))
-      await contents.release([ownerOf(training_data_id)])
-      return { deleted: owned.length > 0 }
-    },
-
-    /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
-    async take(url: string, owner: string, context: CallContext): Promise<TakenData> {
-      if (url.startsWith(FILE_PREFIX)) {
-        const bytes = await readImport(dataFolder, url)
-        const content = await contents.add(owner, bytes, { bytesMax: Number.POSITIVE_INFINITY })
-        return { ...content, dataset_ref: null }
-      }
-      if (url.startsWith(DATASET_PREFIX)) {
-        const { ref, bytes } = await datasetLines(deps, url, context)
-        const content = await contents.add(owner, bytes(), { bytesMax: UPLOAD_BYTES_MAX })
-        return { ...content, dataset_ref: ref }
-      }
-      const isUpload = url.startsWith(UPLOAD_PREFIX)
-      if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
-      const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
-      await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
-      return { ...content, dataset_ref: null }
-    },
+  async function upload({ stream }: { stream: ReadableStream<Uint8Array> }) {
+    const id = newId()
+    const lines = checkedLines(stream)
+    const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+    return { id, training_data_url: UPLOAD_PREFIX + id, lines: lines.count(), bytes: size }
   }
+
+  async function remove({ training_data_id }: { training_data_id: string }) {
+    const owned = await contents.ownedBy(ownerOf(training_data_id))
+    await contents.release([ownerOf(training_data_id)])
+    return { deleted: owned.length > 0 }
+  }
+
+  async function take(url: string, owner: string, context: CallContext): Promise<TakenData> {
+    if (url.startsWith(FILE_PREFIX)) {
+      const bytes = await readImport(dataFolder, url)
+      const content = await contents.add(owner, bytes, { bytesMax: Number.POSITIVE_INFINITY })
+      return { ...content, dataset_ref: null }
+    }
+    if (url.startsWith(DATASET_PREFIX)) {
+      const { ref, bytes } = await datasetLines(deps, url, context)
+      const content = await contents.add(owner, bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+      return { ...content, dataset_ref: ref }
+    }
+    const isUpload = url.startsWith(UPLOAD_PREFIX)
+    if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
+    const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
+    await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
+    return { ...content, dataset_ref: null }
+  }
+
+  return { upload, delete: remove, take }
 }
 
 function ownerOf(uploadId: string): string {

@@ -8,6 +8,7 @@ export const UploadRes = z
     bytes: z.int(),
   })
   .meta({ id: 'TrainingData' })
+export type UploadRes = z.input<typeof UploadRes>
 
 const TrainingMessage = z.looseObject({ role: z.string() }).meta({ id: 'TrainingMessage' })
 
@@ -24,3 +25,4 @@ export const TrainingLine = z
 export const TrainingDataPath = z.object({ training_data_id: z.uuid() })
 
 export const TrainingDataDeleteRes = z.object({ deleted: z.boolean() })
+export type TrainingDataDeleteRes = z.input<typeof TrainingDataDeleteRes>

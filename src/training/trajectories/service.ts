@@ -9,15 +9,13 @@ import type { ModelRegistry } from '../model-registry/service.ts'
 import { createGroupMetrics } from './group-metrics.ts'
 import { readGroups } from './read-groups.ts'
 import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
-import { LogHead, type TrajectoryGroup } from './wire.ts'
+import { LogHead, type LogRes, type TrajectoryGroup } from './wire.ts'
 
 /** Prefix of logged trajectories, until they are calls. */
 const PREFIX = 'logged-trajectories/'
 
 /** They are only stored while a request makes calls of them. */
 export const LOGGED_TRAJECTORIES_OWNER: BlobOwner = { prefix: PREFIX, ownedOf: async () => new Set() }
-
-export type Trajectories = ReturnType<typeof createTrajectories>
 
 export interface TrajectoriesDeps {
   blobs: Blobs
@@ -27,35 +25,47 @@ export interface TrajectoriesDeps {
 }
 
 /** Trajectories that are logged for review and not trained on. */
-export function createTrajectories({ blobs, models, checkpoints, trajectoryCalls }: TrajectoriesDeps) {
-  return {
-    /**
-     * Makes calls of a split's trajectories, and adds the split's metrics to the newest checkpoint.
-     * @throws 422 for a bad body, 404 for an unknown model, 413; nothing of a refused body is kept.
-     */
-    async log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
-      const model = await models.existing(input.model_id)
-      const id = newId()
-      const key = `${PREFIX}${id}.jsonl`
-      const body = readGroups(input.stream, LogHead)
-      try {
-        await blobs.put(key, Readable.from(body.lines()))
-        const { split } = body.head()
-        const source = {
-          id,
-          project_id: `${model.entity}/${model.project}`,
-          attributes: { model_id: model.id, model: model.name },
-          split,
-          at: nowIso(),
-        }
-        const num_calls = await trajectoryCalls.writeGroups({ key, source }, caller.user)
-        const metrics = await metricsOf(blobs, key, split)
-        return { step: (await checkpoints.addMetrics(model.id, metrics)) ?? null, metrics, num_calls }
-      } finally {
-        await blobs.delete(key)
+export interface Trajectories {
+  /**
+   * Makes calls of a split's trajectories, and adds the split's metrics to the newest checkpoint.
+   * @throws 422 for a bad body, 404 for an unknown model, 413; nothing of a refused body is kept.
+   */
+  log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<LogRes>
+}
+
+export function createTrajectories({
+  blobs,
+  models,
+  checkpoints,
+  trajectoryCalls,
+}: TrajectoriesDeps): Trajectories {
+  async function log(
+    input: { model_id: string; stream: ReadableStream<Uint8Array> },
+    { caller }: CallContext,
+  ) {
+    const model = await models.existing(input.model_id)
+    const id = newId()
+    const key = `${PREFIX}${id}.jsonl`
+    const body = readGroups(input.stream, LogHead)
+    try {
+      await blobs.put(key, Readable.from(body.lines()))
+      const { split } = body.head()
+      const source = {
+        id,
+        project_id: `${model.entity}/${model.project}`,
+        attributes: { model_id: model.id, model: model.name },
+        split,
+        at: nowIso(),
       }
-    },
+      const num_calls = await trajectoryCalls.writeGroups({ key, source }, caller.user)
+      const metrics = await metricsOf(blobs, key, split)
+      return { step: (await checkpoints.addMetrics(model.id, metrics)) ?? null, metrics, num_calls }
+    } finally {
+      await blobs.delete(key)
+    }
   }
+
+  return { log }
 }
 
 async function metricsOf(blobs: Blobs, key: string, split: string): Promise<Record<string, number>> {

@@ -96,3 +96,4 @@ export const LogRes = z
     num_calls: z.int(),
   })
   .meta({ id: 'TrajectoriesLogged' })
+export type LogRes = z.input<typeof LogRes>
