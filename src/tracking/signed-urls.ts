@@ -23,10 +23,15 @@ export interface Signature {
   signature: string
 }
 
-export type SignedUrls = ReturnType<typeof createSignedUrls>
-
 /** URLs for uploads and downloads. Wire: W&B clients send no key with them. */
-export function createSignedUrls({ control }: { control: ControlDb }) {
+export interface SignedUrls {
+  /** An absolute URL at the host that the client addressed. */
+  make(grant: Grant, context: CallContext): Promise<string>
+  /** @throws 403 unless the signature is valid for exactly this right and has not expired. */
+  check(grant: Grant, shown: Signature): Promise<void>
+}
+
+export function createSignedUrls({ control }: { control: ControlDb }): SignedUrls {
   let secret: Promise<string> | undefined
 
   async function sign(grant: Grant, expires: number): Promise<Buffer> {
@@ -37,27 +42,25 @@ export function createSignedUrls({ control }: { control: ControlDb }) {
       .digest()
   }
 
-  return {
-    /** An absolute URL at the host that the client addressed. */
-    async make(grant: Grant, context: CallContext): Promise<string> {
-      const expires = Math.floor(Date.now() / 1000) + URL_SECONDS
-      const signature = (await sign(grant, expires)).toString('base64url')
-      const query = new URLSearchParams({
-        ...(grant.name !== '' && { name: grant.name }),
-        expires: String(expires),
-        signature,
-      })
-      return `${originOf(context)}/storage/${grant.kind}/${grant.id}?${query}`
-    },
-
-    /** @throws 403 unless the signature is valid for exactly this right and has not expired. */
-    async check(grant: Grant, shown: Signature): Promise<void> {
-      const expected = await sign(grant, shown.expires)
-      const given = Buffer.from(shown.signature, 'base64url')
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        throw notAllowed('The signature of this URL is not valid')
-      }
-      if (shown.expires * 1000 < Date.now()) throw notAllowed('This URL has expired; ask for a new one')
-    },
+  async function make(grant: Grant, context: CallContext): Promise<string> {
+    const expires = Math.floor(Date.now() / 1000) + URL_SECONDS
+    const signature = (await sign(grant, expires)).toString('base64url')
+    const query = new URLSearchParams({
+      ...(grant.name !== '' && { name: grant.name }),
+      expires: String(expires),
+      signature,
+    })
+    return `${originOf(context)}/storage/${grant.kind}/${grant.id}?${query}`
   }
+
+  async function check(grant: Grant, shown: Signature): Promise<void> {
+    const expected = await sign(grant, shown.expires)
+    const given = Buffer.from(shown.signature, 'base64url')
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      throw notAllowed('The signature of this URL is not valid')
+    }
+    if (shown.expires * 1000 < Date.now()) throw notAllowed('This URL has expired; ask for a new one')
+  }
+
+  return { make, check }
 }

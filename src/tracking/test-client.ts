@@ -6,15 +6,22 @@ import type { TestServer } from '../testing.ts'
 type Reply = ReturnType<JSON['parse']>
 
 /** Plays a W&B client against a server under test. */
-export function createTestClient(server: TestServer) {
+export interface TestClient extends Uploads {
   /** The whole reply of a GraphQL request. */
+  ask(query: string, variables?: Record<string, unknown>): Promise<Reply>
+  /** The result of a mutation with one input. @throws when it has errors. */
+  mutate(name: string, fields: string, input: Record<string, unknown>): Promise<Reply>
+  /** Sends bytes to a signed URL, or asks for them, without a key. */
+  follow(url: string, init?: RequestInit): Promise<Response>
+}
+
+export function createTestClient(server: TestServer): TestClient {
   async function ask(query: string, variables: Record<string, unknown> = {}): Promise<Reply> {
     const response = await server.post('/graphql', { query, variables })
     expect(response.status).toBe(200)
     return response.json()
   }
 
-  /** The result of a mutation with one input. @throws when it has errors. */
   async function mutate(name: string, fields: string, input: Record<string, unknown>): Promise<Reply> {
     const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`
     const query = `mutation ($input: ${type}!) { result: ${name}(input: $input) { ${fields} } }`
@@ -23,7 +30,6 @@ export function createTestClient(server: TestServer) {
     return data.result
   }
 
-  /** Sends bytes to a signed URL, or asks for them, without a key. */
   function follow(url: string, init: RequestInit = {}): Promise<Response> {
     const { pathname, search } = new URL(url)
     return server.request(pathname + search, { ...init, headers: { authorization: '', ...init.headers } })
@@ -42,14 +48,25 @@ export interface TestArtifact {
   files: Record<string, string>
 }
 
+interface Uploads {
+  /** Opens a version; its id and state. */
+  open(artifact: TestArtifact): Promise<{ id: string; state: string }>
+  /** The URL to which one file is uploaded. */
+  fileUrl(artifactID: string, name: string, text: string): Promise<string>
+  /** Uploads a manifest. */
+  sendManifest(artifactID: string, project: string, manifest: string): Promise<Response>
+  commit(artifactID: string): Promise<Reply>
+  /** The whole upload; the id of the version. */
+  log(artifact: TestArtifact): Promise<string>
+}
+
 function createUploads(client: {
   ask: (query: string, variables?: Record<string, unknown>) => Promise<Reply>
   mutate: (name: string, fields: string, input: Record<string, unknown>) => Promise<Reply>
   follow: (url: string, init?: RequestInit) => Promise<Response>
-}) {
+}): Uploads {
   const { mutate, follow } = client
 
-  /** Opens a version; its id and state. */
   async function open(artifact: TestArtifact): Promise<{ id: string; state: string }> {
     const { artifact: created } = await mutate('createArtifact', 'artifact { id state }', {
       entityName: 'test',
@@ -64,7 +81,6 @@ function createUploads(client: {
     return created
   }
 
-  /** The URL to which one file is uploaded. */
   async function fileUrl(artifactID: string, name: string, text: string): Promise<string> {
     const { files } = await mutate('createArtifactFiles', 'files { edges { node { uploadUrl } } }', {
       artifactFiles: [{ artifactID, name, md5: md5Of(text) }],
@@ -73,7 +89,6 @@ function createUploads(client: {
     return files.edges[0].node.uploadUrl
   }
 
-  /** Uploads a manifest. */
   async function sendManifest(artifactID: string, project: string, manifest: string): Promise<Response> {
     const input = { artifactID, name: 'wandb_manifest.json', entityName: 'test', projectName: project }
     await mutate('createArtifactManifest', 'artifactManifest { id }', { ...input, digest: '' })
@@ -88,25 +103,25 @@ function createUploads(client: {
     return follow(artifactManifest.file.uploadUrl, { method: 'PUT', body: manifest })
   }
 
+  async function log(artifact: TestArtifact): Promise<string> {
+    const { id, state } = await open(artifact)
+    if (state === 'COMMITTED') return id
+    for (const [name, text] of Object.entries(artifact.files)) {
+      const sent = await follow(await fileUrl(id, name, text), { method: 'PUT', body: text })
+      expect(sent.status).toBe(200)
+    }
+    await sendManifest(id, artifact.project, manifestOf(artifact.files))
+    await mutate('commitArtifact', 'artifact { id }', { artifactID: id })
+    return id
+  }
+
   return {
     open,
     fileUrl,
     sendManifest,
-    commit: (artifactID: string): Promise<Reply> =>
+    commit: (artifactID) =>
       mutate('commitArtifact', 'artifact { id state versionIndex digest }', { artifactID }),
-
-    /** The whole upload; the id of the version. */
-    async log(artifact: TestArtifact): Promise<string> {
-      const { id, state } = await open(artifact)
-      if (state === 'COMMITTED') return id
-      for (const [name, text] of Object.entries(artifact.files)) {
-        const sent = await follow(await fileUrl(id, name, text), { method: 'PUT', body: text })
-        expect(sent.status).toBe(200)
-      }
-      await sendManifest(id, artifact.project, manifestOf(artifact.files))
-      await mutate('commitArtifact', 'artifact { id }', { artifactID: id })
-      return id
-    },
+    log,
   }
 }
 

@@ -21,7 +21,17 @@ export interface MonitorStatesDeps extends LoadingDeps {
 }
 
 /** The state of monitors: whether they run, why not, and how many calls they scored. */
-export function createMonitorStates(deps: MonitorStatesDeps) {
+export interface MonitorStates {
+  /** Warnings for the reply to publishing a monitor. */
+  warnings(
+    published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>,
+    context: CallContext,
+  ): Promise<string[]>
+  /** The newest version of every monitor of a project. */
+  list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes>
+}
+
+export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
   /** Why an active monitor does not run, or runs only in part; empty where it runs. */
   async function problemsOf(
     project_id: string,
@@ -42,43 +52,44 @@ export function createMonitorStates(deps: MonitorStatesDeps) {
     return (await Promise.all([...scorers, query])).filter((problem) => problem !== undefined)
   }
 
-  return {
-    /** Warnings for the reply to publishing a monitor. */
-    warnings(published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>, context: CallContext) {
-      const { project_id } = published
-      return problemsOf(project_id, readMonitor(project_id, { ...published, user: '' }), context)
-    },
-
-    /** The newest version of every monitor of a project. */
-    async list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes> {
-      const project_id = projectIdOf(req)
-      const known = await knownMonitors(deps.objects, project_id)
-      const states = new Map(
-        (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
-      )
-      const waiting = await deps.countWaiting(known.map(({ ref }) => ref))
-      const monitors = await Promise.all(
-        known.map(async (monitor) => {
-          const { object_id, digest, ref, class_name, is_active } = monitor
-          const state = states.get(object_id)
-          return {
-            object_id,
-            digest,
-            ref,
-            class_name,
-            is_active,
-            problems: await problemsOf(project_id, monitor, context),
-            scored: state?.scored ?? 0,
-            failed: state?.failed ?? 0,
-            waiting: waiting.get(ref) ?? 0,
-            last_run_at: state?.last_run_at ?? null,
-            last_error: state?.last_error ?? null,
-          }
-        }),
-      )
-      return { monitors }
-    },
+  function warnings(
+    published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>,
+    context: CallContext,
+  ) {
+    const { project_id } = published
+    return problemsOf(project_id, readMonitor(project_id, { ...published, user: '' }), context)
   }
+
+  async function list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes> {
+    const project_id = projectIdOf(req)
+    const known = await knownMonitors(deps.objects, project_id)
+    const states = new Map(
+      (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
+    )
+    const waiting = await deps.countWaiting(known.map(({ ref }) => ref))
+    const monitors = await Promise.all(
+      known.map(async (monitor) => {
+        const { object_id, digest, ref, class_name, is_active } = monitor
+        const state = states.get(object_id)
+        return {
+          object_id,
+          digest,
+          ref,
+          class_name,
+          is_active,
+          problems: await problemsOf(project_id, monitor, context),
+          scored: state?.scored ?? 0,
+          failed: state?.failed ?? 0,
+          waiting: waiting.get(ref) ?? 0,
+          last_run_at: state?.last_run_at ?? null,
+          last_error: state?.last_error ?? null,
+        }
+      }),
+    )
+    return { monitors }
+  }
+
+  return { warnings, list }
 }
 
 /** The message that the caller of the query would get. */

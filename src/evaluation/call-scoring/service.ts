@@ -5,8 +5,9 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { principalOf } from '../background-context.ts'
 import { loadScorer } from '../scorers/load-scorer.ts'
-import { createMonitorStates } from './monitor-states.ts'
+import { createMonitorStates, type MonitorStates } from './monitor-states.ts'
 import { createScoring, type ScoringDeps } from './scoring.ts'
+import type { ScoringTasks } from './scoring-task.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: a list of ids in a filter is limited to this. */
@@ -18,12 +19,18 @@ const TASKS_PER_REQUEST_MAX = 100_000
 /** Tasks that may wait, some 500 MB. */
 const TASKS_MAX = 1_000_000
 
-export type CallScoring = ReturnType<typeof createCallScoring>
-
 /** Scores of calls that have been written, made in the background and stored as feedback. */
+export interface CallScoring {
+  /** Resolves when the tasks are stored. @throws 400 and 404 for scorers and calls that cannot be used. */
+  score(req: wire.CallsScoreReq, context: CallContext): Promise<wire.CallsScoreRes>
+  monitors: MonitorStates['list']
+  monitorWarnings: MonitorStates['warnings']
+  tasks: ScoringTasks
+}
+
 export function createCallScoring(
   deps: ScoringDeps & { calls: Pick<Calls, 'ids'>; objects: Pick<Objects, 'query'> },
-) {
+): CallScoring {
   const { control, calls } = deps
   const scoring = createScoring(deps)
   const states = createMonitorStates({ ...deps, countWaiting: scoring.countOpenOf })
@@ -39,40 +46,35 @@ export function createCallScoring(
     if (first !== undefined) throw notFound('Call', first.slice(0, 64))
   }
 
-  return {
-    /** Resolves when the tasks are stored. @throws 400 and 404 for scorers and calls that cannot be used. */
-    async score(req: wire.CallsScoreReq, context: CallContext) {
-      const { project_id } = req
-      const call_ids = [...new Set(req.call_ids)]
-      const scorer_refs = [...new Set(req.scorer_refs)]
-      if (call_ids.length === 0 || scorer_refs.length === 0)
-        throw invalidRequest('There must be at least one call and one scorer')
-      if (call_ids.length * scorer_refs.length > TASKS_PER_REQUEST_MAX)
-        throw tooLarge(`At most ${TASKS_PER_REQUEST_MAX} scores at once`)
-      const scorers = await Promise.all(
-        scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
-      )
-      await checkCalls(project_id, call_ids, context)
-      if ((await scoring.countOpen()) >= TASKS_MAX)
-        throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
-      const common = {
-        project_id,
-        trigger_ref: null,
-        is_traced: true,
-        target: 'call' as const,
-        window_calls: null,
-        ...principalOf(context),
-      }
-      const tasks = call_ids.flatMap((call_id) =>
-        scorers.map(({ ref }) => ({ id: newId(), payload: { ...common, call_id, scorer_ref: ref } })),
-      )
-      await control.transaction().execute((tx) => scoring.tasks.addIn(tx, tasks))
-      scoring.tasks.wake()
-      return {}
-    },
-
-    monitors: states.list,
-    monitorWarnings: states.warnings,
-    tasks: scoring.tasks,
+  async function score(req: wire.CallsScoreReq, context: CallContext) {
+    const { project_id } = req
+    const call_ids = [...new Set(req.call_ids)]
+    const scorer_refs = [...new Set(req.scorer_refs)]
+    if (call_ids.length === 0 || scorer_refs.length === 0)
+      throw invalidRequest('There must be at least one call and one scorer')
+    if (call_ids.length * scorer_refs.length > TASKS_PER_REQUEST_MAX)
+      throw tooLarge(`At most ${TASKS_PER_REQUEST_MAX} scores at once`)
+    const scorers = await Promise.all(
+      scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
+    )
+    await checkCalls(project_id, call_ids, context)
+    if ((await scoring.countOpen()) >= TASKS_MAX)
+      throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
+    const common = {
+      project_id,
+      trigger_ref: null,
+      is_traced: true,
+      target: 'call' as const,
+      window_calls: null,
+      ...principalOf(context),
+    }
+    const tasks = call_ids.flatMap((call_id) =>
+      scorers.map(({ ref }) => ({ id: newId(), payload: { ...common, call_id, scorer_ref: ref } })),
+    )
+    await control.transaction().execute((tx) => scoring.tasks.addIn(tx, tasks))
+    scoring.tasks.wake()
+    return {}
   }
+
+  return { score, monitors: states.list, monitorWarnings: states.warnings, tasks: scoring.tasks }
 }

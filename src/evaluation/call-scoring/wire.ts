@@ -8,6 +8,7 @@ export const CallsScoreReq = z.object({
 export type CallsScoreReq = z.output<typeof CallsScoreReq>
 
 export const CallsScoreRes = z.object({})
+export type CallsScoreRes = z.input<typeof CallsScoreRes>
 
 /** What becomes of a monitor. */
 const MonitorState = z

@@ -19,10 +19,19 @@ const OPEN_MAX = 1000
 /** A job becomes due once its call is written, and after this time if the server ends in between. */
 const CALL_WRITE_MS_MAX = 60_000
 
-export type EvaluateModel = ReturnType<typeof createEvaluateModel>
-
 /** Evaluations that run on the server, and continue after a restart. */
-export function createEvaluateModel(deps: EvaluationJobsDeps & { calls: Pick<Calls, 'queryStats'> }) {
+export interface EvaluateModel {
+  /** Resolves when the evaluation is stored. @throws as {@link loadEvaluation}, and 429 for too many. */
+  evaluate(req: wire.EvaluateModelReq, context: CallContext): Promise<wire.EvaluateModelRes>
+  /** Of any evaluation, wherever it runs. */
+  status(req: wire.EvaluationCallReq, context: CallContext): Promise<wire.EvaluationStatusRes>
+  /** Ends an evaluation that runs here; results of rows stay. */
+  cancel(req: wire.EvaluationCallReq, context: CallContext): Promise<wire.Empty>
+}
+
+export function createEvaluateModel(
+  deps: EvaluationJobsDeps & { calls: Pick<Calls, 'queryStats'> },
+): EvaluateModel {
   const { calls, ops } = deps
   const jobs = defineEvaluationJobs(deps)
 
@@ -34,59 +43,59 @@ export function createEvaluateModel(deps: EvaluationJobsDeps & { calls: Pick<Cal
     return call ?? undefined
   }
 
-  return {
-    /** Resolves when the evaluation is stored. @throws as {@link loadEvaluation}, and 429 for too many. */
-    async evaluate(req: wire.EvaluateModelReq, context: CallContext) {
-      const { project_id } = req
-      const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
-      if ((await jobs.countOpen()) >= OPEN_MAX)
-        throw tooManyRequests(`${OPEN_MAX} evaluations are waiting already`, 60)
-      const call_id = newId()
-      const start = {
-        project_id,
-        id: call_id,
-        trace_id: call_id,
-        op_name: ops.refOf(project_id, EVALUATE),
-        started_at: nowIso(),
-        attributes: new JsonText(stringify({ _weave_eval_meta: { evaluate_model_worker: true } })),
-        inputs: new JsonText(stringify({ self: evaluationRef, model: modelRef })),
-      }
-      const payload = {
-        project_id,
-        evaluation_ref: evaluationRef,
-        model_ref: modelRef,
-        ...principalOf(context),
-      }
-      // A job whose call was never written is dropped; a call without a job would run forever.
-      await jobs.add([{ id: call_id, payload, runAt: isoIn(CALL_WRITE_MS_MAX) }])
-      await calls.writeParts([startPart(start, payload.user, [])])
-      await jobs.makeDue(call_id)
-      return { call_id }
-    },
-
-    /** Of any evaluation, wherever it runs. */
-    async status(req: wire.EvaluationCallReq, context: CallContext): Promise<wire.EvaluationStatusRes> {
-      const call = await readEvaluation(req, context)
-      if (call === undefined) return { status: { code: 'not_found' } }
-      if (call.exception) return { status: { code: 'failed', error: call.exception } }
-      if (call.ended_at !== null)
-        return { status: { code: 'complete', output: call.output ?? new JsonText('{}') } }
-      const { project_id } = req
-      const filter = { parent_ids: [call.id] }
-      const { count } = await calls.queryStats({ project_id, filter, query: NOT_RUNNING }, context)
-      const total = await rowsOfEvaluation(deps, { project_id, inputs: call.inputs })
-      return { status: { code: 'running', completed_rows: count, total_rows: Math.max(total, count) } }
-    },
-
-    /** Ends an evaluation that runs here; results of rows stay. */
-    async cancel(req: wire.EvaluationCallReq, context: CallContext) {
-      const call = await readEvaluation(req, context)
-      if (call === undefined) throw notFound('Evaluation', req.call_id)
-      if (call.ended_at === null && !(await jobs.cancel(call.id, 'The evaluation was cancelled')))
-        throw conflict(`Evaluation ${call.id} is run by a client, not here`)
-      return {}
-    },
+  async function evaluate(req: wire.EvaluateModelReq, context: CallContext) {
+    const { project_id } = req
+    const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
+    if ((await jobs.countOpen()) >= OPEN_MAX)
+      throw tooManyRequests(`${OPEN_MAX} evaluations are waiting already`, 60)
+    const call_id = newId()
+    const start = {
+      project_id,
+      id: call_id,
+      trace_id: call_id,
+      op_name: ops.refOf(project_id, EVALUATE),
+      started_at: nowIso(),
+      attributes: new JsonText(stringify({ _weave_eval_meta: { evaluate_model_worker: true } })),
+      inputs: new JsonText(stringify({ self: evaluationRef, model: modelRef })),
+    }
+    const payload = {
+      project_id,
+      evaluation_ref: evaluationRef,
+      model_ref: modelRef,
+      ...principalOf(context),
+    }
+    // A job whose call was never written is dropped; a call without a job would run forever.
+    await jobs.add([{ id: call_id, payload, runAt: isoIn(CALL_WRITE_MS_MAX) }])
+    await calls.writeParts([startPart(start, payload.user, [])])
+    await jobs.makeDue(call_id)
+    return { call_id }
   }
+
+  async function status(
+    req: wire.EvaluationCallReq,
+    context: CallContext,
+  ): Promise<wire.EvaluationStatusRes> {
+    const call = await readEvaluation(req, context)
+    if (call === undefined) return { status: { code: 'not_found' } }
+    if (call.exception) return { status: { code: 'failed', error: call.exception } }
+    if (call.ended_at !== null)
+      return { status: { code: 'complete', output: call.output ?? new JsonText('{}') } }
+    const { project_id } = req
+    const filter = { parent_ids: [call.id] }
+    const { count } = await calls.queryStats({ project_id, filter, query: NOT_RUNNING }, context)
+    const total = await rowsOfEvaluation(deps, { project_id, inputs: call.inputs })
+    return { status: { code: 'running', completed_rows: count, total_rows: Math.max(total, count) } }
+  }
+
+  async function cancel(req: wire.EvaluationCallReq, context: CallContext) {
+    const call = await readEvaluation(req, context)
+    if (call === undefined) throw notFound('Evaluation', req.call_id)
+    if (call.ended_at === null && !(await jobs.cancel(call.id, 'The evaluation was cancelled')))
+      throw conflict(`Evaluation ${call.id} is run by a client, not here`)
+    return {}
+  }
+
+  return { evaluate, status, cancel }
 }
 
 const NOT_RUNNING = {

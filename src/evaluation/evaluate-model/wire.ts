@@ -8,6 +8,7 @@ export const EvaluateModelReq = z.object({
 })
 export type EvaluateModelReq = z.output<typeof EvaluateModelReq>
 export const EvaluateModelRes = z.object({ call_id: z.string() })
+export type EvaluateModelRes = z.input<typeof EvaluateModelRes>
 
 export const EvaluationCallReq = z.object({ project_id: z.string(), call_id: z.string() })
 export type EvaluationCallReq = z.output<typeof EvaluationCallReq>
@@ -22,3 +23,4 @@ export const EvaluationStatusRes = z.object({ status: Status })
 export type EvaluationStatusRes = z.input<typeof EvaluationStatusRes>
 
 export const Empty = z.object({})
+export type Empty = z.input<typeof Empty>

@@ -57,10 +57,13 @@ export interface RemoteDeps {
   secrets: ScorerSecrets
 }
 
-export type RemoteScorers = ReturnType<typeof createRemoteScorers>
-
 /** Scorers behind a URL, which receive the call to score. Wire: the contract is that of weave's `RemoteScorer`. */
-export function createRemoteScorers({ outbound, secrets }: RemoteDeps) {
+export interface RemoteScorers {
+  /** @throws 400 for a scorer that cannot be asked. */
+  load(published: Published): Pick<Scorer, 'score' | 'said'>
+}
+
+export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteScorers {
   const tokens = new LRUCache<string, string>({ max: TOKENS_MAX })
 
   /** @throws 400 for an endpoint or a secret that may not be used. */
@@ -96,46 +99,45 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps) {
     return bearer(access_token)
   }
 
-  return {
-    /** @throws 400 for a scorer that cannot be asked. */
-    load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'said'> {
-      const remote = checked(RemoteScorer, val, object)
-      const name = remote.name ?? object
-      if (!URL.canParse(remote.endpoint_url)) throw invalidRequest(`${object}: endpoint_url is no URL`)
-      if (remote.auth_config?.mode === 'static_bearer')
-        secrets.read(remote.auth_config.bearer_secret_name, remote.endpoint_url)
-      if (remote.auth_config?.mode === 'oauth_client_credentials')
-        secrets.read(remote.auth_config.client_secret_name, remote.auth_config.token_endpoint_url)
-      return {
-        async score(scored, context) {
-          const version = scored.turn === undefined ? 1 : 2
-          const scorer = { name, ref, ...(remote.config != null && { config: remote.config }) }
-          const body = requestText(version, { scored, context, scorer })
-          const key = `${version}/${scored.turn?.span_id ?? scored.call?.id ?? context.callId}/${ref}/${context.monitor?.version_digest ?? ''}`
-          const proof = await authorization(remote.auth_config, remote.endpoint_url, context.signal)
-          const headers = {
-            'content-type': 'application/json',
-            'idempotency-key': createHash('sha256').update(key).digest('hex'),
-            'x-correlation-id': context.callId,
-            'x-weave-schema-version': String(version),
-            ...proof,
-          }
-          const { signal } = context
-          const request = { url: remote.endpoint_url, headers, body, replyBytesMax: BODY_BYTES_MAX, signal }
-          const answered = await repeated(signal, (timeoutMs) => outbound.post({ ...request, timeoutMs }))
-          const reply = { ...answered, text: withoutKey(answered.text, tokenIn(proof)) }
-          if (reply.status !== 200) throw refused(object, reply)
-          const said = checked(Reply, jsonOf(reply), `The reply of ${object}`)
-          if (said.schema_version !== version)
-            throw invalidRequest(
-              `${object} answered with schema_version ${said.schema_version}, not ${version}`,
-            )
-          return said.result
-        },
-        said: (output) => [{ ref, output, typed: typedScores(output, name) }],
-      }
-    },
+  function load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'said'> {
+    const remote = checked(RemoteScorer, val, object)
+    const name = remote.name ?? object
+    if (!URL.canParse(remote.endpoint_url)) throw invalidRequest(`${object}: endpoint_url is no URL`)
+    if (remote.auth_config?.mode === 'static_bearer')
+      secrets.read(remote.auth_config.bearer_secret_name, remote.endpoint_url)
+    if (remote.auth_config?.mode === 'oauth_client_credentials')
+      secrets.read(remote.auth_config.client_secret_name, remote.auth_config.token_endpoint_url)
+    return {
+      async score(scored, context) {
+        const version = scored.turn === undefined ? 1 : 2
+        const scorer = { name, ref, ...(remote.config != null && { config: remote.config }) }
+        const body = requestText(version, { scored, context, scorer })
+        const key = `${version}/${scored.turn?.span_id ?? scored.call?.id ?? context.callId}/${ref}/${context.monitor?.version_digest ?? ''}`
+        const proof = await authorization(remote.auth_config, remote.endpoint_url, context.signal)
+        const headers = {
+          'content-type': 'application/json',
+          'idempotency-key': createHash('sha256').update(key).digest('hex'),
+          'x-correlation-id': context.callId,
+          'x-weave-schema-version': String(version),
+          ...proof,
+        }
+        const { signal } = context
+        const request = { url: remote.endpoint_url, headers, body, replyBytesMax: BODY_BYTES_MAX, signal }
+        const answered = await repeated(signal, (timeoutMs) => outbound.post({ ...request, timeoutMs }))
+        const reply = { ...answered, text: withoutKey(answered.text, tokenIn(proof)) }
+        if (reply.status !== 200) throw refused(object, reply)
+        const said = checked(Reply, jsonOf(reply), `The reply of ${object}`)
+        if (said.schema_version !== version)
+          throw invalidRequest(
+            `${object} answered with schema_version ${said.schema_version}, not ${version}`,
+          )
+        return said.result
+      },
+      said: (output) => [{ ref, output, typed: typedScores(output, name) }],
+    }
   }
+
+  return { load }
 }
 
 /** Wire: the member is required, and scores without a monitor have none to name. */

@@ -28,7 +28,12 @@ interface Process {
 }
 
 /** Programs that run the code of scorers; each is started when first needed and kept until disposal. */
-export function createScorerProcesses({ find, confinement }: ScorerPython) {
+export interface ScorerProcesses extends Disposable {
+  /** The line that answers a line. @throws 502 where the program does not start, or has ended. */
+  ask(request: string): Promise<string>
+}
+
+export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
   const turns = pLimit(PROCESSES_MAX)
   const idle: Process[] = []
   const all = new Set<Process>()
@@ -56,9 +61,7 @@ export function createScorerProcesses({ find, confinement }: ScorerPython) {
   }
 
   return {
-    /** The line that answers a line. @throws 502 where the program does not start, or has ended. */
-    ask: (request: string): Promise<string> => turns(() => ask(request)),
-
+    ask: (request) => turns(() => ask(request)),
     [Symbol.dispose](): void {
       for (const process of all) process.end()
     },

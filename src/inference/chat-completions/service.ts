@@ -5,8 +5,6 @@ import { engineRequest, isRollout } from './engine-request.ts'
 import { samplingPolicy } from './sampling-policy.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
-export type ChatCompletions = ReturnType<typeof createChatCompletions>
-
 export interface ChatCompletionsDeps {
   gateway: Gateway
   abilities: EngineAbilities
@@ -14,7 +12,14 @@ export interface ChatCompletionsDeps {
 }
 
 /** The conversation endpoint of OpenAI's API, on any checkpoint. */
-export function createChatCompletions({ gateway, abilities, traced }: ChatCompletionsDeps) {
+export interface ChatCompletions {
+  /** @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses. */
+  create: Complete<ChatCompletionReq>
+  /** The same as a call of its project, where tracing of completions is configured. */
+  createTraced: Complete<ChatCompletionReq>
+}
+
+export function createChatCompletions({ gateway, abilities, traced }: ChatCompletionsDeps): ChatCompletions {
   const create: Complete<ChatCompletionReq> = (req, context, listener) => {
     const request_id = requestIdOf(req, context)
     return gateway.send(
@@ -39,11 +44,5 @@ export function createChatCompletions({ gateway, abilities, traced }: ChatComple
     )
   }
 
-  return {
-    /** @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses. */
-    create,
-
-    /** The same as a call of its project, where tracing of completions is configured. */
-    createTraced: traced('chat.completions.create', create),
-  }
+  return { create, createTraced: traced('chat.completions.create', create) }
 }

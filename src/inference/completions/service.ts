@@ -10,8 +10,6 @@ import { promptCount } from '../prompt-wire.ts'
 import type { Complete, Traced } from '../tracing/tracing.ts'
 import type { CompletionReq } from './wire.ts'
 
-export type Completions = ReturnType<typeof createCompletions>
-
 export interface CompletionsDeps {
   gateway: Gateway
   abilities: EngineAbilities
@@ -19,7 +17,12 @@ export interface CompletionsDeps {
 }
 
 /** OpenAI's older endpoint: a text is continued, without a conversation. */
-export function createCompletions({ gateway, abilities, traced }: CompletionsDeps) {
+export interface Completions {
+  /** A call of its project, where tracing of completions is configured. @throws as chat completions. */
+  createTraced: Complete<CompletionReq>
+}
+
+export function createCompletions({ gateway, abilities, traced }: CompletionsDeps): Completions {
   const create: Complete<CompletionReq> = (req, context, listener) => {
     const request_id = requestIdOf(req, context)
     return gateway.send(
@@ -35,8 +38,5 @@ export function createCompletions({ gateway, abilities, traced }: CompletionsDep
     )
   }
 
-  return {
-    /** A call of its project, where tracing of completions is configured. @throws as chat completions. */
-    createTraced: traced('completions.create', create),
-  }
+  return { createTraced: traced('completions.create', create) }
 }

@@ -23,36 +23,42 @@ export interface Place {
   leave(tokens: number): void
 }
 
-export type Admission = ReturnType<typeof createAdmission>
+export interface Load {
+  in_flight: number
+  in_flight_max: number
+}
 
 /** Admission control: a bound for all requests, and limits for each key and each project. */
-export function createAdmission(limits: { key: Limits; project: Limits }) {
+export interface Admission {
+  /** Requests admitted, and the maximum. */
+  load(): Load
+  /** @throws 429 with the numbers. */
+  enter(payer: Payer): Place
+}
+
+export function createAdmission(limits: { key: Limits; project: Limits }): Admission {
   const ofKeys = createMeters('This key', limits.key)
   const ofProjects = createMeters('This project', limits.project)
   let inFlight = 0
 
-  return {
-    /** Requests admitted, and the maximum. */
-    load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
-
-    /** @throws 429 with the numbers. */
-    enter({ key, project }: Payer): Place {
-      if (inFlight >= IN_FLIGHT_MAX) {
-        const message = `The server is answering ${inFlight} requests, which is its limit of ${IN_FLIGHT_MAX}`
-        throw tooManyRequests(message, RETRY_SECONDS)
-      }
-      const meters = [ofKeys.meter(key), ...(project === undefined ? [] : [ofProjects.meter(project)])]
-      for (const meter of meters) meter.check()
-      for (const meter of meters) meter.enter()
-      inFlight++
-      return {
-        leave(tokens) {
-          inFlight--
-          for (const meter of meters) meter.leave(tokens)
-        },
-      }
-    },
+  function enter({ key, project }: Payer): Place {
+    if (inFlight >= IN_FLIGHT_MAX) {
+      const message = `The server is answering ${inFlight} requests, which is its limit of ${IN_FLIGHT_MAX}`
+      throw tooManyRequests(message, RETRY_SECONDS)
+    }
+    const meters = [ofKeys.meter(key), ...(project === undefined ? [] : [ofProjects.meter(project)])]
+    for (const meter of meters) meter.check()
+    for (const meter of meters) meter.enter()
+    inFlight++
+    return {
+      leave(tokens) {
+        inFlight--
+        for (const meter of meters) meter.leave(tokens)
+      },
+    }
   }
+
+  return { load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }), enter }
 }
 
 interface Meter {
@@ -62,22 +68,26 @@ interface Meter {
   isIdle(): boolean
 }
 
-function createMeters(whose: string, limits: Limits) {
+interface Meters {
+  meter(name: string): Meter
+}
+
+function createMeters(whose: string, limits: Limits): Meters {
   const meters = new Map<string, Meter>()
 
-  return {
-    meter(name: string): Meter {
-      let meter = meters.get(name)
-      if (meter === undefined) {
-        if (meters.size >= METERS_MAX) {
-          for (const [idle, candidate] of meters) if (candidate.isIdle()) meters.delete(idle)
-        }
-        meter = createMeter(whose, limits)
-        meters.set(name, meter)
+  function meter(name: string): Meter {
+    let meter = meters.get(name)
+    if (meter === undefined) {
+      if (meters.size >= METERS_MAX) {
+        for (const [idle, candidate] of meters) if (candidate.isIdle()) meters.delete(idle)
       }
-      return meter
-    },
+      meter = createMeter(whose, limits)
+      meters.set(name, meter)
+    }
+    return meter
   }
+
+  return { meter }
 }
 
 /**

@@ -107,7 +107,14 @@ function failure(error: unknown): string {
   return `data: ${JSON.stringify({ error: described })}\n\ndata: ${DONE}\n\n`
 }
 
-function createRelay(marker: Marker) {
+interface Relay {
+  /** What was passed on so far. */
+  end: StreamEnd
+  /** The rewritten events of a chunk, joined, so that none costs a write of its own. */
+  pass(chunk: Uint8Array): Uint8Array | undefined
+}
+
+function createRelay(marker: Marker): Relay {
   const end: StreamEnd = { usage: undefined, events: 0 }
   const decoder = new TextDecoder()
   let text = ''
@@ -126,23 +133,20 @@ function createRelay(marker: Marker) {
     },
   })
 
-  return {
-    end,
-
-    /** The rewritten events of a chunk, joined, so that none costs a write of its own. */
-    pass(chunk: Uint8Array): Uint8Array | undefined {
-      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-      const renamed = isWithin ? undefined : marker.renamed(bytes)
-      if (renamed !== undefined) {
-        end.events++
-        return renamed
-      }
-      text = ''
-      parser.feed(decoder.decode(bytes, { stream: true }))
-      isWithin = !bytes.subarray(-2).equals(EVENT_END)
-      return text === '' ? undefined : ENCODER.encode(text)
-    },
+  function pass(chunk: Uint8Array): Uint8Array | undefined {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const renamed = isWithin ? undefined : marker.renamed(bytes)
+    if (renamed !== undefined) {
+      end.events++
+      return renamed
+    }
+    text = ''
+    parser.feed(decoder.decode(bytes, { stream: true }))
+    isWithin = !bytes.subarray(-2).equals(EVENT_END)
+    return text === '' ? undefined : ENCODER.encode(text)
   }
+
+  return { end, pass }
 }
 
 const EVENT_END = Buffer.from('\n\n')

@@ -22,10 +22,21 @@ export interface AdapterUse {
   release(): void
 }
 
-export type LoadedAdapters = ReturnType<typeof createLoadedAdapters>
-
 /** Loads adapters into inference servers on demand, each under the digest of its content, and never twice. */
-export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, 'adapterFolder'> }) {
+export interface LoadedAdapters {
+  /** @throws 503 when the engine does not take the adapter. */
+  use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse>
+  /** The digests that a process has loaded or is loading. */
+  digestsIn(process: InferenceProcess): string[]
+  /** The process has lost this adapter; the next use loads it again. */
+  forget(process: InferenceProcess, use: AdapterUse): void
+}
+
+export function createLoadedAdapters({
+  files,
+}: {
+  files: Pick<CheckpointFiles, 'adapterFolder'>
+}): LoadedAdapters {
   // Keyed by process, then by digest: what was loaded into a process ends with it. The least recently used comes first.
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 
@@ -52,43 +63,38 @@ export function createLoadedAdapters({ files }: { files: Pick<CheckpointFiles, '
     }
   }
 
-  return {
-    /** @throws 503 when the engine does not take the adapter. */
-    async use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
-      const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
-      loadedByProcess.set(process, loaded)
-      const digest = adapter.adapter_digest
-      const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
-      entry.ready ??= load(process, digest, adapter)
-      loaded.delete(digest)
-      loaded.set(digest, entry)
-      entry.users++
-      try {
-        await entry.ready
-      } catch (error) {
-        entry.users--
-        if (loaded.get(digest) === entry) loaded.delete(digest)
-        throw error
-      }
-      // One adapter too many costs the engine little; the next load tries again.
-      await unloadLeastUsed(process, loaded).catch(() => {})
-      let isHeld = true
-      return {
-        name: digest,
-        release() {
-          if (isHeld) entry.users--
-          isHeld = false
-        },
-      }
-    },
-
-    /** The digests that a process has loaded or is loading. */
-    digestsIn: (process: InferenceProcess): string[] => [...(loadedByProcess.get(process)?.keys() ?? [])],
-
-    /** The process has lost this adapter; the next use loads it again. */
-    forget(process: InferenceProcess, { name }: AdapterUse): void {
-      const entry = loadedByProcess.get(process)?.get(name)
-      if (entry !== undefined) entry.ready = undefined
-    },
+  async function use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
+    const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
+    loadedByProcess.set(process, loaded)
+    const digest = adapter.adapter_digest
+    const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
+    entry.ready ??= load(process, digest, adapter)
+    loaded.delete(digest)
+    loaded.set(digest, entry)
+    entry.users++
+    try {
+      await entry.ready
+    } catch (error) {
+      entry.users--
+      if (loaded.get(digest) === entry) loaded.delete(digest)
+      throw error
+    }
+    // One adapter too many costs the engine little; the next load tries again.
+    await unloadLeastUsed(process, loaded).catch(() => {})
+    let isHeld = true
+    return {
+      name: digest,
+      release() {
+        if (isHeld) entry.users--
+        isHeld = false
+      },
+    }
   }
+
+  function forget(process: InferenceProcess, { name }: AdapterUse): void {
+    const entry = loadedByProcess.get(process)?.get(name)
+    if (entry !== undefined) entry.ready = undefined
+  }
+
+  return { use, digestsIn: (process) => [...(loadedByProcess.get(process)?.keys() ?? [])], forget }
 }

@@ -60,56 +60,59 @@ export interface MarkerOptions {
   fingerprint: Fingerprint
 }
 
-export type Marker = ReturnType<typeof createMarker>
-
 /** Rewrites a reply or the chunks of a stream, and reads its usage. */
-export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions) {
+export interface Marker {
+  /**
+   * One event of a stream with the client's name for the model, where nothing else changes; undefined where more may
+   * change. Most events are such, and parsing them would take longer than all other work on them. Inside a JSON
+   * string every quote is escaped, so a match is always a key.
+   */
+  renamed(event: Buffer): Buffer | undefined
+  /** @throws 503 for invalid JSON: it did not come from a working engine. */
+  mark(text: string): Marked
+}
+
+export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions): Marker {
   const engineName = Buffer.from(`"model":${JSON.stringify(marks.engineModel)}`)
   const clientName = Buffer.from(`"model":${JSON.stringify(marks.model)}`)
   const promptIds = marks.promptIds && createPromptIdNoter(marks.promptIds)
 
-  return {
-    /**
-     * One event of a stream with the client's name for the model, where nothing else changes; undefined where more may
-     * change. Most events are such, and parsing them would take longer than all other work on them. Inside a JSON
-     * string every quote is escaped, so a match is always a key.
-     */
-    renamed(event: Buffer): Buffer | undefined {
-      if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
-        return undefined
-      if (event.includes(REASONING) || event.includes(FINISH)) return undefined
-      if (promptIds !== undefined && (promptIds.isWaiting() || event.includes(PROMPT_IDS))) return undefined
-      const at = event.indexOf(engineName)
-      if (at === -1) return undefined
-      if (marks.model === marks.engineModel) return event
-      return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
-    },
-
-    /** @throws 503 for invalid JSON: it did not come from a working engine. */
-    mark(text: string): Marked {
-      const keep = NUMBERS.test(text) ? KEEP : undefined
-      const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
-      if (!isObject(value)) return { text, usage: undefined }
-      const usage = usageOf(value['usage'])
-      if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
-      const choices = Array.isArray(value['choices']) ? value['choices'].filter(isObject) : []
-      if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
-        return { text: undefined, usage }
-      if ('model' in value) value['model'] = marks.model
-      promptIds?.note(value, choices)
-      for (const choice of choices) {
-        const said = choice['message'] ?? choice['delta']
-        if (marks.dropsReasoning === true) dropReasoning(said)
-        else addReasoningContent(said)
-        if (choice['finish_reason'] == null) continue
-        Object.assign(choice, marks.choice)
-        // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
-        if (usageChunk === 'drop' && fingerprint.text !== undefined)
-          value['system_fingerprint'] ??= fingerprint.text
-      }
-      return { text: keep === undefined ? JSON.stringify(value) : stringify(value), usage }
-    },
+  function renamed(event: Buffer): Buffer | undefined {
+    if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
+      return undefined
+    if (event.includes(REASONING) || event.includes(FINISH)) return undefined
+    if (promptIds !== undefined && (promptIds.isWaiting() || event.includes(PROMPT_IDS))) return undefined
+    const at = event.indexOf(engineName)
+    if (at === -1) return undefined
+    if (marks.model === marks.engineModel) return event
+    return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
   }
+
+  function mark(text: string): Marked {
+    const keep = NUMBERS.test(text) ? KEEP : undefined
+    const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
+    if (!isObject(value)) return { text, usage: undefined }
+    const usage = usageOf(value['usage'])
+    if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
+    const choices = Array.isArray(value['choices']) ? value['choices'].filter(isObject) : []
+    if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
+      return { text: undefined, usage }
+    if ('model' in value) value['model'] = marks.model
+    promptIds?.note(value, choices)
+    for (const choice of choices) {
+      const said = choice['message'] ?? choice['delta']
+      if (marks.dropsReasoning === true) dropReasoning(said)
+      else addReasoningContent(said)
+      if (choice['finish_reason'] == null) continue
+      Object.assign(choice, marks.choice)
+      // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
+      if (usageChunk === 'drop' && fingerprint.text !== undefined)
+        value['system_fingerprint'] ??= fingerprint.text
+    }
+    return { text: keep === undefined ? JSON.stringify(value) : stringify(value), usage }
+  }
+
+  return { renamed, mark }
 }
 
 function parsed(text: string, keep: KeepShape | undefined): unknown {

@@ -4,16 +4,17 @@ import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
 import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
-import type { Admission } from './admission.ts'
+import type { Admission, Load } from './admission.ts'
 import { createEngaging, type EngagingDeps, type EngineRequest } from './engaging.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
 import { createMarker, type Fingerprint, type Marker, type ReplyMarks, type TokenUsage } from './marks.ts'
 import type { Project, ProjectOf } from './project-header.ts'
-import { createSpeeds } from './speeds.ts'
+import { createSpeeds, type Speeds } from './speeds.ts'
 import { estimated, type UsageRecorder } from './spending.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
+import type { EngineLoad } from './turns.ts'
 
 export interface GatewayDeps extends EngagingDeps {
   served: ServedModels
@@ -47,10 +48,22 @@ export interface GatewayListener {
   onUsage?: (usage: TokenUsage) => void
 }
 
-export type Gateway = ReturnType<typeof createGateway>
-
 /** The gateway in front of the inference engines: admission, choice of weights, and usage. */
-export function createGateway(deps: GatewayDeps) {
+export interface Gateway {
+  /** Answers in progress, and their limit. */
+  load(): Load & { engines: Map<string, EngineLoad> }
+  /** How fast a model has answered recently, by {@link nameOf}; undefined when it has not. */
+  speedsOf(model: string): Speeds | undefined
+  /** Makes a first token with an adapter, which takes seconds, before the first request needs it. */
+  warmUp(baseModel: string, signal: AbortSignal): Promise<void>
+  /**
+   * Sends a request to the engine of its model and returns the reply.
+   * @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
+   */
+  send(request: GatewayRequest, context: CallContext): Promise<RawReply>
+}
+
+export function createGateway(deps: GatewayDeps): Gateway {
   const { served, loaded, baseModels, admission, usage, projectOf } = deps
   const engage = createEngaging(deps)
   const turns = createEngineTurns(baseModels)
@@ -91,59 +104,54 @@ export function createGateway(deps: GatewayDeps) {
     }
   }
 
+  async function warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
+    await baseModels.untilAvailable(signal)
+    const process = await baseModels.inference(baseModel).ready(signal)
+    const use = await loaded.use(process, await baseModels.initialAdapter(baseModel, loraOf({}), signal))
+    try {
+      const body = { model: use.name, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
+      const reply = await process.post('/v1/chat/completions', JSON.stringify(body), signal)
+      const marks = { model: baseModel, engineModel: use.name, choice: {} }
+      const fingerprint = fingerprintOf(process)
+      createMarker(marks, { usageChunk: 'keep', fingerprint }).mark(await readText(reply))
+    } finally {
+      use.release()
+    }
+  }
+
+  async function send(request: GatewayRequest, context: CallContext): Promise<RawReply> {
+    baseModels.assertAvailable()
+    const target = await served.resolve(request.model, context.caller)
+    const answersMax = turns.answersMaxOf(target.baseModel)
+    if (request.answers > answersMax) {
+      throw invalidRequest(
+        `${request.answers} answers at once are more than the ${answersMax} of one request`,
+        'n',
+      )
+    }
+    const work = open(request, target, context)
+    try {
+      const wanted = { group: work.group, places: Math.max(1, request.answers) }
+      work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
+      const { process, reply, engineModel, release } = await engage(request, target, work.signal)
+      work.hold(release)
+      const model = request.model ?? target.baseModel
+      const choice = request.choiceMarks?.(target) ?? {}
+      const marks = { model, engineModel, choice, ...request.replyMarks?.(target) }
+      const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
+      const marker = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
+      return await answerOf(request, reply, { marker, onEnd: work.end })
+    } catch (error) {
+      work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
+      throw error
+    }
+  }
+
   return {
-    /** Answers in progress, and their limit. */
     load: () => ({ ...admission.load(), engines: turns.loads() }),
-    /** How fast a model has answered recently, by {@link nameOf}; undefined when it has not. */
     speedsOf: speeds.of,
-
-    /** Makes a first token with an adapter, which takes seconds, before the first request needs it. */
-    async warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
-      await baseModels.untilAvailable(signal)
-      const process = await baseModels.inference(baseModel).ready(signal)
-      const use = await loaded.use(process, await baseModels.initialAdapter(baseModel, loraOf({}), signal))
-      try {
-        const body = { model: use.name, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
-        const reply = await process.post('/v1/chat/completions', JSON.stringify(body), signal)
-        const marks = { model: baseModel, engineModel: use.name, choice: {} }
-        const fingerprint = fingerprintOf(process)
-        createMarker(marks, { usageChunk: 'keep', fingerprint }).mark(await readText(reply))
-      } finally {
-        use.release()
-      }
-    },
-
-    /**
-     * Sends a request to the engine of its model and returns the reply.
-     * @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
-     */
-    async send(request: GatewayRequest, context: CallContext): Promise<RawReply> {
-      baseModels.assertAvailable()
-      const target = await served.resolve(request.model, context.caller)
-      const answersMax = turns.answersMaxOf(target.baseModel)
-      if (request.answers > answersMax) {
-        throw invalidRequest(
-          `${request.answers} answers at once are more than the ${answersMax} of one request`,
-          'n',
-        )
-      }
-      const work = open(request, target, context)
-      try {
-        const wanted = { group: work.group, places: Math.max(1, request.answers) }
-        work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
-        const { process, reply, engineModel, release } = await engage(request, target, work.signal)
-        work.hold(release)
-        const model = request.model ?? target.baseModel
-        const choice = request.choiceMarks?.(target) ?? {}
-        const marks = { model, engineModel, choice, ...request.replyMarks?.(target) }
-        const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
-        const marker = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
-        return await answerOf(request, reply, { marker, onEnd: work.end })
-      } catch (error) {
-        work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
-        throw error
-      }
-    },
+    warmUp,
+    send,
   }
 }
 

@@ -32,27 +32,32 @@ export interface Speeds {
   tokens_per_second: Percentiles | null
 }
 
-/** Remembers the newest answers of each model. */
-export function createSpeeds() {
+/** The newest answers of each model. */
+export interface AnswerSpeeds {
+  record(model: string, answer: Answered): void
+  of(model: string): Speeds | undefined
+}
+
+export function createSpeeds(): AnswerSpeeds {
   // The model that answered last is the last key.
   const answersOf = new Map<string, Answered[]>()
 
-  return {
-    record(model: string, answer: Answered): void {
-      const answers = answersOf.get(model) ?? []
-      answersOf.delete(model)
-      answersOf.set(model, answers)
-      answers.push(answer)
-      if (answers.length > ANSWERS_MAX) answers.shift()
-      const [oldest] = answersOf.keys()
-      if (answersOf.size > MODELS_MAX && oldest !== undefined) answersOf.delete(oldest)
-    },
-
-    of(model: string): Speeds | undefined {
-      const answers = answersOf.get(model)
-      return answers && speedsOf(answers)
-    },
+  function record(model: string, answer: Answered): void {
+    const answers = answersOf.get(model) ?? []
+    answersOf.delete(model)
+    answersOf.set(model, answers)
+    answers.push(answer)
+    if (answers.length > ANSWERS_MAX) answers.shift()
+    const [oldest] = answersOf.keys()
+    if (answersOf.size > MODELS_MAX && oldest !== undefined) answersOf.delete(oldest)
   }
+
+  function of(model: string): Speeds | undefined {
+    const answers = answersOf.get(model)
+    return answers && speedsOf(answers)
+  }
+
+  return { record, of }
 }
 
 function speedsOf(answers: readonly Answered[]): Speeds {

@@ -8,9 +8,7 @@ import type { LoadedAdapters } from '../gateway/loaded-adapters.ts'
 import type { Gateway } from '../gateway/service.ts'
 import type { ServedModels } from '../served-models/service.ts'
 import { createHardware } from './hardware.ts'
-import type { AnalysisModelsRes, RouterModelsRes } from './wire.ts'
-
-export type InferenceInformation = ReturnType<typeof createInferenceInformation>
+import type { AnalysisModelsRes, HardwareRes, RouterModelsRes } from './wire.ts'
 
 export interface InferenceInformationDeps {
   version: string
@@ -26,7 +24,15 @@ export interface InferenceInformationDeps {
 type RouterModels = z.input<typeof RouterModelsRes>
 
 /** The models this server can serve, their speeds, and the hardware. */
-export function createInferenceInformation(deps: InferenceInformationDeps) {
+export interface InferenceInformation {
+  /** The available models, their engines, and free capacity. */
+  routerModels(input: object, context: CallContext): Promise<RouterModels>
+  /** How fast each model has answered. */
+  analysisModels(input: object, context: CallContext): Promise<z.input<typeof AnalysisModelsRes>>
+  hardware(): Promise<z.input<typeof HardwareRes>>
+}
+
+export function createInferenceInformation(deps: InferenceInformationDeps): InferenceInformation {
   const { compute, gateway, loaded, served, models, checkpoints, limits } = deps
 
   async function baseModels(): Promise<{ id: string; base_model: string; created_at: string }[]> {
@@ -61,35 +67,34 @@ export function createInferenceInformation(deps: InferenceInformationDeps) {
     ]
   }
 
-  return {
-    /** The available models, their engines, and free capacity. */
-    async routerModels(_input: object, context: CallContext): Promise<RouterModels> {
-      const known = await routedModels(context)
-      const { engines, ...requests } = gateway.load()
-      const parts = compute.statuses().map(({ last_lines: _, ...part }) => part)
-      const byBaseModel = Map.groupBy(parts, (part) => part.base_model)
-      return {
-        unavailable: compute.unavailable ?? null,
-        models: known,
-        engines: [...byBaseModel].map(([base_model, own]) => {
-          return { base_model, parts: own, ...(engines.get(base_model) ?? NO_LOAD) }
-        }),
-        requests,
-        limits: { key: shownLimits(limits.key), project: shownLimits(limits.project) },
-        memory: compute.memory(),
-      }
-    },
-
-    /** How fast each model has answered. */
-    async analysisModels(_input: object, context: CallContext): Promise<z.input<typeof AnalysisModelsRes>> {
-      const known = [...(await baseModels()), ...(await trainedModels(context))]
-      return {
-        models: known.map(({ id, base_model }) => ({ id, base_model, speeds: gateway.speedsOf(id) ?? null })),
-      }
-    },
-
-    hardware: createHardware(deps),
+  async function routerModels(_input: object, context: CallContext): Promise<RouterModels> {
+    const known = await routedModels(context)
+    const { engines, ...requests } = gateway.load()
+    const parts = compute.statuses().map(({ last_lines: _, ...part }) => part)
+    const byBaseModel = Map.groupBy(parts, (part) => part.base_model)
+    return {
+      unavailable: compute.unavailable ?? null,
+      models: known,
+      engines: [...byBaseModel].map(([base_model, own]) => {
+        return { base_model, parts: own, ...(engines.get(base_model) ?? NO_LOAD) }
+      }),
+      requests,
+      limits: { key: shownLimits(limits.key), project: shownLimits(limits.project) },
+      memory: compute.memory(),
+    }
   }
+
+  async function analysisModels(
+    _input: object,
+    context: CallContext,
+  ): Promise<z.input<typeof AnalysisModelsRes>> {
+    const known = [...(await baseModels()), ...(await trainedModels(context))]
+    return {
+      models: known.map(({ id, base_model }) => ({ id, base_model, speeds: gateway.speedsOf(id) ?? null })),
+    }
+  }
+
+  return { routerModels, analysisModels, hardware: createHardware(deps) }
 }
 
 /** The inference processes that answer at this moment, by their base models; starts none. */

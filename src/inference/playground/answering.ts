@@ -40,7 +40,16 @@ const Images = z.looseObject({ data: z.array(z.looseObject({})) })
 const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as const
 
 /** Answers with a model of this server, or with one of a configured provider. */
-export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps) {
+export interface Answering {
+  /** The JSON of a whole completion. @throws ClientError with what went wrong. */
+  completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string>
+  /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
+  stream(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<ReadableStream<Uint8Array>>
+  /** The JSON of a provider's images. @throws as above. */
+  images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string>
+}
+
+export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps): Answering {
   let asked = 0
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {
@@ -85,39 +94,38 @@ export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps
     return askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
   }
 
-  return {
-    /** The JSON of a whole completion. @throws ClientError with what went wrong. */
-    async completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
-      const json = await wholeText(await ask(inputs, { reply: 'whole', asker, deadline }))
-      readAnswer(json, Completion)
-      return json.trim()
-    },
-
-    /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
-    async stream(
-      inputs: CompletionInputs,
-      asker: Asker,
-      deadline: Deadline,
-    ): Promise<ReadableStream<Uint8Array>> {
-      const answer = await ask(inputs, { reply: 'stream', asker, deadline })
-      if (answer instanceof ReadableStream) return answer
-      throw dependencyFailed('The model answered something that is not a stream', answer)
-    },
-
-    /** The JSON of a provider's images. @throws as above. */
-    async images(inputs: ImageCreateReq['inputs'], { context }: Asker, deadline: Deadline): Promise<string> {
-      enter(deadline)
-      if (await isServed(inputs.model, context.caller))
-        throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
-      const { provider, model } = providerOf(inputs.model)
-      const body = { ...withoutNulls(inputs), model }
-      const json = await wholeText(
-        await askProvider(provider, { path: '/images/generations', body, deadline }),
-      )
-      readAnswer(json, Images)
-      return json.trim()
-    },
+  async function completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
+    const json = await wholeText(await ask(inputs, { reply: 'whole', asker, deadline }))
+    readAnswer(json, Completion)
+    return json.trim()
   }
+
+  async function stream(
+    inputs: CompletionInputs,
+    asker: Asker,
+    deadline: Deadline,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const answer = await ask(inputs, { reply: 'stream', asker, deadline })
+    if (answer instanceof ReadableStream) return answer
+    throw dependencyFailed('The model answered something that is not a stream', answer)
+  }
+
+  async function images(
+    inputs: ImageCreateReq['inputs'],
+    { context }: Asker,
+    deadline: Deadline,
+  ): Promise<string> {
+    enter(deadline)
+    if (await isServed(inputs.model, context.caller))
+      throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
+    const { provider, model } = providerOf(inputs.model)
+    const body = { ...withoutNulls(inputs), model }
+    const json = await wholeText(await askProvider(provider, { path: '/images/generations', body, deadline }))
+    readAnswer(json, Images)
+    return json.trim()
+  }
+
+  return { completion, stream, images }
 }
 
 /** `custom::PROVIDER::MODEL`, `PROVIDER/MODEL`, or the name alone of a model of the default provider. */

@@ -6,14 +6,21 @@ const SECONDS_MAX = 600
 /** The error in the call of an answer whose client disconnected. */
 export const CLIENT_GONE = 'The client went away before the answer was complete'
 
-export type Deadline = ReturnType<typeof startDeadline>
+/** The time limit of an answer. Dispose of it when the answer is there. */
+export interface Deadline extends Disposable {
+  signal: AbortSignal
+  timeoutMs: number
+  /** The error to report: an aborted request fails with many different messages. */
+  causeOf(error: unknown): unknown
+  /** Releases a resource when the answer has arrived, or will not arrive any more. */
+  hold(release: () => void): void
+}
 
 /**
- * A signal that aborts with `client`, and after `timeout` seconds with an error for clients. Dispose of it when the
- * answer is there.
+ * A signal that aborts with `client`, and after `timeout` seconds with an error for clients.
  * @throws 400 for a timeout that is no number of seconds.
  */
-export function startDeadline(timeout: number | string | null | undefined, client: AbortSignal) {
+export function startDeadline(timeout: number | string | null | undefined, client: AbortSignal): Deadline {
   const seconds = Math.min(Number(timeout ?? SECONDS_MAX), SECONDS_MAX)
   if (!(seconds > 0)) throw invalidRequest(`timeout must be a number of seconds, not ${timeout}`)
   const controller = new AbortController()
@@ -21,16 +28,17 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   const timer = setTimeout(() => controller.abort(late), seconds * 1000)
   const held = new DisposableStack()
   held.defer(() => clearTimeout(timer))
+
+  function causeOf(error: unknown): unknown {
+    if (client.aborted) return new Error(CLIENT_GONE)
+    return controller.signal.aborted ? late : error
+  }
+
   return {
     signal: AbortSignal.any([client, controller.signal]),
     timeoutMs: seconds * 1000,
-    /** The error to report: an aborted request fails with many different messages. */
-    causeOf(error: unknown): unknown {
-      if (client.aborted) return new Error(CLIENT_GONE)
-      return controller.signal.aborted ? late : error
-    },
-    /** Releases a resource when the answer has arrived, or will not arrive any more. */
-    hold: (release: () => void) => held.defer(release),
+    causeOf,
+    hold: (release) => held.defer(release),
     [Symbol.dispose]: () => held.dispose(),
   }
 }

@@ -14,8 +14,6 @@ import { filledInputs } from './prompt.ts'
 import { withStoredImages } from './stored-images.ts'
 import type * as wire from './wire.ts'
 
-export type Playground = ReturnType<typeof createPlayground>
-
 export interface PlaygroundDeps extends AnsweringDeps {
   calls: Pick<Calls, 'start' | 'end'>
   objects: Pick<Objects, 'read'>
@@ -23,7 +21,15 @@ export interface PlaygroundDeps extends AnsweringDeps {
 }
 
 /** Sends questions of a person to models, and records each with its answer as a call of the project. */
-export function createPlayground(deps: PlaygroundDeps) {
+export interface Playground {
+  /** The JSON of a completion whose caller records it as a call. @throws ClientError with the reason of a failure. */
+  ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string>
+  createCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<wire.CompletionsCreateRes>
+  streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply>
+  createImage(req: wire.ImageCreateReq, context: CallContext): Promise<wire.ImageCreateRes>
+}
+
+export function createPlayground(deps: PlaygroundDeps): Playground {
   const { calls, objects, files } = deps
   const answering = createAnswering(deps)
 
@@ -46,61 +52,60 @@ export function createPlayground(deps: PlaygroundDeps) {
     return startCall(calls, { ...asked, op_name: 'weave.completions_create' }, context)
   }
 
-  return {
-    /** The JSON of a completion whose caller records it as a call. @throws ClientError with the reason of a failure. */
-    ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
-      return inTime(inputs.timeout, asker.context.signal, (deadline) =>
-        answering.completion(inputs, asker, deadline),
-      )
-    },
-
-    async createCompletion(
-      req: wire.CompletionsCreateReq,
-      context: CallContext,
-    ): Promise<wire.CompletionsCreateRes> {
-      const filled = await fill(req)
-      if ('error' in filled) return completionReply(req, undefined, filled)
-      const inputs = filled.result
-      const asker = { project_id: req.project_id, context }
-      const call = await startCompletion(req, inputs, context)
-      const answer = await logged(call, async () => {
-        const ask = (deadline: Deadline) => answering.completion(inputs, asker, deadline)
-        const response = await inTime(inputs.timeout, context.signal, ask)
-        return { response, output: response }
-      })
-      return completionReply(req, call, answer)
-    },
-
-    async streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
-      const filled = await fill(req)
-      if ('error' in filled) return { headers: LINES_HEADERS, body: errorLine(filled.error) }
-      const inputs = filled.result
-      const asker = { project_id: req.project_id, context }
-      const call = await startCompletion(req, inputs, context)
-      const gone = new AbortController()
-      const lines = completionLines({
-        call,
-        conversationId: req.conversation_id ?? undefined,
-        timeout: inputs.timeout,
-        client: AbortSignal.any([context.signal, gone.signal]),
-        ask: (deadline) => answering.stream(inputs, asker, deadline),
-      })
-      return { headers: LINES_HEADERS, body: streamOf(lines, () => gone.abort()) }
-    },
-
-    async createImage(req: wire.ImageCreateReq, context: CallContext): Promise<wire.ImageCreateRes> {
-      const { project_id, inputs } = req
-      const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
-      const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
-      const answer = await logged(call, async () => {
-        const ask = (deadline: Deadline) => answering.images(inputs, { project_id, context }, deadline)
-        const response = await inTime(undefined, context.signal, ask)
-        const output = call && (await withStoredImages(response, { projectId: project_id, files }))
-        return { response, output }
-      })
-      return { response: responseOf(answer), weave_call_id: call?.id ?? null }
-    },
+  function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
+    return inTime(inputs.timeout, asker.context.signal, (deadline) =>
+      answering.completion(inputs, asker, deadline),
+    )
   }
+
+  async function createCompletion(
+    req: wire.CompletionsCreateReq,
+    context: CallContext,
+  ): Promise<wire.CompletionsCreateRes> {
+    const filled = await fill(req)
+    if ('error' in filled) return completionReply(req, undefined, filled)
+    const inputs = filled.result
+    const asker = { project_id: req.project_id, context }
+    const call = await startCompletion(req, inputs, context)
+    const answer = await logged(call, async () => {
+      const ask = (deadline: Deadline) => answering.completion(inputs, asker, deadline)
+      const response = await inTime(inputs.timeout, context.signal, ask)
+      return { response, output: response }
+    })
+    return completionReply(req, call, answer)
+  }
+
+  async function streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
+    const filled = await fill(req)
+    if ('error' in filled) return { headers: LINES_HEADERS, body: errorLine(filled.error) }
+    const inputs = filled.result
+    const asker = { project_id: req.project_id, context }
+    const call = await startCompletion(req, inputs, context)
+    const gone = new AbortController()
+    const lines = completionLines({
+      call,
+      conversationId: req.conversation_id ?? undefined,
+      timeout: inputs.timeout,
+      client: AbortSignal.any([context.signal, gone.signal]),
+      ask: (deadline) => answering.stream(inputs, asker, deadline),
+    })
+    return { headers: LINES_HEADERS, body: streamOf(lines, () => gone.abort()) }
+  }
+
+  async function createImage(req: wire.ImageCreateReq, context: CallContext): Promise<wire.ImageCreateRes> {
+    const { project_id, inputs } = req
+    const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
+    const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
+    const answer = await logged(call, async () => {
+      const ask = (deadline: Deadline) => answering.images(inputs, { project_id, context }, deadline)
+      const response = await inTime(undefined, context.signal, ask)
+      const output = call && (await withStoredImages(response, { projectId: project_id, files }))
+      return { response, output }
+    })
+    return { response: responseOf(answer), weave_call_id: call?.id ?? null }
+  }
+
+  return { ask, createCompletion, streamCompletion, createImage }
 }
 
 const LINES_HEADERS = { ...STREAM_HEADERS, 'content-type': 'application/jsonl' }

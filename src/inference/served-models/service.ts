@@ -27,8 +27,6 @@ export function nameOf({ baseModel, trained }: Target): string {
   return trained === undefined ? baseModel : `${trained.entity}/${trained.project}/${trained.name}`
 }
 
-export type ServedModels = ReturnType<typeof createServedModels>
-
 export interface ServedModelsDeps {
   models: Pick<ModelRegistry, 'all' | 'find' | 'named'>
   checkpoints: Checkpoints
@@ -37,7 +35,23 @@ export interface ServedModelsDeps {
 }
 
 /** Resolves model names to weights. An unknown name or step is an error; there is no fallback. */
-export function createServedModels({ models, checkpoints, baseModels, defaultBaseModel }: ServedModelsDeps) {
+export interface ServedModels {
+  /** Base models with the time of their first use; the default one has been there from the start. */
+  baseModelsSince(): Promise<Map<string, string>>
+  /** @throws 404 for an unknown name or step, 400 for a name that several projects have. */
+  resolve(requested: string | null | undefined, caller: Caller): Promise<Target>
+  /** All names a caller can use: base models, then models, each standing for its newest step. */
+  list(input: object, context: CallContext): Promise<{ object: 'list'; data: ServedModel[] }>
+  /** One model or step, by any of its names. @throws as {@link resolve}. */
+  read(req: { model: string }, context: CallContext): Promise<ServedModel>
+}
+
+export function createServedModels({
+  models,
+  checkpoints,
+  baseModels,
+  defaultBaseModel,
+}: ServedModelsDeps): ServedModels {
   async function findModel(name: ModelName, caller: Caller) {
     if (name.kind === 'artifact') return models.find(name)
     const [found, another] = await models.named({ entity: caller.defaultEntity, name: name.name })
@@ -50,14 +64,13 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
     return found
   }
 
-  /** Base models with the time of their first use; the default one has been there from the start. */
   async function baseModelsSince(): Promise<Map<string, string>> {
     const used = await baseModels.used()
     const since = used.map((base): [string, string] => [base.base_model, base.created_at])
     return new Map([[defaultBaseModel, new Date(0).toISOString()], ...since])
   }
 
-  async function resolve(requested: string | null | undefined, caller: Caller) {
+  async function lookUp(requested: string | null | undefined, caller: Caller) {
     // Wire: no model, or null, means the base model.
     const text = requested ?? defaultBaseModel
     if (text === defaultBaseModel) return { baseModel: text }
@@ -70,38 +83,36 @@ export function createServedModels({ models, checkpoints, baseModels, defaultBas
     throw notFound('model', text, { param: 'model' })
   }
 
-  return {
-    baseModelsSince,
-
-    /** @throws 404 for an unknown name or step, 400 for a name that several projects have. */
-    async resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
-      const { baseModel, model, checkpoint } = await resolve(requested, caller)
-      if (model === undefined) return { baseModel, trained: undefined }
-      const { entity, project, name } = model
-      return { baseModel, trained: { entity, project, name, checkpoint } }
-    },
-
-    /** All names a caller can use: base models, then models, each standing for its newest step. */
-    async list(_input: object, { caller }: CallContext): Promise<{ object: 'list'; data: ServedModel[] }> {
-      const trained = await models.all(caller.defaultEntity)
-      return {
-        object: 'list',
-        data: [
-          ...[...(await baseModelsSince())].map(([id, since]) => baseEntry(id, since)),
-          ...trained.map((model) =>
-            trainedEntry(`wandb-artifact:///${model.entity}/${model.project}/${model.name}`, model),
-          ),
-        ],
-      }
-    },
-
-    /** One model or step, by any of its names. @throws as {@link resolve}. */
-    async read({ model: id }: { model: string }, { caller }: CallContext): Promise<ServedModel> {
-      const { baseModel, model } = await resolve(id, caller)
-      if (model !== undefined) return trainedEntry(id, model)
-      return baseEntry(baseModel, (await baseModelsSince()).get(baseModel) ?? '')
-    },
+  async function resolve(requested: string | null | undefined, caller: Caller): Promise<Target> {
+    const { baseModel, model, checkpoint } = await lookUp(requested, caller)
+    if (model === undefined) return { baseModel, trained: undefined }
+    const { entity, project, name } = model
+    return { baseModel, trained: { entity, project, name, checkpoint } }
   }
+
+  async function list(
+    _input: object,
+    { caller }: CallContext,
+  ): Promise<{ object: 'list'; data: ServedModel[] }> {
+    const trained = await models.all(caller.defaultEntity)
+    return {
+      object: 'list',
+      data: [
+        ...[...(await baseModelsSince())].map(([id, since]) => baseEntry(id, since)),
+        ...trained.map((model) =>
+          trainedEntry(`wandb-artifact:///${model.entity}/${model.project}/${model.name}`, model),
+        ),
+      ],
+    }
+  }
+
+  async function read({ model: id }: { model: string }, { caller }: CallContext): Promise<ServedModel> {
+    const { baseModel, model } = await lookUp(id, caller)
+    if (model !== undefined) return trainedEntry(id, model)
+    return baseEntry(baseModel, (await baseModelsSince()).get(baseModel) ?? '')
+  }
+
+  return { baseModelsSince, resolve, list, read }
 }
 
 function baseEntry(id: string, since: string): ServedModel {

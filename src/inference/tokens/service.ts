@@ -4,10 +4,15 @@ import { withoutNulls } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
 import type { DetokenizeReq, TokenizeReq } from './wire.ts'
 
-export type Tokens = ReturnType<typeof createTokens>
-
 /** What a model's tokenizer makes of a text or a conversation, and back. */
-export function createTokens({ gateway }: { gateway: Gateway }) {
+export interface Tokens {
+  /** @throws 404 for an unknown model, 503 without an engine, 400 for what the engine refuses. */
+  tokenize(req: TokenizeReq, context: CallContext): Promise<RawReply>
+  /** @throws as above. */
+  detokenize(req: DetokenizeReq, context: CallContext): Promise<RawReply>
+}
+
+export function createTokens({ gateway }: { gateway: Gateway }): Tokens {
   const passOn = (path: string, req: TokenizeReq | DetokenizeReq, context: CallContext): Promise<RawReply> =>
     gateway.send(
       {
@@ -21,9 +26,7 @@ export function createTokens({ gateway }: { gateway: Gateway }) {
     )
 
   return {
-    /** @throws 404 for an unknown model, 503 without an engine, 400 for what the engine refuses. */
-    tokenize: (req: TokenizeReq, context: CallContext) => passOn('/tokenize', req, context),
-    /** @throws as above. */
-    detokenize: (req: DetokenizeReq, context: CallContext) => passOn('/detokenize', req, context),
+    tokenize: (req, context) => passOn('/tokenize', req, context),
+    detokenize: (req, context) => passOn('/detokenize', req, context),
   }
 }

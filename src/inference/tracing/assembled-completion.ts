@@ -61,46 +61,49 @@ interface Tool {
 }
 
 /** Assembles the chunks of a stream into the completion that would have come without streaming. */
-export function createAssembly() {
+export interface Assembly {
+  /** @throws 503 for more text than any model writes. */
+  add(chunk: Chunk, length: number): void
+  /** The completion so far; undefined before the first chunk. */
+  completion(): string | undefined
+}
+
+export function createAssembly(): Assembly {
   const choices = new Map<number, Choice>()
   let head: Pick<Chunk, 'id' | 'created' | 'model'> | undefined
   let usage: Chunk['usage']
   let chars = 0
 
-  return {
-    /** @throws 503 for more text than any model writes. */
-    add(chunk: Chunk, length: number): void {
-      chars += length
-      if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
-      head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
-      usage = chunk.usage ?? usage
-      for (const { index, delta, text, finish_reason } of chunk.choices ?? []) {
-        const choice = choices.get(index) ?? newChoice()
-        choices.set(index, choice)
-        if (delta) addDelta(choice, delta)
-        if (text != null) choice.text = (choice.text ?? '') + text
-        choice.finish_reason = finish_reason ?? choice.finish_reason
-      }
-    },
-
-    /** The completion so far; undefined before the first chunk. */
-    completion(): string | undefined {
-      if (head === undefined) return undefined
-      const listed = [...choices].sort(([a], [b]) => a - b)
-      return JSON.stringify({
-        ...head,
-        object: listed.some(([, choice]) => choice.text !== undefined)
-          ? 'text_completion'
-          : 'chat.completion',
-        choices: listed.map(([index, choice]) => ({
-          index,
-          ...(choice.text === undefined ? { message: messageOf(choice) } : { text: choice.text }),
-          finish_reason: choice.finish_reason,
-        })),
-        usage: usage ?? undefined,
-      })
-    },
+  function add(chunk: Chunk, length: number): void {
+    chars += length
+    if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
+    head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
+    usage = chunk.usage ?? usage
+    for (const { index, delta, text, finish_reason } of chunk.choices ?? []) {
+      const choice = choices.get(index) ?? newChoice()
+      choices.set(index, choice)
+      if (delta) addDelta(choice, delta)
+      if (text != null) choice.text = (choice.text ?? '') + text
+      choice.finish_reason = finish_reason ?? choice.finish_reason
+    }
   }
+
+  function completion(): string | undefined {
+    if (head === undefined) return undefined
+    const listed = [...choices].sort(([a], [b]) => a - b)
+    return JSON.stringify({
+      ...head,
+      object: listed.some(([, choice]) => choice.text !== undefined) ? 'text_completion' : 'chat.completion',
+      choices: listed.map(([index, choice]) => ({
+        index,
+        ...(choice.text === undefined ? { message: messageOf(choice) } : { text: choice.text }),
+        finish_reason: choice.finish_reason,
+      })),
+      usage: usage ?? undefined,
+    })
+  }
+
+  return { add, completion }
 }
 
 function newChoice(): Choice {

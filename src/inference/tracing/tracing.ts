@@ -9,7 +9,7 @@ import type { Calls } from '../../trace/calls/service.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
 import type { TokenUsage } from '../gateway/marks.ts'
 import type { GatewayListener } from '../gateway/service.ts'
-import { Chunk, createAssembly } from './assembled-completion.ts'
+import { type Assembly, Chunk, createAssembly } from './assembled-completion.ts'
 import { type AskedCall, startCall } from './logged-call.ts'
 
 /** Computes one completion. */
@@ -74,7 +74,7 @@ export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'en
 /** Passes the bytes on, and assembles the completion from them. */
 function watched(
   body: ReadableStream<Uint8Array>,
-  assembly: ReturnType<typeof createAssembly>,
+  assembly: Assembly,
   end: (outcome: Outcome) => void,
 ): ReadableStream<Uint8Array> {
   const decoder = new TextDecoder()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { estimated, type Spending } from '../gateway/spending.ts'
+import { estimated, type Spending, type UsageRecorder } from '../gateway/spending.ts'
 import { nameOf } from '../served-models/service.ts'
 import { USAGE_TABLE, type UsageRow } from './queries.ts'
 
@@ -11,10 +11,14 @@ const FLUSH_MS = 1_000
 /** Rows that wait for the database; beyond it, usage is counted without its key and project. */
 const PENDING_MAX = 10_000
 
-export type UsageRecording = ReturnType<typeof createUsageRecording>
-
 /** Counts what requests cost, and adds it to the database once a second. */
-export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Log }) {
+export interface UsageRecording extends UsageRecorder {
+  /** Resolves when everything recorded so far can be read. */
+  flush(): Promise<void>
+  start(): AsyncDisposable
+}
+
+export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Log }): UsageRecording {
   let pending = new Map<string, UsageRow>()
 
   function add(row: UsageRow): void {
@@ -39,28 +43,23 @@ export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Lo
     }
   }
 
-  return {
-    record: (spending: Spending): void => add(rowOf(spending)),
-
-    /** Resolves when everything recorded so far can be read. */
-    flush,
-
-    start(): AsyncDisposable {
-      const stopping = new AbortController()
-      const running = (async () => {
-        while (!stopping.signal.aborted) {
-          await delay(FLUSH_MS, undefined, { signal: stopping.signal }).catch(() => {})
-          await flush()
-        }
-      })()
-      return {
-        async [Symbol.asyncDispose]() {
-          stopping.abort()
-          await running
-        },
+  function start(): AsyncDisposable {
+    const stopping = new AbortController()
+    const running = (async () => {
+      while (!stopping.signal.aborted) {
+        await delay(FLUSH_MS, undefined, { signal: stopping.signal }).catch(() => {})
+        await flush()
       }
-    },
+    })()
+    return {
+      async [Symbol.asyncDispose]() {
+        stopping.abort()
+        await running
+      },
+    }
   }
+
+  return { record: (spending) => add(rowOf(spending)), flush, start }
 }
 
 const COUNTS = [

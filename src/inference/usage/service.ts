@@ -6,7 +6,7 @@ import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
 import { selectUsage, type UsageRow } from './queries.ts'
 import { NO_STEP, type UsageRecording } from './recording.ts'
-import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery } from './wire.ts'
+import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery, type UsageRes } from './wire.ts'
 
 /** Groups that one answer holds at most: a year of hours of one model. */
 const GROUPS_MAX = 10_000
@@ -23,8 +23,6 @@ type Counts = Pick<
   'requests' | 'requests_cut' | 'prompt_tokens' | 'cached_tokens' | 'completion_tokens' | 'reasoning_tokens'
 >
 
-export type Usage = ReturnType<typeof createUsage>
-
 export interface UsageDeps {
   traces: TraceDb
   costs: Costs
@@ -32,7 +30,12 @@ export interface UsageDeps {
 }
 
 /** The usage of completions, grouped and filtered. */
-export function createUsage({ traces, costs, recording }: UsageDeps) {
+export interface Usage {
+  /** Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
+  query(query: UsageQuery, context: CallContext): Promise<UsageRes>
+}
+
+export function createUsage({ traces, costs, recording }: UsageDeps): Usage {
   /** Finds prices; reads each project's list once. */
   function createPricing() {
     const lists = new Map<string, Promise<Map<string, Price[]>>>()
@@ -47,29 +50,28 @@ export function createUsage({ traces, costs, recording }: UsageDeps) {
     }
   }
 
-  return {
-    /** Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
-    async query(query: UsageQuery, { signal }: CallContext) {
-      await recording.flush()
-      const now = Date.now()
-      const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
-      const before = query.before ?? new Date(now + 1).toISOString()
-      const by = DIMENSIONS.filter((dimension) => query.group_by.includes(dimension))
-      const columns = [...new Set([...by, ...PRICED_BY])]
-      const groups = new Map<string, UsageGroup>()
-      const priceOf = createPricing()
-      for await (const row of traces.query<Row>(selectUsage({ ...query, from, before }, columns), signal)) {
-        const key = JSON.stringify(by.map((dimension) => row[dimension]))
-        const group = groups.get(key) ?? emptyGroup(row, by)
-        groups.set(key, group)
-        if (groups.size > GROUPS_MAX) {
-          throw invalidRequest(`More than ${GROUPS_MAX} groups: ask for less time or fewer dimensions`)
-        }
-        addTo(group, row, await priceOf(row))
+  async function query(query: UsageQuery, { signal }: CallContext) {
+    await recording.flush()
+    const now = Date.now()
+    const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
+    const before = query.before ?? new Date(now + 1).toISOString()
+    const by = DIMENSIONS.filter((dimension) => query.group_by.includes(dimension))
+    const columns = [...new Set([...by, ...PRICED_BY])]
+    const groups = new Map<string, UsageGroup>()
+    const priceOf = createPricing()
+    for await (const row of traces.query<Row>(selectUsage({ ...query, from, before }, columns), signal)) {
+      const key = JSON.stringify(by.map((dimension) => row[dimension]))
+      const group = groups.get(key) ?? emptyGroup(row, by)
+      groups.set(key, group)
+      if (groups.size > GROUPS_MAX) {
+        throw invalidRequest(`More than ${GROUPS_MAX} groups: ask for less time or fewer dimensions`)
       }
-      return { object: 'list' as const, from, before, data: [...groups.values()] }
-    },
+      addTo(group, row, await priceOf(row))
+    }
+    return { object: 'list' as const, from, before, data: [...groups.values()] }
   }
+
+  return { query }
 }
 
 function emptyGroup(row: Row, by: readonly Dimension[]): UsageGroup {

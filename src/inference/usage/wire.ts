@@ -47,3 +47,4 @@ export type UsageGroup = z.input<typeof Group>
 export const UsageRes = z
   .object({ object: z.literal('list'), from: z.string(), before: z.string(), data: z.array(Group) })
   .meta({ id: 'Usage' })
+export type UsageRes = z.input<typeof UsageRes>

@@ -20,87 +20,108 @@ type Project = { entity: string; project: string }
 type Page = { after: string; limit: number }
 
 /** Lists for W&B clients: types, collections, versions and files, page by page. */
-export function createBrowsing({ control, signedUrls }: { control: ControlDb; signedUrls: SignedUrls }) {
+export interface Browsing {
+  types(project: Project): Promise<{ name: string; created_at: string }[]>
+  collection(name: collections.CollectionName): Promise<collections.CollectionRow | undefined>
+  collectionById(id: string): Promise<collections.CollectionRow | undefined>
+  /** A page of the collections of a project, of one type or of all. */
+  collections(
+    project: Project & { type: string | undefined },
+    page: Page,
+  ): Promise<collections.CollectionRow[]>
+  /** A version in any state. */
+  version(id: string): Promise<queries.VersionRow | undefined>
+  newest(collectionId: string): Promise<queries.VersionRow | undefined>
+  /**
+   * The members of a collection, one page; the cursor of a member goes into `after`. Portfolios have committed
+   * versions.
+   */
+  members(
+    of: CollectionRef,
+    state: queries.VersionsFilter['state'],
+    page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+  ): Promise<(Member & { cursor: string })[]>
+  countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number>
+  versionsOfRun(run_id: string, role: 'output' | 'input', page: Page): Promise<queries.VersionRow[]>
+  /** The runs that took a version as input. */
+  usersOf(id: string): Promise<string[]>
+  /** The aliases of a version in one collection. */
+  memberAliases(member: Member): Promise<string[]>
+  /** `latest` among them, where there is a version. */
+  aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]>
+  filesOf(id: string, names: readonly string[], page: Page): Promise<queries.FileRow[]>
+  totals(id: string): Promise<{ count: number; bytes: number }>
+  fileUrl(method: 'GET' | 'PUT', id: string, name: string, context: CallContext): Promise<string>
+  manifestUrl(method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string>
+  /** @throws 404, 409 for a version that has an alias. */
+  checkUnnamed(id: string): Promise<void>
+}
+
+export function createBrowsing({
+  control,
+  signedUrls,
+}: {
+  control: ControlDb
+  signedUrls: SignedUrls
+}): Browsing {
+  async function members(
+    of: CollectionRef,
+    state: queries.VersionsFilter['state'],
+    page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+  ): Promise<(Member & { cursor: string })[]> {
+    if (of.kind === 'portfolio') {
+      const rows = state === 'COMMITTED' ? await listLinked(control, of.id, page) : []
+      return rows.map((row) => ({ ...linkedMember(of, row), cursor: row.link_id }))
+    }
+    const { entity, project, name } = of
+    const rows = await queries.listVersions(control, { entity, project, name, state }, page)
+    return rows.map((row) => ({ ...ownMember(row), cursor: row.id }))
+  }
+
+  async function countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number> {
+    if (of.kind === 'portfolio') return state === 'COMMITTED' ? countLinked(control, of.id) : 0
+    const { entity, project, name } = of
+    return queries.countVersions(control, { entity, project, name, state })
+  }
+
+  async function aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]> {
+    const stored = await pageAliases(control, { collection_id: of.id, ...page })
+    const newest = LATEST > page.after && (await memberOf(control, of, LATEST))
+    return (newest ? [...stored, LATEST] : stored).sort().slice(0, page.limit)
+  }
+
+  async function totals(id: string): Promise<{ count: number; bytes: number }> {
+    const { count, bytes } = await queries.sumFiles(control, id)
+    return { count, bytes: bytes ?? 0 }
+  }
+
+  async function checkUnnamed(id: string): Promise<void> {
+    const row = await queries.findVersion(control, id)
+    if (row === undefined) throw notFound('artifact version', id)
+    const named = await anyAliasOf(control, id)
+    if (named !== undefined)
+      throw conflict(`The version has the alias ${named.alias}; delete its aliases too`)
+  }
+
   return {
-    types: (project: Project): Promise<{ name: string; created_at: string }[]> =>
-      collections.listTypes(control, project),
-
-    collection: (name: collections.CollectionName): Promise<collections.CollectionRow | undefined> =>
-      collections.findCollection(control, name),
-
-    collectionById: (id: string): Promise<collections.CollectionRow | undefined> =>
-      collections.findCollectionById(control, id),
-
-    collections: (project: Project & { type: string | undefined }, page: Page) =>
-      collections.listCollections(control, { ...project, ...page }),
-
-    /** A version in any state. */
-    version: (id: string): Promise<queries.VersionRow | undefined> => queries.findVersion(control, id),
-
-    newest: (collectionId: string): Promise<queries.VersionRow | undefined> =>
-      queries.newestVersion(control, collectionId),
-
-    /**
-     * The members of a collection, one page; the cursor of a member goes into `after`. Portfolios have committed
-     * versions.
-     */
-    async members(
-      of: CollectionRef,
-      state: queries.VersionsFilter['state'],
-      page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
-    ): Promise<(Member & { cursor: string })[]> {
-      if (of.kind === 'portfolio') {
-        const rows = state === 'COMMITTED' ? await listLinked(control, of.id, page) : []
-        return rows.map((row) => ({ ...linkedMember(of, row), cursor: row.link_id }))
-      }
-      const { entity, project, name } = of
-      const rows = await queries.listVersions(control, { entity, project, name, state }, page)
-      return rows.map((row) => ({ ...ownMember(row), cursor: row.id }))
-    },
-
-    async countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number> {
-      if (of.kind === 'portfolio') return state === 'COMMITTED' ? countLinked(control, of.id) : 0
-      const { entity, project, name } = of
-      return queries.countVersions(control, { entity, project, name, state })
-    },
-
-    versionsOfRun: (run_id: string, role: 'output' | 'input', page: Page): Promise<queries.VersionRow[]> =>
-      queries.listRunVersions(control, { run_id, role, ...page }),
-
-    /** The runs that took a version as input. */
-    usersOf: (id: string): Promise<string[]> => queries.usersOf(control, id),
-
-    /** The aliases of a version in one collection. */
-    memberAliases: (member: Member): Promise<string[]> => memberAliases(control, member),
-
-    /** `latest` among them, where there is a version. */
-    async aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]> {
-      const stored = await pageAliases(control, { collection_id: of.id, ...page })
-      const newest = LATEST > page.after && (await memberOf(control, of, LATEST))
-      return (newest ? [...stored, LATEST] : stored).sort().slice(0, page.limit)
-    },
-
-    filesOf: (id: string, names: readonly string[], page: Page): Promise<queries.FileRow[]> =>
-      queries.pageFiles(control, { artifact_id: id, names, ...page }),
-
-    async totals(id: string): Promise<{ count: number; bytes: number }> {
-      const { count, bytes } = await queries.sumFiles(control, id)
-      return { count, bytes: bytes ?? 0 }
-    },
-
-    fileUrl: (method: 'GET' | 'PUT', id: string, name: string, context: CallContext): Promise<string> =>
+    types: (project) => collections.listTypes(control, project),
+    collection: (name) => collections.findCollection(control, name),
+    collectionById: (id) => collections.findCollectionById(control, id),
+    collections: (project, page) => collections.listCollections(control, { ...project, ...page }),
+    version: (id) => queries.findVersion(control, id),
+    newest: (collectionId) => queries.newestVersion(control, collectionId),
+    members,
+    countMembers,
+    versionsOfRun: (run_id, role, page) => queries.listRunVersions(control, { run_id, role, ...page }),
+    usersOf: (id) => queries.usersOf(control, id),
+    memberAliases: (member) => memberAliases(control, member),
+    aliasesOfCollection,
+    filesOf: (id, names, page) => queries.pageFiles(control, { artifact_id: id, names, ...page }),
+    totals,
+    fileUrl: (method, id, name, context) =>
       signedUrls.make({ method, kind: 'artifact-files', id, name }, context),
-
-    manifestUrl: (method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string> =>
+    manifestUrl: (method, id, context) =>
       signedUrls.make({ method, kind: 'artifact-manifests', id, name: '' }, context),
-
-    /** @throws 404, 409 for a version that has an alias. */
-    async checkUnnamed(id: string): Promise<void> {
-      const row = await queries.findVersion(control, id)
-      if (row === undefined) throw notFound('artifact version', id)
-      const named = await anyAliasOf(control, id)
-      if (named !== undefined)
-        throw conflict(`The version has the alias ${named.alias}; delete its aliases too`)
-    },
+    checkUnnamed,
   }
 }

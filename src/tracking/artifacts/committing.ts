@@ -18,17 +18,21 @@ export interface CommittingDeps {
 }
 
 /** Commits what a client has uploaded as a version. */
-export function createCommitting({ control, contents, hooks }: CommittingDeps) {
+export interface Committing {
+  /**
+   * Commits a pending version; one that is committed already stays as it is, because clients retry.
+   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
+   */
+  commit(id: string): Promise<void>
+}
+
+export function createCommitting({ control, contents, hooks }: CommittingDeps): Committing {
   async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[]> {
     const bytes = row.manifest_digest === null ? undefined : await contents.read(row.manifest_digest)
     if (bytes === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')
     return parseManifest(bytes.toString('utf8'))
   }
 
-  /**
-   * Commits a pending version; one that is committed already stays as it is, because clients retry.
-   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
-   */
   async function commit(id: string): Promise<void> {
     const row = await queries.findVersion(control, id)
     if (row === undefined) throw notFound('artifact version', id)

@@ -25,7 +25,25 @@ export interface ReadingDeps {
 }
 
 /** Reads versions. */
-export function createReading({ control, contents, signedUrls }: ReadingDeps) {
+export interface Reading {
+  /** Resolves a reference: a version of a sequence, or one in a portfolio. */
+  member(wanted: Wanted): Promise<Member | undefined>
+  /** A committed version that is not deleted; undefined when the name is unknown. */
+  resolve(wanted: Wanted): Promise<ArtifactVersion | undefined>
+  /** Sends a file to a caller with a key. @throws 404. */
+  file(req: { artifact_id: string; name: string }, context: CallContext): Promise<RawReply>
+  /** Sends a file of a version by its MD5. @throws 404. */
+  fileByMd5(
+    req: { birth_artifact_id: string; md5_hex: string; name: string },
+    context: CallContext,
+  ): Promise<RawReply>
+  /** Sends a file for its signed URL. @throws 403, 404. */
+  signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext): Promise<RawReply>
+  /** Sends a version's manifest for its signed URL. @throws 403, 404. */
+  signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply>
+}
+
+export function createReading({ control, contents, signedUrls }: ReadingDeps): Reading {
   async function member(wanted: Wanted): Promise<Member | undefined> {
     const collection = await findCollection(control, wanted)
     if (collection === undefined) return undefined
@@ -47,47 +65,42 @@ export function createReading({ control, contents, signedUrls }: ReadingDeps) {
     return reply
   }
 
-  return {
-    /** Resolves a reference: a version of a sequence, or one in a portfolio. */
-    member,
-
-    /** A committed version that is not deleted; undefined when the name is unknown. */
-    async resolve(wanted: Wanted): Promise<ArtifactVersion | undefined> {
-      const found = await member(wanted)
-      const [version] = found === undefined ? [] : await loadVersions(control, [found.version])
-      return version
-    },
-
-    /** Sends a file to a caller with a key. @throws 404. */
-    async file({ artifact_id: id, name }: { artifact_id: string; name: string }, context: CallContext) {
-      return send({ id, name }, await queries.findFile(control, id, name), context)
-    },
-
-    /** Sends a file of a version by its MD5. @throws 404. */
-    async fileByMd5(
-      req: { birth_artifact_id: string; md5_hex: string; name: string },
-      context: CallContext,
-    ): Promise<RawReply> {
-      const id = plainId('Artifact', req.birth_artifact_id)
-      const md5 = Buffer.from(req.md5_hex, 'hex').toString('base64')
-      return send({ id, name: req.name }, await queries.findFileByMd5(control, id, md5), context)
-    },
-
-    /** Sends a file for its signed URL. @throws 403, 404. */
-    async signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext) {
-      const { artifact_id: id, name } = req
-      await signedUrls.check({ method: 'GET', kind: 'artifact-files', id, name }, req)
-      return send({ id, name }, await queries.findFile(control, id, name), context)
-    },
-
-    /** Sends a version's manifest for its signed URL. @throws 403, 404. */
-    async signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {
-      const grant = { method: 'GET', kind: 'artifact-manifests', id: req.artifact_id, name: '' } as const
-      await signedUrls.check(grant, req)
-      const version = await queries.findVersion(control, req.artifact_id)
-      if (version?.state !== 'COMMITTED') throw notFound('artifact version', req.artifact_id)
-      const files = await queries.listFiles(control, [version.id])
-      return { headers: { 'content-type': 'application/json' }, body: writeManifest(version.id, files) }
-    },
+  async function resolve(wanted: Wanted): Promise<ArtifactVersion | undefined> {
+    const found = await member(wanted)
+    const [version] = found === undefined ? [] : await loadVersions(control, [found.version])
+    return version
   }
+
+  async function file(
+    { artifact_id: id, name }: { artifact_id: string; name: string },
+    context: CallContext,
+  ) {
+    return send({ id, name }, await queries.findFile(control, id, name), context)
+  }
+
+  async function fileByMd5(
+    req: { birth_artifact_id: string; md5_hex: string; name: string },
+    context: CallContext,
+  ): Promise<RawReply> {
+    const id = plainId('Artifact', req.birth_artifact_id)
+    const md5 = Buffer.from(req.md5_hex, 'hex').toString('base64')
+    return send({ id, name: req.name }, await queries.findFileByMd5(control, id, md5), context)
+  }
+
+  async function signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext) {
+    const { artifact_id: id, name } = req
+    await signedUrls.check({ method: 'GET', kind: 'artifact-files', id, name }, req)
+    return send({ id, name }, await queries.findFile(control, id, name), context)
+  }
+
+  async function signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {
+    const grant = { method: 'GET', kind: 'artifact-manifests', id: req.artifact_id, name: '' } as const
+    await signedUrls.check(grant, req)
+    const version = await queries.findVersion(control, req.artifact_id)
+    if (version?.state !== 'COMMITTED') throw notFound('artifact version', req.artifact_id)
+    const files = await queries.listFiles(control, [version.id])
+    return { headers: { 'content-type': 'application/json' }, body: writeManifest(version.id, files) }
+  }
+
+  return { member, resolve, file, fileByMd5, signedFile, signedManifest }
 }

@@ -1,5 +1,4 @@
 import { type Route, route, UnreadBody } from '../../http/route.ts'
-import { pageOf } from '../../page-wire.ts'
 import type { Artifacts } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -14,7 +13,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       family: 'training',
       query: wire.ArtifactsListQuery,
       reply: 'json',
-      response: pageOf(wire.ArtifactItem),
+      response: wire.ArtifactsListRes,
       handle: artifacts.list,
     }),
     route({

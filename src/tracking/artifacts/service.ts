@@ -5,21 +5,19 @@ import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
-import { createBrowsing } from './browsing.ts'
-import { createCollections } from './collections.ts'
-import { type CommitHook, createCommitting } from './committing.ts'
-import { createLinking } from './linking.ts'
+import { type Browsing, createBrowsing } from './browsing.ts'
+import { type Collections, createCollections } from './collections.ts'
+import { type CommitHook, type Committing, createCommitting } from './committing.ts'
+import { createLinking, type Linking } from './linking.ts'
 import { listVersions, pageFiles, sumFiles, type VersionRow } from './queries.ts'
-import { createReading } from './reading.ts'
-import { createUploads } from './uploads.ts'
+import { createReading, type Reading } from './reading.ts'
+import { createUploads, type Uploads } from './uploads.ts'
 import { loadAliases, metadataOf } from './versions.ts'
-import type { ArtifactsListQuery } from './wire.ts'
-import { createWriting } from './writing.ts'
+import type { ArtifactsListQuery, ArtifactsListRes } from './wire.ts'
+import { createWriting, type Writing } from './writing.ts'
 
 /** Files listed for each version; some versions have hundreds of thousands. */
 const FILES_SHOWN_MAX = 1_000
-
-export type Artifacts = ReturnType<typeof createArtifacts>
 
 export interface ArtifactsDeps {
   control: ControlDb
@@ -29,11 +27,40 @@ export interface ArtifactsDeps {
 }
 
 /** Versioned, named sets of files. */
-export function createArtifacts(deps: ArtifactsDeps) {
+export interface Artifacts extends Writing, Reading, Browsing, Collections, Linking, Committing, Uploads {
+  /**
+   * Adds a hook for every version of a type that a client commits, called before the commit. A ClientError it throws
+   * is the client's reply, and the version stays uncommitted. Every commit of such a type makes a new version, even
+   * with the files of the previous one.
+   */
+  onCommit(type: string, hook: CommitHook): void
+  /** Lists committed versions, newest first. */
+  list(req: ArtifactsListQuery, context: CallContext): Promise<ArtifactsListRes>
+  /** Removes abandoned uploads; called when the server starts. */
+  cleanUp(): Promise<void>
+}
+
+export function createArtifacts(deps: ArtifactsDeps): Artifacts {
   const hooks = new Map<string, CommitHook>()
   const writing = createWriting(deps)
   const isWatched = (type: string): boolean => hooks.has(type)
   const uploads = createUploads({ ...deps, isWatched })
+
+  function onCommit(type: string, hook: CommitHook): void {
+    hooks.set(type, hook)
+  }
+
+  async function list(req: ArtifactsListQuery, { caller }: CallContext) {
+    const filter = { ...req, entity: req.entity ?? caller.defaultEntity, state: 'COMMITTED' as const }
+    const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
+    const rows = await listVersions(deps.control, filter, page)
+    return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
+  }
+
+  async function cleanUp(): Promise<void> {
+    await writing.removeVersions(await uploads.abandoned())
+    await releaseUnfinished(deps)
+  }
 
   return {
     ...writing,
@@ -43,29 +70,9 @@ export function createArtifacts(deps: ArtifactsDeps) {
     ...createLinking(deps),
     ...createCommitting({ ...deps, hooks }),
     ...uploads,
-
-    /**
-     * Adds a hook for every version of a type that a client commits, called before the commit. A ClientError it throws
-     * is the client's reply, and the version stays uncommitted. Every commit of such a type makes a new version, even
-     * with the files of the previous one.
-     */
-    onCommit(type: string, hook: CommitHook): void {
-      hooks.set(type, hook)
-    },
-
-    /** Lists committed versions, newest first. */
-    async list(req: ArtifactsListQuery, { caller }: CallContext) {
-      const filter = { ...req, entity: req.entity ?? caller.defaultEntity, state: 'COMMITTED' as const }
-      const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
-      const rows = await listVersions(deps.control, filter, page)
-      return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
-    },
-
-    /** Removes abandoned uploads; called when the server starts. */
-    async cleanUp(): Promise<void> {
-      await writing.removeVersions(await uploads.abandoned())
-      await releaseUnfinished(deps)
-    },
+    onCommit,
+    list,
+    cleanUp,
   }
 }
 

@@ -6,6 +6,7 @@ import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
 import * as queries from './queries.ts'
+import type { UploadRes } from './wire.ts'
 import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writing.ts'
 
 /** One file of an artifact: a merged model of 14 billion parameters in half precision takes 28 GB. */
@@ -43,7 +44,29 @@ export interface UploadsDeps {
 }
 
 /** Uploads of versions by clients: first a draft, then its files, then its manifest; committing.ts does the rest. */
-export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps) {
+export interface Uploads {
+  /**
+   * Opens a version. Wire: a version with the digest of the newest one is the same version, and gets the aliases.
+   * @throws 409 when the collection has another type.
+   */
+  create(draft: Draft): Promise<string>
+  /** Announces files with their MD5s; files that were uploaded with the same MD5 stay. */
+  announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void>
+  /** Announces a manifest with its MD5; an empty one is not known yet. */
+  announceManifest(id: string, md5: string): Promise<void>
+  /** Stores the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
+  receiveFile(
+    req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+  ): Promise<UploadRes>
+  /** Stores the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
+  receiveManifest(
+    req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature,
+  ): Promise<UploadRes>
+  /** The abandoned pending versions. */
+  abandoned(): Promise<string[]>
+}
+
+export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps): Uploads {
   async function pending(id: string, db: ControlTx = control): Promise<queries.VersionRow> {
     const row = await queries.findVersion(db, id)
     if (row === undefined) throw notFound('artifact version', id)
@@ -51,88 +74,85 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     return row
   }
 
+  async function create(draft: Draft): Promise<string> {
+    await projects.ensureById(`${draft.entity}/${draft.project}`)
+    return control.transaction().execute(async (tx) => {
+      const collection = await ensureCollection(tx, { ...draft, kind: 'sequence' })
+      const newest = await queries.newestVersion(tx, collection.id)
+      if (newest?.digest === draft.digest && !isWatched(draft.type)) {
+        await addAliases(tx, newest.id, draft.aliases)
+        return newest.id
+      }
+      const row = newVersion({
+        collection_id: collection.id,
+        digest: draft.digest,
+        metadata: draft.metadata,
+        description: draft.description,
+        tags: JSON.stringify(draft.tags),
+        wanted_aliases: JSON.stringify(draft.aliases),
+        run_id: draft.run_id,
+        created_by: draft.created_by,
+      })
+      await queries.insertVersion(tx, row)
+      return row.id
+    })
+  }
+
+  async function announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void> {
+    if (files.length > ANNOUNCED_MAX) throw tooLarge(`Announce ${ANNOUNCED_MAX} files at once at most`)
+    await pending(id)
+    const known = new Map((await queries.listFiles(control, [id])).map((file) => [file.name, file]))
+    const fresh = files.filter(({ name, md5 }) => known.get(name)?.md5 !== md5)
+    await queries.putFiles(
+      control,
+      fresh.map(({ name, md5 }) => ({ artifact_id: id, name, md5, digest: null, size: 0 })),
+    )
+  }
+
+  async function announceManifest(id: string, md5: string): Promise<void> {
+    await pending(id)
+    if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
+  }
+
+  async function receiveFile(
+    req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+  ) {
+    const { artifact_id: id, name } = req
+    await signedUrls.check({ method: 'PUT', kind: 'artifact-files', id, name }, req)
+    await pending(id)
+    const announced = await queries.findFile(control, id, name)
+    if (announced === undefined) throw notFound('announced artifact file', name)
+    const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }
+    await receive({ control, contents }, req.stream, options, async (tx, { digest, size }) => {
+      await pending(id, tx)
+      await contents.share(tx, ownerOf(id), [digest])
+      await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])
+    })
+    return {}
+  }
+
+  async function receiveManifest(
+    req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature,
+  ) {
+    const { artifact_id: id } = req
+    await signedUrls.check({ method: 'PUT', kind: 'artifact-manifests', id, name: '' }, req)
+    const { manifest_md5 } = await pending(id)
+    if (manifest_md5 === null) throw invalidRequest('No manifest has been announced with its digest')
+    const options = { bytesMax: MANIFEST_BYTES_MAX, md5: manifest_md5 }
+    await receive({ control, contents }, req.stream, options, async (tx, { digest }) => {
+      await pending(id, tx)
+      await contents.share(tx, manifestOwnerOf(id), [digest])
+      await queries.updateVersion(tx, id, { manifest_digest: digest })
+    })
+    return {}
+  }
+
   return {
-    /**
-     * Opens a version. Wire: a version with the digest of the newest one is the same version, and gets the aliases.
-     * @throws 409 when the collection has another type.
-     */
-    async create(draft: Draft): Promise<string> {
-      await projects.ensureById(`${draft.entity}/${draft.project}`)
-      return control.transaction().execute(async (tx) => {
-        const collection = await ensureCollection(tx, { ...draft, kind: 'sequence' })
-        const newest = await queries.newestVersion(tx, collection.id)
-        if (newest?.digest === draft.digest && !isWatched(draft.type)) {
-          await addAliases(tx, newest.id, draft.aliases)
-          return newest.id
-        }
-        const row = newVersion({
-          collection_id: collection.id,
-          digest: draft.digest,
-          metadata: draft.metadata,
-          description: draft.description,
-          tags: JSON.stringify(draft.tags),
-          wanted_aliases: JSON.stringify(draft.aliases),
-          run_id: draft.run_id,
-          created_by: draft.created_by,
-        })
-        await queries.insertVersion(tx, row)
-        return row.id
-      })
-    },
-
-    /** Announces files with their MD5s; files that were uploaded with the same MD5 stay. */
-    async announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void> {
-      if (files.length > ANNOUNCED_MAX) throw tooLarge(`Announce ${ANNOUNCED_MAX} files at once at most`)
-      await pending(id)
-      const known = new Map((await queries.listFiles(control, [id])).map((file) => [file.name, file]))
-      const fresh = files.filter(({ name, md5 }) => known.get(name)?.md5 !== md5)
-      await queries.putFiles(
-        control,
-        fresh.map(({ name, md5 }) => ({ artifact_id: id, name, md5, digest: null, size: 0 })),
-      )
-    },
-
-    /** Announces a manifest with its MD5; an empty one is not known yet. */
-    async announceManifest(id: string, md5: string): Promise<void> {
-      await pending(id)
-      if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
-    },
-
-    /** Stores the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
-    async receiveFile(
-      req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
-    ) {
-      const { artifact_id: id, name } = req
-      await signedUrls.check({ method: 'PUT', kind: 'artifact-files', id, name }, req)
-      await pending(id)
-      const announced = await queries.findFile(control, id, name)
-      if (announced === undefined) throw notFound('announced artifact file', name)
-      const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }
-      await receive({ control, contents }, req.stream, options, async (tx, { digest, size }) => {
-        await pending(id, tx)
-        await contents.share(tx, ownerOf(id), [digest])
-        await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])
-      })
-      return {}
-    },
-
-    /** Stores the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
-    async receiveManifest(req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature) {
-      const { artifact_id: id } = req
-      await signedUrls.check({ method: 'PUT', kind: 'artifact-manifests', id, name: '' }, req)
-      const { manifest_md5 } = await pending(id)
-      if (manifest_md5 === null) throw invalidRequest('No manifest has been announced with its digest')
-      const options = { bytesMax: MANIFEST_BYTES_MAX, md5: manifest_md5 }
-      await receive({ control, contents }, req.stream, options, async (tx, { digest }) => {
-        await pending(id, tx)
-        await contents.share(tx, manifestOwnerOf(id), [digest])
-        await queries.updateVersion(tx, id, { manifest_digest: digest })
-      })
-      return {}
-    },
-
-    /** The abandoned pending versions. */
-    abandoned: (): Promise<string[]> =>
-      queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
+    create,
+    announceFiles,
+    announceManifest,
+    receiveFile,
+    receiveManifest,
+    abandoned: () => queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pageOf } from '../../page-wire.ts'
 
 /** Query parameters of a signed URL. */
 export const SignedQuery = z.object({ expires: z.int(), signature: z.string() })
@@ -19,6 +20,7 @@ export const LayoutPath = z.object({
 })
 
 export const UploadRes = z.object({})
+export type UploadRes = z.input<typeof UploadRes>
 export const Bytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })
 
 export const ArtifactsListQuery = z.object({
@@ -48,3 +50,6 @@ export const ArtifactItem = z
     created_by: z.string(),
   })
   .meta({ id: 'ArtifactVersion' })
+
+export const ArtifactsListRes = pageOf(ArtifactItem)
+export type ArtifactsListRes = z.input<typeof ArtifactsListRes>

@@ -45,82 +45,101 @@ export function manifestOwnerOf(id: string): string {
 }
 
 /** Changes of existing versions, and versions that the server adds. */
-export function createWriting({ control, contents }: { control: ControlDb; contents: Contents }) {
+export interface Writing {
+  /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
+  publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }>
+  /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
+  removeVersions(ids: readonly string[]): Promise<void>
+  /**
+   * Points an alias of a collection at a version, away from its previous one; the collection defaults to the
+   * version's sequence. @throws 404 for a version that is not committed or not in the collection.
+   */
+  setAlias(req: AliasOf): Promise<void>
+  /** Removes an alias of a collection from a version; an absent one is no error. @throws 404. */
+  removeAlias(req: AliasOf): Promise<void>
+  /** Records that a run used a version as input. @throws 404. */
+  use(use: { run_id: string; artifact_id: string }): Promise<void>
+  /** Changes what describes a version. @throws 404. */
+  describe(
+    id: string,
+    change: { metadata?: string; description?: string | null; tags?: (present: string[]) => string[] },
+  ): Promise<void>
+  /** The aliases of versions, `latest` among them where it applies; unknown ids have none. */
+  aliasesOf(ids: readonly string[]): Promise<Map<string, string[]>>
+}
+
+export function createWriting({ control, contents }: { control: ControlDb; contents: Contents }): Writing {
+  async function publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }> {
+    const collection = await ensureCollection(tx, { ...publication, kind: 'sequence' })
+    const files = publication.files
+    const row = newVersion({
+      collection_id: collection.id,
+      digest: artifactDigest(files),
+      metadata: JSON.stringify(publication.metadata),
+      description: publication.description ?? null,
+      created_by: publication.created_by,
+    })
+    await queries.insertVersion(tx, row)
+    await queries.putFiles(
+      tx,
+      files.map((file) => ({ artifact_id: row.id, ...file })),
+    )
+    await contents.share(tx, ownerOf(row.id), [...new Set(files.map((file) => file.digest))])
+    const version = await makeCommitted(tx, row, publication.aliases)
+    return { id: row.id, version }
+  }
+
+  async function removeVersions(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await queries.markDeleted(control, ids, nowIso())
+    await contents.release(ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
+  }
+
+  async function setAlias({ id, alias, of }: AliasOf): Promise<void> {
+    await control.transaction().execute(async (tx) => {
+      await addAliases(tx, id, [alias], await collectionOf(tx, id, of))
+    })
+  }
+
+  async function removeAlias({ id, alias, of }: AliasOf): Promise<void> {
+    await control.transaction().execute(async (tx) => {
+      const collection = await collectionOf(tx, id, of)
+      if (collection === undefined) return
+      await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
+    })
+  }
+
+  async function use(use: { run_id: string; artifact_id: string }): Promise<void> {
+    const row = await queries.findVersion(control, use.artifact_id)
+    if (row?.state !== 'COMMITTED') throw notFound('artifact version', use.artifact_id)
+    await queries.insertUse(control, use)
+  }
+
+  async function describe(
+    id: string,
+    change: { metadata?: string; description?: string | null; tags?: (present: string[]) => string[] },
+  ): Promise<void> {
+    await control.transaction().execute(async (tx) => {
+      const row = await queries.findVersion(tx, id)
+      if (row === undefined || row.state === 'DELETED') throw notFound('artifact version', id)
+      const tags = change.tags?.(JSON.parse(row.tags))
+      await queries.updateVersion(tx, id, {
+        updated_at: nowIso(),
+        ...(change.metadata !== undefined && { metadata: change.metadata }),
+        ...(change.description !== undefined && { description: change.description }),
+        ...(tags && { tags: JSON.stringify(tags) }),
+      })
+    })
+  }
+
   return {
-    /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
-    async publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }> {
-      const collection = await ensureCollection(tx, { ...publication, kind: 'sequence' })
-      const files = publication.files
-      const row = newVersion({
-        collection_id: collection.id,
-        digest: artifactDigest(files),
-        metadata: JSON.stringify(publication.metadata),
-        description: publication.description ?? null,
-        created_by: publication.created_by,
-      })
-      await queries.insertVersion(tx, row)
-      await queries.putFiles(
-        tx,
-        files.map((file) => ({ artifact_id: row.id, ...file })),
-      )
-      await contents.share(tx, ownerOf(row.id), [...new Set(files.map((file) => file.digest))])
-      const version = await makeCommitted(tx, row, publication.aliases)
-      return { id: row.id, version }
-    },
-
-    /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
-    async removeVersions(ids: readonly string[]): Promise<void> {
-      if (ids.length === 0) return
-      await queries.markDeleted(control, ids, nowIso())
-      await contents.release(ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
-    },
-
-    /**
-     * Points an alias of a collection at a version, away from its previous one; the collection defaults to the
-     * version's sequence. @throws 404 for a version that is not committed or not in the collection.
-     */
-    async setAlias({ id, alias, of }: AliasOf): Promise<void> {
-      await control.transaction().execute(async (tx) => {
-        await addAliases(tx, id, [alias], await collectionOf(tx, id, of))
-      })
-    },
-
-    /** Removes an alias of a collection from a version; an absent one is no error. @throws 404. */
-    async removeAlias({ id, alias, of }: AliasOf): Promise<void> {
-      await control.transaction().execute(async (tx) => {
-        const collection = await collectionOf(tx, id, of)
-        if (collection === undefined) return
-        await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
-      })
-    },
-
-    /** Records that a run used a version as input. @throws 404. */
-    async use(use: { run_id: string; artifact_id: string }): Promise<void> {
-      const row = await queries.findVersion(control, use.artifact_id)
-      if (row?.state !== 'COMMITTED') throw notFound('artifact version', use.artifact_id)
-      await queries.insertUse(control, use)
-    },
-
-    /** Changes what describes a version. @throws 404. */
-    async describe(
-      id: string,
-      change: { metadata?: string; description?: string | null; tags?: (present: string[]) => string[] },
-    ): Promise<void> {
-      await control.transaction().execute(async (tx) => {
-        const row = await queries.findVersion(tx, id)
-        if (row === undefined || row.state === 'DELETED') throw notFound('artifact version', id)
-        const tags = change.tags?.(JSON.parse(row.tags))
-        await queries.updateVersion(tx, id, {
-          updated_at: nowIso(),
-          ...(change.metadata !== undefined && { metadata: change.metadata }),
-          ...(change.description !== undefined && { description: change.description }),
-          ...(tags && { tags: JSON.stringify(tags) }),
-        })
-      })
-    },
-
-    /** The aliases of versions, `latest` among them where it applies; unknown ids have none. */
-    aliasesOf: (ids: readonly string[]): Promise<Map<string, string[]>> => loadAliases(control, ids),
+    publish,
+    removeVersions,
+    setAlias,
+    removeAlias,
+    use,
+    describe,
+    aliasesOf: (ids) => loadAliases(control, ids),
   }
 }
 

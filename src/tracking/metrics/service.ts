@@ -15,7 +15,6 @@ const LOG_LINES_MAX = 10_000
 /** Beyond every step. */
 const STEP_END = Number.MAX_SAFE_INTEGER
 
-export type Metrics = ReturnType<typeof createMetrics>
 export type { RunKey } from './queries.ts'
 
 /** Which part of a run's steps. */
@@ -27,51 +26,62 @@ export interface StepRange {
 }
 
 /** Metrics of runs, step by step. */
-export function createMetrics({ traces }: { traces: TraceDb }) {
+export interface Metrics extends MetricsWriting {
+  /** Whole steps as lines, oldest first. */
+  lines(run: queries.RunKey, range: StepRange): Promise<string[]>
+  /** The newest line; undefined when there is none. */
+  lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined>
+  /** Lines spread evenly over the run; with keys, only lines that have all of them, and no other members. */
+  sample(
+    run: queries.RunKey,
+    wanted: { stream: Stream; keys: readonly string[]; samples: number },
+  ): Promise<string[]>
+  keys(run: queries.RunKey, stream: Stream): Promise<{ key: string; count: number; numeric: number }[]>
+  /** Points of each key after a step, oldest first. */
+  points(
+    run: queries.RunKey,
+    wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
+  ): Promise<queries.PointRow[]>
+  /** Lines of the run's output by number. */
+  logLines(
+    run: queries.RunKey,
+    wanted: { lineFrom: number; lineBefore: number; limit: number },
+  ): Promise<{ line: number; text: string }[]>
+}
+
+export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
+  async function lines(run: queries.RunKey, range: StepRange): Promise<string[]> {
+    const wanted = { ...range, limit: Math.min(range.limit, STEPS_MAX), order: 'ASC' as const }
+    const rows = await rowsOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
+    return rows.map((row) => lineOf(row, range.stream))
+  }
+
+  async function lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined> {
+    const wanted = { stream, stepFrom: 0, stepBefore: STEP_END, limit: 1, order: 'DESC' as const }
+    const row = await firstOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
+    return row && lineOf(row, stream)
+  }
+
+  async function sample(
+    run: queries.RunKey,
+    wanted: { stream: Stream; keys: readonly string[]; samples: number },
+  ): Promise<string[]> {
+    const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
+    const keys = wanted.keys.filter((key) => key !== '_step' && key !== '_timestamp')
+    const rows = await rowsOf(
+      traces.query<queries.StepRow>(queries.selectSample(run, { ...wanted, keys, samples })),
+    )
+    return rows.filter((row) => row.items.length >= keys.length).map((row) => lineOf(row, wanted.stream))
+  }
+
   return {
     ...createMetricsWriting(traces),
-
-    /** Whole steps as lines, oldest first. */
-    async lines(run: queries.RunKey, range: StepRange): Promise<string[]> {
-      const wanted = { ...range, limit: Math.min(range.limit, STEPS_MAX), order: 'ASC' as const }
-      const rows = await rowsOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
-      return rows.map((row) => lineOf(row, range.stream))
-    },
-
-    /** The newest line; undefined when there is none. */
-    async lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined> {
-      const wanted = { stream, stepFrom: 0, stepBefore: STEP_END, limit: 1, order: 'DESC' as const }
-      const row = await firstOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
-      return row && lineOf(row, stream)
-    },
-
-    /** Lines spread evenly over the run; with keys, only lines that have all of them, and no other members. */
-    async sample(
-      run: queries.RunKey,
-      wanted: { stream: Stream; keys: readonly string[]; samples: number },
-    ): Promise<string[]> {
-      const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
-      const keys = wanted.keys.filter((key) => key !== '_step' && key !== '_timestamp')
-      const rows = await rowsOf(
-        traces.query<queries.StepRow>(queries.selectSample(run, { ...wanted, keys, samples })),
-      )
-      return rows.filter((row) => row.items.length >= keys.length).map((row) => lineOf(row, wanted.stream))
-    },
-
-    keys: (run: queries.RunKey, stream: Stream): Promise<{ key: string; count: number; numeric: number }[]> =>
-      rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
-
-    /** Points of each key after a step, oldest first. */
-    points: (
-      run: queries.RunKey,
-      wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
-    ): Promise<queries.PointRow[]> => rowsOf(traces.query(queries.selectPoints(run, wanted))),
-
-    /** Lines of the run's output by number. */
-    logLines: (
-      run: queries.RunKey,
-      wanted: { lineFrom: number; lineBefore: number; limit: number },
-    ): Promise<{ line: number; text: string }[]> =>
+    lines,
+    lastLine,
+    sample,
+    keys: (run, stream) => rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
+    points: (run, wanted) => rowsOf(traces.query(queries.selectPoints(run, wanted))),
+    logLines: (run, wanted) =>
       rowsOf(
         traces.query(
           queries.selectLogLines(run, { ...wanted, limit: Math.min(wanted.limit, LOG_LINES_MAX) }),
@@ -80,50 +90,62 @@ export function createMetrics({ traces }: { traces: TraceDb }) {
   }
 }
 
-function createMetricsWriting(traces: TraceDb) {
-  return {
-    /**
-     * Writes lines whose first has the number `offset`; the same lines again change nothing.
-     * @returns the highest step among them, -1 when there is none.
-     */
-    async write(
-      run: queries.RunKey,
-      chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
-    ): Promise<number> {
-      const lines = chunk.content.map((text) => parseLine(text) ?? {})
-      const places = lines.map((line, index) => ({
-        ...run,
-        stream: chunk.stream,
-        step: chunk.stream === 'history' ? stepOf(line, chunk.offset + index) : chunk.offset + index,
-        time: timeOf(line) ?? chunk.fallbackTime,
-      }))
-      const rows = lines.flatMap((line, index) => {
-        const place = places[index]
-        return place === undefined ? [] : rowsOfLine(line, place)
-      })
-      await traces.insert('run_metrics', rows)
-      return places.reduce((highest, { step }) => Math.max(highest, step), -1)
-    },
+interface MetricsWriting {
+  /**
+   * Writes lines whose first has the number `offset`; the same lines again change nothing.
+   * @returns the highest step among them, -1 when there is none.
+   */
+  write(
+    run: queries.RunKey,
+    chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
+  ): Promise<number>
+  /** Writes lines of the run's output. Wire: each begins with when it was written. */
+  writeLog(
+    run: queries.RunKey,
+    chunk: { offset: number; content: readonly string[]; fallbackTime: string },
+  ): Promise<void>
+  delete(run: queries.RunKey): Promise<void>
+}
 
-    /** Writes lines of the run's output. Wire: each begins with when it was written. */
-    async writeLog(
-      run: queries.RunKey,
-      chunk: { offset: number; content: readonly string[]; fallbackTime: string },
-    ): Promise<void> {
-      const rows = chunk.content.map((text, index) => ({
-        ...run,
-        line: chunk.offset + index,
-        text,
-        time: logTimeOf(text) ?? chunk.fallbackTime,
-      }))
-      await traces.insert('run_log_lines', rows)
-    },
-
-    async delete(run: queries.RunKey): Promise<void> {
-      await traces.command(queries.deleteOf('run_metrics', run))
-      await traces.command(queries.deleteOf('run_log_lines', run))
-    },
+function createMetricsWriting(traces: TraceDb): MetricsWriting {
+  async function write(
+    run: queries.RunKey,
+    chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
+  ): Promise<number> {
+    const lines = chunk.content.map((text) => parseLine(text) ?? {})
+    const places = lines.map((line, index) => ({
+      ...run,
+      stream: chunk.stream,
+      step: chunk.stream === 'history' ? stepOf(line, chunk.offset + index) : chunk.offset + index,
+      time: timeOf(line) ?? chunk.fallbackTime,
+    }))
+    const rows = lines.flatMap((line, index) => {
+      const place = places[index]
+      return place === undefined ? [] : rowsOfLine(line, place)
+    })
+    await traces.insert('run_metrics', rows)
+    return places.reduce((highest, { step }) => Math.max(highest, step), -1)
   }
+
+  async function writeLog(
+    run: queries.RunKey,
+    chunk: { offset: number; content: readonly string[]; fallbackTime: string },
+  ): Promise<void> {
+    const rows = chunk.content.map((text, index) => ({
+      ...run,
+      line: chunk.offset + index,
+      text,
+      time: logTimeOf(text) ?? chunk.fallbackTime,
+    }))
+    await traces.insert('run_log_lines', rows)
+  }
+
+  async function remove(run: queries.RunKey): Promise<void> {
+    await traces.command(queries.deleteOf('run_metrics', run))
+    await traces.command(queries.deleteOf('run_log_lines', run))
+  }
+
+  return { write, writeLog, delete: remove }
 }
 
 /** Wire: `2026-01-01T00:00:00.000000 text`, with `ERROR ` before it for what went to standard error. */

@@ -22,10 +22,16 @@ export interface NewAlert {
 }
 
 /** Alerts of runs. */
-export function createRunAlerts({ control }: { control: ControlDb }) {
+export interface RunAlerts {
+  /** Stores an alert; resolves with whether it was stored, and not one of the same title just before. */
+  alert(run: Pick<RunRow, 'id'>, given: NewAlert): Promise<boolean>
+  /** The newest alerts of a run, newest first. */
+  alerts(run: Pick<RunRow, 'id'>): Promise<RunAlertRow[]>
+}
+
+export function createRunAlerts({ control }: { control: ControlDb }): RunAlerts {
   return {
-    /** Stores an alert; resolves with whether it was stored, and not one of the same title just before. */
-    alert: (run: Pick<RunRow, 'id'>, { title, text, severity, waitMs }: NewAlert): Promise<boolean> =>
+    alert: (run, { title, text, severity, waitMs }) =>
       control.transaction().execute(async (tx) => {
         const cut = title.slice(0, TITLE_CHARS_MAX)
         const before = await lastAlertAt(tx, run.id, cut)
@@ -35,8 +41,6 @@ export function createRunAlerts({ control }: { control: ControlDb }) {
         await trimAlerts(tx, run.id, ALERTS_MAX)
         return true
       }),
-
-    /** The newest alerts of a run, newest first. */
-    alerts: (run: Pick<RunRow, 'id'>): Promise<RunAlertRow[]> => listAlerts(control, run.id, ALERTS_MAX),
+    alerts: (run) => listAlerts(control, run.id, ALERTS_MAX),
   }
 }

@@ -5,10 +5,17 @@ import { parseLine } from '../metrics/json-lines.ts'
 import type { Metrics } from '../metrics/service.ts'
 import { findRun, findRunById, type RunName, type RunRow, updateRun } from './queries.ts'
 import { metricsKeyOf } from './run-row.ts'
-import type { FileChunk, FileStreamReq } from './wire.ts'
+import type { FileChunk, FileStreamReq, FileStreamRes } from './wire.ts'
 
 /** Receives the messages of a running client: metrics, summary, output, and the end of the run. */
-export function createFileStream({ control, metrics }: { control: ControlDb; metrics: Metrics }) {
+export interface FileStream {
+  /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 404. */
+  receive(req: FileStreamReq): Promise<FileStreamRes>
+  /** Adds rows after those that a run has logged. @throws 404. */
+  append(name: RunName, rows: readonly Record<string, number>[]): Promise<void>
+}
+
+export function createFileStream({ control, metrics }: { control: ControlDb; metrics: Metrics }): FileStream {
   /** Counts from a chunk; a repeated or late chunk adds nothing. */
   async function writeChunk(row: RunRow, file: string, chunk: FileChunk): Promise<Partial<RunRow>> {
     const key = metricsKeyOf(row)
@@ -46,22 +53,18 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
     return row.stop_requested_at === null ? {} : { stopped: true as const }
   }
 
-  return {
-    /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 404. */
-    receive,
-
-    /** Adds rows after those that a run has logged. @throws 404. */
-    async append(name: RunName, rows: readonly Record<string, number>[]): Promise<void> {
-      const row = await findRun(control, name)
-      if (row === undefined) throw notFound('run', `${name.entity}/${name.project}/${name.run}`)
-      const _timestamp = Date.now() / 1000
-      const content = rows.map((values, index) =>
-        JSON.stringify({ ...values, _step: row.last_step + 1 + index, _timestamp }),
-      )
-      const chunk = { offset: row.history_lines, content }
-      await receive({ ...name, files: { 'wandb-history.jsonl': chunk } })
-    },
+  async function append(name: RunName, rows: readonly Record<string, number>[]): Promise<void> {
+    const row = await findRun(control, name)
+    if (row === undefined) throw notFound('run', `${name.entity}/${name.project}/${name.run}`)
+    const _timestamp = Date.now() / 1000
+    const content = rows.map((values, index) =>
+      JSON.stringify({ ...values, _step: row.last_step + 1 + index, _timestamp }),
+    )
+    const chunk = { offset: row.history_lines, content }
+    await receive({ ...name, files: { 'wandb-history.jsonl': chunk } })
   }
+
+  return { receive, append }
 }
 
 /** Records a chunk: counts only grow, and no summary replaces a newer one. */

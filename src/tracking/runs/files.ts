@@ -1,6 +1,7 @@
 import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -16,6 +17,7 @@ import {
   type RunFileRow,
   type RunRow,
 } from './queries.ts'
+import type { RunFileUploadRes } from './wire.ts'
 
 /** Logs, code and media of a run; larger files belong in an artifact. */
 const FILE_BYTES_MAX = 4 * 1024 ** 3
@@ -41,58 +43,75 @@ export interface FilesPage {
 }
 
 /** Files that belong to a run; one of the same name replaces the one before. */
-export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps) {
+export interface RunFiles {
+  /** URLs for uploads. @throws 400 for invalid names of files. */
+  uploadUrls(
+    run: RunRow,
+    names: readonly string[],
+    context: CallContext,
+  ): Promise<{ name: string; uploadUrl: string }[]>
+  downloadUrl(file: { run_id: string; name: string }, context: CallContext): Promise<string>
+  files(run: RunRow): Promise<RunFileRow[]>
+  /** Files by name; a pattern is one of SQL's LIKE. */
+  pageOfFiles(page: FilesPage): Promise<RunFileRow[]>
+  /** Stores the bytes of a file. @throws 403, 404 for a deleted run, 413. */
+  receiveFile(
+    req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+    context: CallContext,
+  ): Promise<RunFileUploadRes>
+  /** Sends a file for its signed URL. @throws 403, 404. */
+  signedFile(req: { run_id: string; name: string } & Signature, context: CallContext): Promise<RawReply>
+}
+
+export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps): RunFiles {
+  async function uploadUrls(
+    run: RunRow,
+    names: readonly string[],
+    context: CallContext,
+  ): Promise<{ name: string; uploadUrl: string }[]> {
+    if (names.length > FILES_MAX) throw invalidRequest(`Ask for ${FILES_MAX} files at once at most`)
+    const bad = names.find((name) => name === '' || name.length > NAME_CHARS_MAX)
+    if (bad !== undefined) throw invalidRequest(`The name of a file has 1 to ${NAME_CHARS_MAX} characters`)
+    const urlOf = (name: string): Promise<string> =>
+      signedUrls.make({ method: 'PUT', kind: 'run-files', id: run.id, name }, context)
+    return Promise.all(names.map(async (name) => ({ name, uploadUrl: await urlOf(name) })))
+  }
+
+  async function receiveFile(
+    req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
+    context: CallContext,
+  ) {
+    const { run_id, name } = req
+    await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
+    const owner = `run-file:${newId()}`
+    const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
+    const before: string[] = []
+    await receive({ control, contents }, req.stream, expected, async (tx, content) => {
+      if ((await findRunById(tx, run_id)) === undefined) throw notFound('run', run_id)
+      await contents.share(tx, owner, [content.digest])
+      const replaced = await putFile(tx, { run_id, name, ...content, owner, updated_at: nowIso() })
+      if (replaced !== undefined) before.push(replaced)
+    })
+    await contents.release(before)
+    return {}
+  }
+
+  async function signedFile(req: { run_id: string; name: string } & Signature, context: CallContext) {
+    const { run_id, name } = req
+    await signedUrls.check({ method: 'GET', kind: 'run-files', id: run_id, name }, req)
+    const file = await findFile(control, run_id, name)
+    const reply = file && (await sendFile(contents, { ...file, range: context.header('range') }))
+    if (reply === undefined) throw notFound('run file', name)
+    return reply
+  }
+
   return {
-    /** URLs for uploads. @throws 400 for invalid names of files. */
-    async uploadUrls(
-      run: RunRow,
-      names: readonly string[],
-      context: CallContext,
-    ): Promise<{ name: string; uploadUrl: string }[]> {
-      if (names.length > FILES_MAX) throw invalidRequest(`Ask for ${FILES_MAX} files at once at most`)
-      const bad = names.find((name) => name === '' || name.length > NAME_CHARS_MAX)
-      if (bad !== undefined) throw invalidRequest(`The name of a file has 1 to ${NAME_CHARS_MAX} characters`)
-      const urlOf = (name: string): Promise<string> =>
-        signedUrls.make({ method: 'PUT', kind: 'run-files', id: run.id, name }, context)
-      return Promise.all(names.map(async (name) => ({ name, uploadUrl: await urlOf(name) })))
-    },
-
-    downloadUrl: (file: { run_id: string; name: string }, context: CallContext): Promise<string> =>
+    uploadUrls,
+    downloadUrl: (file, context) =>
       signedUrls.make({ method: 'GET', kind: 'run-files', id: file.run_id, name: file.name }, context),
-
-    files: (run: RunRow): Promise<RunFileRow[]> => listFiles(control, run.id),
-
-    /** Files by name; a pattern is one of SQL's LIKE. */
-    pageOfFiles: (page: FilesPage): Promise<RunFileRow[]> => pageFiles(control, page),
-
-    /** Stores the bytes of a file. @throws 403, 404 for a deleted run, 413. */
-    async receiveFile(
-      req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
-      context: CallContext,
-    ) {
-      const { run_id, name } = req
-      await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
-      const owner = `run-file:${newId()}`
-      const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
-      const before: string[] = []
-      await receive({ control, contents }, req.stream, expected, async (tx, content) => {
-        if ((await findRunById(tx, run_id)) === undefined) throw notFound('run', run_id)
-        await contents.share(tx, owner, [content.digest])
-        const replaced = await putFile(tx, { run_id, name, ...content, owner, updated_at: nowIso() })
-        if (replaced !== undefined) before.push(replaced)
-      })
-      await contents.release(before)
-      return {}
-    },
-
-    /** Sends a file for its signed URL. @throws 403, 404. */
-    async signedFile(req: { run_id: string; name: string } & Signature, context: CallContext) {
-      const { run_id, name } = req
-      await signedUrls.check({ method: 'GET', kind: 'run-files', id: run_id, name }, req)
-      const file = await findFile(control, run_id, name)
-      const reply = file && (await sendFile(contents, { ...file, range: context.header('range') }))
-      if (reply === undefined) throw notFound('run file', name)
-      return reply
-    },
+    files: (run) => listFiles(control, run.id),
+    pageOfFiles: (page) => pageFiles(control, page),
+    receiveFile,
+    signedFile,
   }
 }

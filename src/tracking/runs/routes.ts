@@ -1,5 +1,4 @@
 import { type Route, route, UnreadBody } from '../../http/route.ts'
-import { pageOf } from '../../page-wire.ts'
 import type { Runs } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -13,7 +12,7 @@ export function runsRoutes(runs: Runs): Route[] {
       family: 'training',
       query: wire.RunsListQuery,
       reply: 'json',
-      response: pageOf(wire.RunItem),
+      response: wire.RunsListRes,
       handle: runs.list,
     }),
     route({

@@ -7,11 +7,11 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
-import { createMetrics } from '../metrics/service.ts'
+import { createMetrics, type Metrics } from '../metrics/service.ts'
 import type { SignedUrls } from '../signed-urls.ts'
-import { createRunAlerts } from './alerts.ts'
-import { createFileStream } from './file-stream.ts'
-import { createRunFiles } from './files.ts'
+import { createRunAlerts, type RunAlerts } from './alerts.ts'
+import { createFileStream, type FileStream } from './file-stream.ts'
+import { createRunFiles, type RunFiles } from './files.ts'
 import {
   countRuns,
   deleteRun,
@@ -26,13 +26,11 @@ import {
 } from './queries.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
 import { runsFilter } from './runs-filter.ts'
-import { createUpserting } from './upserting.ts'
-import type { MetricsQuery, RunPath, RunsListQuery } from './wire.ts'
+import { createUpserting, type Upserting } from './upserting.ts'
+import type { MetricsQuery, MetricsRes, RunPath, RunRes, RunsListQuery, RunsListRes } from './wire.ts'
 
 /** Alerts of one reply, the newest. */
 const ALERTS_SHOWN_MAX = 100
-
-export type Runs = ReturnType<typeof createRuns>
 
 export interface RunsDeps {
   control: ControlDb
@@ -56,7 +54,27 @@ export interface RunsPage extends RunsWanted {
 }
 
 /** Runs: metrics, files and alerts that a program logs. */
-export function createRuns(deps: RunsDeps) {
+export interface Runs extends Upserting, FileStream, RunFiles, RunAlerts {
+  metrics: Metrics
+  /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
+  requestStop(id: string): Promise<void>
+  /** A page of a project's runs. @throws 400 for a filter that is not supported. */
+  page(req: RunsPage): Promise<RunRow[]>
+  count(req: RunsWanted): Promise<number>
+  find(name: RunName): Promise<RunRow | undefined>
+  byId(id: string): Promise<RunRow | undefined>
+  /** Lists the runs of a project, newest first. */
+  list(req: RunsListQuery, context: CallContext): Promise<RunsListRes>
+  get(req: RunPath): Promise<RunRes>
+  /** Points of the requested keys, or of all keys. */
+  points(req: MetricsQuery & RunPath): Promise<MetricsRes>
+  /** Deletes a run with its files and metrics; resolves with whether it existed. Artifacts that it logged stay. */
+  delete(name: RunName): Promise<boolean>
+  /** @throws 404. */
+  deleteById(id: string): Promise<void>
+}
+
+export function createRuns(deps: RunsDeps): Runs {
   const { control, contents } = deps
   const metrics = createMetrics(deps)
 
@@ -66,11 +84,62 @@ export function createRuns(deps: RunsDeps) {
     return row
   }
 
-  async function remove(row: RunRow): Promise<void> {
+  async function removeRow(row: RunRow): Promise<void> {
     const files = await listFiles(control, row.id)
     await control.transaction().execute((tx) => deleteRun(tx, row.id))
     await contents.release(files.map((file) => file.owner))
     await metrics.delete(metricsKeyOf(row))
+  }
+
+  async function requestStop(id: string): Promise<void> {
+    const row = await findRunById(control, id)
+    if (row === undefined) throw notFound('run', id)
+    await updateRun(control, id, { stop_requested_at: nowIso() })
+  }
+
+  async function list(req: RunsListQuery, { caller }: CallContext) {
+    const filter = {
+      entity: req.entity ?? caller.defaultEntity,
+      project: req.project,
+      fields: [],
+      heartbeat: undefined,
+    }
+    const rows = await listRuns(control, filter, { after: req.after, limit: req.limit + 1, order: 'desc' })
+    return toPage(rows.map(shown), req.limit)
+  }
+
+  async function get(req: RunPath) {
+    const row = await existing(req)
+    const alerts = await listAlerts(control, row.id, ALERTS_SHOWN_MAX)
+    return { ...shown(row), alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
+  }
+
+  async function points(req: MetricsQuery & RunPath) {
+    const key = metricsKeyOf(await existing(req))
+    const { keys } = req
+    if (keys.length === 0) {
+      const all = await metrics.keys(key, req.stream)
+      return { keys: all.filter(({ numeric }) => numeric === 1).map((entry) => entry.key), data: [] }
+    }
+    const wanted = { stream: req.stream, keys, afterStep: req.after_step, limit: req.limit + 1 }
+    const byKey = Map.groupBy(await metrics.points(key, wanted), (point) => point.key)
+    const data = keys.map((name) => {
+      const points = (byKey.get(name) ?? []).map(({ step, value, time }) => ({ step, value, time }))
+      return { key: name, points: points.slice(0, req.limit), has_more: points.length > req.limit }
+    })
+    return { keys: [], data }
+  }
+
+  async function remove(name: RunName): Promise<boolean> {
+    const row = await findRun(control, name)
+    if (row !== undefined) await removeRow(row)
+    return row !== undefined
+  }
+
+  async function deleteById(id: string): Promise<void> {
+    const row = await findRunById(control, id)
+    if (row === undefined) throw notFound('run', id)
+    await removeRow(row)
   }
 
   return {
@@ -79,73 +148,17 @@ export function createRuns(deps: RunsDeps) {
     ...createFileStream({ control, metrics }),
     ...createRunFiles(deps),
     ...createRunAlerts({ control }),
-
-    /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
-    async requestStop(id: string): Promise<void> {
-      const row = await findRunById(control, id)
-      if (row === undefined) throw notFound('run', id)
-      await updateRun(control, id, { stop_requested_at: nowIso() })
-    },
-
-    /** A page of a project's runs. @throws 400 for a filter that is not supported. */
-    page: ({ entity, project, filters, ...page }: RunsPage): Promise<RunRow[]> =>
+    requestStop,
+    page: ({ entity, project, filters, ...page }) =>
       listRuns(control, runsFilter({ entity, project }, filters), page),
-
-    count: ({ entity, project, filters }: RunsWanted): Promise<number> =>
-      countRuns(control, runsFilter({ entity, project }, filters)),
-
-    find: (name: RunName): Promise<RunRow | undefined> => findRun(control, name),
-
-    byId: (id: string): Promise<RunRow | undefined> => findRunById(control, id),
-
-    /** Lists the runs of a project, newest first. */
-    async list(req: RunsListQuery, { caller }: CallContext) {
-      const filter = {
-        entity: req.entity ?? caller.defaultEntity,
-        project: req.project,
-        fields: [],
-        heartbeat: undefined,
-      }
-      const rows = await listRuns(control, filter, { after: req.after, limit: req.limit + 1, order: 'desc' })
-      return toPage(rows.map(shown), req.limit)
-    },
-
-    async get(req: RunPath) {
-      const row = await existing(req)
-      const alerts = await listAlerts(control, row.id, ALERTS_SHOWN_MAX)
-      return { ...shown(row), alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
-    },
-
-    /** Points of the requested keys, or of all keys. */
-    async points(req: MetricsQuery & RunPath) {
-      const key = metricsKeyOf(await existing(req))
-      const { keys } = req
-      if (keys.length === 0) {
-        const all = await metrics.keys(key, req.stream)
-        return { keys: all.filter(({ numeric }) => numeric === 1).map((entry) => entry.key), data: [] }
-      }
-      const wanted = { stream: req.stream, keys, afterStep: req.after_step, limit: req.limit + 1 }
-      const byKey = Map.groupBy(await metrics.points(key, wanted), (point) => point.key)
-      const data = keys.map((name) => {
-        const points = (byKey.get(name) ?? []).map(({ step, value, time }) => ({ step, value, time }))
-        return { key: name, points: points.slice(0, req.limit), has_more: points.length > req.limit }
-      })
-      return { keys: [], data }
-    },
-
-    /** Deletes a run with its files and metrics; resolves with whether it existed. Artifacts that it logged stay. */
-    async delete(name: RunName): Promise<boolean> {
-      const row = await findRun(control, name)
-      if (row !== undefined) await remove(row)
-      return row !== undefined
-    },
-
-    /** @throws 404. */
-    async deleteById(id: string): Promise<void> {
-      const row = await findRunById(control, id)
-      if (row === undefined) throw notFound('run', id)
-      await remove(row)
-    },
+    count: ({ entity, project, filters }) => countRuns(control, runsFilter({ entity, project }, filters)),
+    find: (name) => findRun(control, name),
+    byId: (id) => findRunById(control, id),
+    list,
+    get,
+    points,
+    delete: remove,
+    deleteById,
   }
 }
 

@@ -28,45 +28,56 @@ export type RunChange = Partial<
 >
 
 /** Creates and changes runs. */
-export function createUpserting({ control, projects }: { control: ControlDb; projects: Projects }) {
-  return {
-    /** Creates or resumes a run. A run of that name that has ended runs again. @throws 400 for a bad name. */
-    async start(
-      name: RunName,
-      change: RunChange,
-      created_by: string,
-    ): Promise<{ row: RunRow; inserted: boolean }> {
-      if (name.run === '' || name.run.length > NAME_CHARS_MAX || /[/\\#?%:]/.test(name.run)) {
-        throw invalidRequest(`The id of a run has 1 to ${NAME_CHARS_MAX} characters, none of them /\\#?%:`)
-      }
-      await projects.ensureById(`${name.entity}/${name.project}`)
-      const fresh = { ...newRun(name, created_by), ...change }
-      return control.transaction().execute(async (tx) => {
-        const known = await findRun(tx, name)
-        if (known === undefined) {
-          await insertRun(tx, fresh)
-          return { row: fresh, inserted: true }
-        }
-        const resumed = {
-          heartbeat_at: fresh.heartbeat_at,
-          state: fresh.state,
-          exit_code: null,
-          ended_at: null,
-          stop_requested_at: null,
-        }
-        await updateRun(tx, known.id, { ...resumed, ...change })
-        return { row: { ...known, ...resumed, ...change }, inserted: false }
-      })
-    },
+export interface Upserting {
+  /** Creates or resumes a run. A run of that name that has ended runs again. @throws 400 for a bad name. */
+  start(name: RunName, change: RunChange, created_by: string): Promise<{ row: RunRow; inserted: boolean }>
+  /** Changes a run without starting it. @throws 404. */
+  change(id: string, change: RunChange): Promise<RunRow>
+}
 
-    /** Changes a run without starting it. @throws 404. */
-    async change(id: string, change: RunChange): Promise<RunRow> {
-      const known = await findRunById(control, id)
-      if (known === undefined) throw notFound('run', id)
-      if (Object.keys(change).length > 0) await updateRun(control, id, change)
-      return { ...known, ...change }
-    },
+export function createUpserting({
+  control,
+  projects,
+}: {
+  control: ControlDb
+  projects: Projects
+}): Upserting {
+  async function start(
+    name: RunName,
+    change: RunChange,
+    created_by: string,
+  ): Promise<{ row: RunRow; inserted: boolean }> {
+    if (name.run === '' || name.run.length > NAME_CHARS_MAX || /[/\\#?%:]/.test(name.run)) {
+      throw invalidRequest(`The id of a run has 1 to ${NAME_CHARS_MAX} characters, none of them /\\#?%:`)
+    }
+    await projects.ensureById(`${name.entity}/${name.project}`)
+    const fresh = { ...newRun(name, created_by), ...change }
+    return control.transaction().execute(async (tx) => {
+      const known = await findRun(tx, name)
+      if (known === undefined) {
+        await insertRun(tx, fresh)
+        return { row: fresh, inserted: true }
+      }
+      const resumed = {
+        heartbeat_at: fresh.heartbeat_at,
+        state: fresh.state,
+        exit_code: null,
+        ended_at: null,
+        stop_requested_at: null,
+      }
+      await updateRun(tx, known.id, { ...resumed, ...change })
+      return { row: { ...known, ...resumed, ...change }, inserted: false }
+    })
   }
+
+  async function change(id: string, change: RunChange): Promise<RunRow> {
+    const known = await findRunById(control, id)
+    if (known === undefined) throw notFound('run', id)
+    if (Object.keys(change).length > 0) await updateRun(control, id, change)
+    return { ...known, ...change }
+  }
+
+  return { start, change }
 }
 
 function newRun({ entity, project, run }: RunName, created_by: string): RunRow {

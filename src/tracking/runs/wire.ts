@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery } from '../../page-wire.ts'
+import { PageQuery, pageOf } from '../../page-wire.ts'
 
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
 export type RunPath = z.output<typeof RunPath>
@@ -19,6 +19,7 @@ export const FileStreamReq = z.object({
 })
 export type FileStreamReq = z.output<typeof FileStreamReq> & RunPath
 export const FileStreamRes = z.object({ stopped: z.literal(true).optional() })
+export type FileStreamRes = z.input<typeof FileStreamRes>
 
 export const RunsListQuery = PageQuery.extend({ entity: z.string().optional(), project: z.string() })
 export type RunsListQuery = z.output<typeof RunsListQuery>
@@ -46,6 +47,9 @@ export const RunItem = z
   })
   .meta({ id: 'Run' })
 
+export const RunsListRes = pageOf(RunItem)
+export type RunsListRes = z.input<typeof RunsListRes>
+
 /** A run with its newest alerts. */
 export const RunRes = RunItem.extend({
   alerts: z.array(
@@ -58,6 +62,7 @@ export const RunRes = RunItem.extend({
     }),
   ),
 }).meta({ id: 'RunWithAlerts' })
+export type RunRes = z.input<typeof RunRes>
 
 /** Keys that one request asks for: with ten thousand points each, the reply has some ten megabytes. */
 const KEYS_MAX = 20
@@ -84,6 +89,7 @@ export const MetricsRes = z
     data: z.array(z.object({ key: z.string(), points: z.array(Point), has_more: z.boolean() })),
   })
   .meta({ id: 'RunMetrics' })
+export type MetricsRes = z.input<typeof MetricsRes>
 
 /** Query parameters of a signed URL of a run's file. */
 export const RunFilePath = z.object({ run_id: z.string() })
@@ -93,4 +99,5 @@ export const RunFileQuery = z.object({
   signature: z.string(),
 })
 export const RunFileUploadRes = z.object({})
+export type RunFileUploadRes = z.input<typeof RunFileUploadRes>
 export const RunFileBytes = z.string().meta({ description: 'The bytes of the file', format: 'binary' })

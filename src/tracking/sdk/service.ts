@@ -5,19 +5,21 @@ import type { RawReply } from '../../http/route.ts'
 const REPORT_BYTES_MAX = 4 * 1024 * 1024
 
 /** Other requests of W&B clients. */
-export function createSdk() {
-  return {
-    /** Wire: clients send telemetry here. It is not used, so it is read and dropped. */
-    async takeReport({ stream }: { stream: ReadableStream<Uint8Array> }): Promise<RawReply> {
-      let bytes = 0
-      for await (const chunk of stream) {
-        bytes += chunk.byteLength
-        if (bytes > REPORT_BYTES_MAX) throw tooLarge(`The limit is ${REPORT_BYTES_MAX} bytes`)
-      }
-      // An empty message means that everything was accepted.
-      return { headers: { 'content-type': 'application/x-protobuf' }, body: '' }
-    },
-  }
+export interface Sdk {
+  /** Wire: clients send telemetry here. It is not used, so it is read and dropped. */
+  takeReport(req: { stream: ReadableStream<Uint8Array> }): Promise<RawReply>
 }
 
-export type Sdk = ReturnType<typeof createSdk>
+export function createSdk(): Sdk {
+  async function takeReport({ stream }: { stream: ReadableStream<Uint8Array> }): Promise<RawReply> {
+    let bytes = 0
+    for await (const chunk of stream) {
+      bytes += chunk.byteLength
+      if (bytes > REPORT_BYTES_MAX) throw tooLarge(`The limit is ${REPORT_BYTES_MAX} bytes`)
+    }
+    // An empty message means that everything was accepted.
+    return { headers: { 'content-type': 'application/x-protobuf' }, body: '' }
+  }
+
+  return { takeReport }
+}
