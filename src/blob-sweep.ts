@@ -26,10 +26,16 @@ export interface SweepCounts {
   failed: number
 }
 
-export type BlobSweep = ReturnType<typeof createBlobSweep>
-
 /** Deletes blobs that no row owns, at the start and every few hours. */
-export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner[]; log: Log }) {
+export interface BlobSweep {
+  counts(): Readonly<SweepCounts>
+  /** Checks all blobs once. A failure is logged and counted, and the next sweep tries again. */
+  sweep(signal: AbortSignal): Promise<void>
+  /** Sweeps now and from time to time, until disposal. */
+  start(): AsyncDisposable
+}
+
+export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner[]; log: Log }): BlobSweep {
   const { blobs, owners, log } = deps
   const counts: SweepCounts = { deleted: 0, failed: 0 }
 
@@ -53,7 +59,6 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
     if (old.length > 0) await look()
   }
 
-  /** Checks all blobs once. A failure is logged and counted, and the next sweep tries again. */
   async function sweep(signal: AbortSignal): Promise<void> {
     for (const owner of owners) {
       try {
@@ -65,24 +70,20 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
     }
   }
 
-  return {
-    counts: (): Readonly<SweepCounts> => counts,
-    sweep,
-
-    /** Sweeps now and from time to time, until disposal. */
-    start(): AsyncDisposable {
-      const stopping = new AbortController()
-      const { signal } = stopping
-      const work = (async () => {
-        await sweep(signal)
-        for await (const _ of every(SWEEP_EVERY_MS, undefined, { signal, ref: false })) await sweep(signal)
-      })().catch(() => {})
-      return {
-        async [Symbol.asyncDispose]() {
-          stopping.abort()
-          await work
-        },
-      }
-    },
+  function start(): AsyncDisposable {
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const work = (async () => {
+      await sweep(signal)
+      for await (const _ of every(SWEEP_EVERY_MS, undefined, { signal, ref: false })) await sweep(signal)
+    })().catch(() => {})
+    return {
+      async [Symbol.asyncDispose]() {
+        stopping.abort()
+        await work
+      },
+    }
   }
+
+  return { counts: () => counts, sweep, start }
 }

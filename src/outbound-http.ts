@@ -20,8 +20,6 @@ export interface OutboundRequest {
   signal: AbortSignal
 }
 
-export type Outbound = ReturnType<typeof createOutbound>
-
 /** Addresses of this machine, of networks that are not public, and of no single machine. */
 const NOT_PUBLIC = new BlockList()
 for (const [network, bits] of [
@@ -65,36 +63,41 @@ export function isPublicAddress(address: string): boolean {
 /**
  * Sends requests to addresses that clients name. Only public addresses are connected to, checked after name resolution,
  * except configured hosts; redirects are not followed.
- * @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public
  */
-export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }) {
+export interface Outbound extends AsyncDisposable {
+  /** Whether the host of a URL is configured as allowed. */
+  isNamed(url: string): boolean
+  /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
+  post(req: OutboundRequest): Promise<OutboundReply>
+}
+
+/** @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public */
+export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }): Outbound {
   const allowed = new Set(allowedHosts)
   const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
   const anywhere = new Agent()
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
 
+  async function post(req: OutboundRequest): Promise<OutboundReply> {
+    const url = checkedUrl(req.url)
+    const address = url.hostname.replace(/^\[|\]$/g, '')
+    if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
+    const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
+    const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
+    try {
+      const { headers, body } = req
+      const reply = await request(url, { method: 'POST', headers, body, signal, dispatcher })
+      return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
+    } catch (error) {
+      req.signal.throwIfAborted()
+      if (error instanceof NotPublic) throw notPublic(url.hostname)
+      throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
+    }
+  }
+
   return {
-    /** Whether the host of a URL is configured as allowed. */
-    isNamed: (url: string): boolean => isAllowed(new URL(url)),
-
-    /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
-    async post(req: OutboundRequest): Promise<OutboundReply> {
-      const url = checkedUrl(req.url)
-      const address = url.hostname.replace(/^\[|\]$/g, '')
-      if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
-      const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
-      const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
-      try {
-        const { headers, body } = req
-        const reply = await request(url, { method: 'POST', headers, body, signal, dispatcher })
-        return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
-      } catch (error) {
-        req.signal.throwIfAborted()
-        if (error instanceof NotPublic) throw notPublic(url.hostname)
-        throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
-      }
-    },
-
+    isNamed: (url) => isAllowed(new URL(url)),
+    post,
     async [Symbol.asyncDispose]() {
       await Promise.all([anywhere.destroy(), publicOnly.destroy()])
     },

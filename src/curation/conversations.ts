@@ -11,7 +11,15 @@ import type { Messages } from './wire.ts'
 export type Understood = { conversation: Conversation } | { reason: string }
 
 /** Makes conversations of calls; a call that is not certain to be one is left out. */
-export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }) {
+export interface Conversations {
+  /** In the order of the candidates. */
+  of(
+    candidates: readonly Candidate[],
+    work: { messages: Messages | undefined; projectId: string; context: CallContext },
+  ): Promise<Understood[]>
+}
+
+export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): Conversations {
   /** A model's call itself, the one model's call below, or its input and output as texts. */
   async function foundOut(
     candidates: readonly Candidate[],
@@ -38,16 +46,15 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }) {
     })
   }
 
-  return {
-    /** In the order of the candidates. */
-    async of(
-      candidates: readonly Candidate[],
-      { messages, ...where }: { messages: Messages | undefined; projectId: string; context: CallContext },
-    ): Promise<Understood[]> {
-      if (messages === undefined) return foundOut(candidates, where)
-      return candidates.map((candidate) => atPaths(candidate, messages))
-    },
+  async function of(
+    candidates: readonly Candidate[],
+    { messages, ...where }: { messages: Messages | undefined; projectId: string; context: CallContext },
+  ): Promise<Understood[]> {
+    if (messages === undefined) return foundOut(candidates, where)
+    return candidates.map((candidate) => atPaths(candidate, messages))
   }
+
+  return { of }
 }
 
 function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Understood {

@@ -32,7 +32,12 @@ interface Chosen {
 }
 
 /** Makes rows of calls; every other call is counted with the reason. */
-export function createGathering(deps: GatheringDeps) {
+export interface Gathering {
+  /** @throws 413 when the rows exceed the memory allowed, and what refuses the source. */
+  gather(work: Work): Promise<Row[]>
+}
+
+export function createGathering(deps: GatheringDeps): Gathering {
   const sources = createSources(deps)
   const scores = createScores(deps)
   const conversations = createConversations(deps)
@@ -78,29 +83,26 @@ export function createGathering(deps: GatheringDeps) {
     })
   }
 
-  return {
-    /** @throws 413 when the rows exceed the memory allowed, and what refuses the source. */
-    async gather(work: Work): Promise<Row[]> {
-      const { req, tally, context } = work
-      const rows: Row[] = []
-      let chars = 0
-      const source = { projectId: projectIdOf(req), from: req.from, tally, context }
-      for await (const batch of sources.candidates(source)) {
-        const chosen = await choose(batch, work)
-        for (const [index, made] of (await make(chosen, work)).entries()) {
-          if ('reason' in made) {
-            tally.add(made.reason, chosen[index]?.candidate.call.id ?? '')
-            continue
-          }
-          chars += made.row.text.length + (made.row.trajectory?.text.length ?? 0)
-          if (chars > ROWS_CHARS_MAX)
-            throw tooLarge(
-              `The rows have more than ${ROWS_CHARS_MAX} characters: collect fewer calls at once`,
-            )
-          rows.push(made.row)
+  async function gather(work: Work): Promise<Row[]> {
+    const { req, tally, context } = work
+    const rows: Row[] = []
+    let chars = 0
+    const source = { projectId: projectIdOf(req), from: req.from, tally, context }
+    for await (const batch of sources.candidates(source)) {
+      const chosen = await choose(batch, work)
+      for (const [index, made] of (await make(chosen, work)).entries()) {
+        if ('reason' in made) {
+          tally.add(made.reason, chosen[index]?.candidate.call.id ?? '')
+          continue
         }
+        chars += made.row.text.length + (made.row.trajectory?.text.length ?? 0)
+        if (chars > ROWS_CHARS_MAX)
+          throw tooLarge(`The rows have more than ${ROWS_CHARS_MAX} characters: collect fewer calls at once`)
+        rows.push(made.row)
       }
-      return rows
-    },
+    }
+    return rows
   }
+
+  return { gather }
 }

@@ -17,7 +17,12 @@ interface Evaluations {
 }
 
 /** Reads the predictions of evaluations, whatever client made them, a batch at a time. */
-export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
+export interface Predictions {
+  /** @throws 404 and 400 for calls that are not evaluations, 413 for too many predictions. */
+  of(evaluations: Evaluations, perBatch: Size): AsyncGenerator<FoundCall[]>
+}
+
+export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Predictions {
   const { traces, calls } = deps
   const reading = createTrialReading(deps)
 
@@ -53,24 +58,23 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }) {
     })
   }
 
-  return {
-    /** @throws 404 and 400 for calls that are not evaluations, 413 for too many predictions. */
-    async *of(evaluations: Evaluations, perBatch: Size): AsyncGenerator<FoundCall[]> {
-      const { projectId, ids, context } = evaluations
-      await check(evaluations)
-      const filter = { parent_ids: [...ids], op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
-      const placed = await placeTrials(traces, { project_id: projectId, filter }, context.signal)
-      const places = placed.flatMap(({ trials }) => trials)
-      if (places.length > CALLS_MAX)
-        throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
-      for (const batch of inBatches(places, perBatch, ({ bytes }) => ({ bytes, count: 1 }))) {
-        yield await read(
-          batch.map(({ id }) => id),
-          evaluations,
-        )
-      }
-    },
+  async function* of(evaluations: Evaluations, perBatch: Size): AsyncGenerator<FoundCall[]> {
+    const { projectId, ids, context } = evaluations
+    await check(evaluations)
+    const filter = { parent_ids: [...ids], op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
+    const placed = await placeTrials(traces, { project_id: projectId, filter }, context.signal)
+    const places = placed.flatMap(({ trials }) => trials)
+    if (places.length > CALLS_MAX)
+      throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
+    for (const batch of inBatches(places, perBatch, ({ bytes }) => ({ bytes, count: 1 }))) {
+      yield await read(
+        batch.map(({ id }) => id),
+        evaluations,
+      )
+    }
   }
+
+  return { of }
 }
 
 /** The model's call; where there is none, the call that also scored it. */

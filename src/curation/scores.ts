@@ -19,7 +19,12 @@ export interface Scoring {
 }
 
 /** Finds the scores of calls: feedback, annotations and outputs of scorers. */
-export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }) {
+export interface Scores {
+  /** In the order of the candidates. */
+  of(candidates: readonly Candidate[], scoring: Scoring): Promise<Scored[]>
+}
+
+export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }): Scores {
   /** The value at the path in the newest feedback of each ref. */
   async function newest(
     refs: readonly string[],
@@ -38,24 +43,23 @@ export function createScores({ feedback }: { feedback: Pick<Feedback, 'query'> }
     return new Map(result.map((row) => [String(row['weave_ref']?.value()), row[field] ?? null]))
   }
 
-  return {
-    /** In the order of the candidates. */
-    async of(candidates: readonly Candidate[], scoring: Scoring): Promise<Scored[]> {
-      const { score, projectId } = scoring
-      if ('scorer' in score) return candidates.map((candidate) => scorersSay(candidate, score))
-      const refOf = ({ call }: Candidate): string => callRef(projectId, call.id)
-      const said =
-        'annotation' in score
-          ? { type: `wandb.annotation.${score.annotation}`, path: 'value', by: scoring.annotator }
-          : { type: score.feedback_type, path: score.path, by: undefined }
-      const values = candidates.length === 0 ? new Map() : await newest(candidates.map(refOf), said, scoring)
-      return candidates.map((candidate): Scored => {
-        const value = values.get(refOf(candidate))
-        if (value === undefined) return { reason: `has no feedback of type ${said.type}` }
-        return scoreOf(value?.value(), `${said.path} of its newest feedback of type ${said.type}`)
-      })
-    },
+  async function of(candidates: readonly Candidate[], scoring: Scoring): Promise<Scored[]> {
+    const { score, projectId } = scoring
+    if ('scorer' in score) return candidates.map((candidate) => scorersSay(candidate, score))
+    const refOf = ({ call }: Candidate): string => callRef(projectId, call.id)
+    const said =
+      'annotation' in score
+        ? { type: `wandb.annotation.${score.annotation}`, path: 'value', by: scoring.annotator }
+        : { type: score.feedback_type, path: score.path, by: undefined }
+    const values = candidates.length === 0 ? new Map() : await newest(candidates.map(refOf), said, scoring)
+    return candidates.map((candidate): Scored => {
+      const value = values.get(refOf(candidate))
+      if (value === undefined) return { reason: `has no feedback of type ${said.type}` }
+      return scoreOf(value?.value(), `${said.path} of its newest feedback of type ${said.type}`)
+    })
   }
+
+  return { of }
 }
 
 /** Why a score does not match the request; undefined where it does. */

@@ -16,48 +16,50 @@ export interface CurationDeps extends GatheringDeps, TrainingDeps {
   typedObjects: { datasets: Pick<TypedObjects['datasets'], 'create'> }
 }
 
-export type Curation = ReturnType<typeof createCuration>
-
 /** Makes training data of calls and their scores. */
-export function createCuration(deps: CurationDeps) {
+export interface Curation {
+  /**
+   * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
+   * same version, so a request whose job was refused can be repeated.
+   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; what refuses a training job.
+   */
+  collect(req: CollectReq, context: CallContext): Promise<CollectRes>
+}
+
+export function createCuration(deps: CurationDeps): Curation {
   const { gather } = createGathering(deps)
   const training = createTraining(deps)
 
-  return {
-    /**
-     * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
-     * same version, so a request whose job was refused can be repeated.
-     * @throws 400 that says why nothing was collected; 404 for unknown things; 413; what refuses a training job.
-     */
-    async collect(req: CollectReq, context: CallContext): Promise<CollectRes> {
-      checkReq(req)
-      const { entity, project } = req
-      const { name, train, isGrouped } = targetOf(req)
-      checkObjectId(safeName(name))
-      const projectId = projectIdOf(req)
-      if (train != null) await training.check(projectId, train)
-      const tally = createTally()
-      const gathered = await gather({ req, tally, context })
-      const groups = isGrouped ? groupsOf(gathered, tally) : undefined
-      const rows = groups?.flatMap((group) => group.rows) ?? gathered
-      if (rows.length === 0) throw tally.nothing()
-      // Checked before anything is written, since it may be refused.
-      const modelId = train == null ? undefined : await training.register(projectId, train, context)
-      const dataset = { entity, project, name, rows: rows.map(({ text }) => new JsonText(text)) }
-      const datasetRef = objectRef(projectId, await deps.typedObjects.datasets.create(dataset, context))
-      const jobId =
-        train == null || modelId === undefined
-          ? null
-          : await training.submit(modelId, train, { datasetRef, groups }, context)
-      return {
-        rows: rows.length,
-        left_out: tally.all(),
-        dataset_ref: datasetRef,
-        groups: groups?.length ?? null,
-        job_id: jobId,
-      }
-    },
+  async function collect(req: CollectReq, context: CallContext): Promise<CollectRes> {
+    checkReq(req)
+    const { entity, project } = req
+    const { name, train, isGrouped } = targetOf(req)
+    checkObjectId(safeName(name))
+    const projectId = projectIdOf(req)
+    if (train != null) await training.check(projectId, train)
+    const tally = createTally()
+    const gathered = await gather({ req, tally, context })
+    const groups = isGrouped ? groupsOf(gathered, tally) : undefined
+    const rows = groups?.flatMap((group) => group.rows) ?? gathered
+    if (rows.length === 0) throw tally.nothing()
+    // Checked before anything is written, since it may be refused.
+    const modelId = train == null ? undefined : await training.register(projectId, train, context)
+    const dataset = { entity, project, name, rows: rows.map(({ text }) => new JsonText(text)) }
+    const datasetRef = objectRef(projectId, await deps.typedObjects.datasets.create(dataset, context))
+    const jobId =
+      train == null || modelId === undefined
+        ? null
+        : await training.submit(modelId, train, { datasetRef, groups }, context)
+    return {
+      rows: rows.length,
+      left_out: tally.all(),
+      dataset_ref: datasetRef,
+      groups: groups?.length ?? null,
+      job_id: jobId,
+    }
   }
+
+  return { collect }
 }
 
 function targetOf({ into }: CollectReq) {

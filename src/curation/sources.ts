@@ -37,7 +37,11 @@ export interface Source {
 }
 
 /** Reads the calls that may become rows, a batch at a time and always in the same order. */
-export function createSources(deps: SourcesDeps) {
+export interface Sources {
+  candidates(source: Source): AsyncGenerator<Candidate[]>
+}
+
+export function createSources(deps: SourcesDeps): Sources {
   const { control, calls, refs, annotationQueues } = deps
   const predictions = createPredictions(deps)
 
@@ -90,11 +94,11 @@ export function createSources(deps: SourcesDeps) {
     return predictions.of({ projectId, ids, context }, PER_BATCH)
   }
 
-  return {
-    async *candidates(source: Source): AsyncGenerator<Candidate[]> {
-      for await (const batch of found(source)) yield await candidatesOf(refs, source.projectId, batch)
-    },
+  async function* candidates(source: Source): AsyncGenerator<Candidate[]> {
+    for await (const batch of found(source)) yield await candidatesOf(refs, source.projectId, batch)
   }
+
+  return { candidates }
 }
 
 function sizeOf({ inputs, output, attributes, summary }: Call): number {

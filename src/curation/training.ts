@@ -23,7 +23,16 @@ export interface TrainedOn {
 }
 
 /** Submits the collected rows as a training job. */
-export function createTraining({ registry, models, jobs }: TrainingDeps) {
+export interface TrainingStart {
+  /** @throws 404 for a model that does not exist and is not to be registered. */
+  check(projectId: string, training: AnyTraining): Promise<void>
+  /** The id of the model, which is registered where that was asked for. @throws 404, 409 and 503. */
+  register(projectId: string, training: AnyTraining, context: CallContext): Promise<string>
+  /** Returns the id of the job. @throws 503 and any refusal of the job, after which nothing of it is kept. */
+  submit(model_id: string, training: AnyTraining, data: TrainedOn, context: CallContext): Promise<string>
+}
+
+export function createTraining({ registry, models, jobs }: TrainingDeps): TrainingStart {
   async function find(projectId: string, model: string): Promise<string | undefined> {
     const [entity = '', project = ''] = projectId.split('/')
     const found = (await registry.find({ entity, project, name: model })) ?? (await registry.byId(model))
@@ -42,30 +51,25 @@ export function createTraining({ registry, models, jobs }: TrainingDeps) {
     return (await models.create({ entity, project, name, base_model, return_existing: true }, context)).id
   }
 
-  return {
-    /** @throws 404 for a model that does not exist and is not to be registered. */
-    async check(projectId: string, { model, base_model }: AnyTraining): Promise<void> {
-      if (base_model == null && (await find(projectId, model)) === undefined) throw unknownModel(model)
-    },
-
-    /** The id of the model, which is registered where that was asked for. @throws 404, 409 and 503. */
-    register,
-
-    /** Returns the id of the job. @throws 503 and any refusal of the job, after which nothing of it is kept. */
-    async submit(
-      model_id: string,
-      { config }: AnyTraining,
-      { datasetRef, groups }: TrainedOn,
-      context: CallContext,
-    ): Promise<string> {
-      if (groups === undefined) {
-        const req = { model_id, training_data_url: datasetRef, config: config as SftTraining['config'] }
-        return (await jobs.createSft(req, context)).id
-      }
-      const stream = ReadableStream.from(bodyOf({ model_id, experimental_config: config ?? null }, groups))
-      return (await jobs.createOfCalls({ stream, dataset_ref: datasetRef }, context)).id
-    },
+  async function check(projectId: string, { model, base_model }: AnyTraining): Promise<void> {
+    if (base_model == null && (await find(projectId, model)) === undefined) throw unknownModel(model)
   }
+
+  async function submit(
+    model_id: string,
+    { config }: AnyTraining,
+    { datasetRef, groups }: TrainedOn,
+    context: CallContext,
+  ): Promise<string> {
+    if (groups === undefined) {
+      const req = { model_id, training_data_url: datasetRef, config: config as SftTraining['config'] }
+      return (await jobs.createSft(req, context)).id
+    }
+    const stream = ReadableStream.from(bodyOf({ model_id, experimental_config: config ?? null }, groups))
+    return (await jobs.createOfCalls({ stream, dataset_ref: datasetRef }, context)).id
+  }
+
+  return { check, register, submit }
 }
 
 /** The body of an RL job, a group at a time. */

@@ -10,8 +10,6 @@ import type { UnexpectedErrors } from '../unexpected-errors.ts'
 /** How often the event loop is looked at: the library's own 10 ms would cost an idle server one percent of a core. */
 const EVENT_LOOP_LOOKS_MS = 1000
 
-export type Metrics = ReturnType<typeof createMetrics>
-
 /** Seconds: from a read of one row to a completion of some thousand tokens. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60]
 
@@ -21,13 +19,20 @@ const COUNTED = ['accepted', 'applied', 'rejected'] as const satisfies (keyof Wr
  * What Prometheus reads. Labels are operations, statuses, tables and states, of which there are few, and never a value
  * chosen by a caller.
  */
+export interface Metrics {
+  /** Counts one answered request. */
+  observe(operation: string, status: number, seconds: number): void
+  /** Concurrent scrapes share one reading, so that all its numbers are of one moment. */
+  text(): Promise<RawReply>
+}
+
 export function createMetrics(deps: {
   traces: CountedTraceDb
   brokenParts: readonly BrokenPart[]
   jobs: Pick<Jobs, 'countStates'>
   unexpected: UnexpectedErrors
   blobSweep: Pick<BlobSweep, 'counts'>
-}) {
+}): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({
@@ -71,20 +76,18 @@ export function createMetrics(deps: {
     return registry.metrics()
   }
 
-  return {
-    /** Counts one answered request. */
-    observe(operation: string, status: number, seconds: number): void {
-      durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, seconds)
-    },
-
-    /** Concurrent scrapes share one reading, so that all its numbers are of one moment. */
-    async text(): Promise<RawReply> {
-      running ??= read().finally(() => {
-        running = undefined
-      })
-      return { headers: { 'content-type': registry.contentType }, body: await running }
-    },
+  function observe(operation: string, status: number, seconds: number): void {
+    durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, seconds)
   }
+
+  async function text(): Promise<RawReply> {
+    running ??= read().finally(() => {
+      running = undefined
+    })
+    return { headers: { 'content-type': registry.contentType }, body: await running }
+  }
+
+  return { observe, text }
 }
 
 /** Parts of the trace database that could not be read at the start; the number does not grow until the next one. */

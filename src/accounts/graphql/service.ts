@@ -14,30 +14,32 @@ import type { GraphqlReq, GraphqlRes } from './wire.ts'
 /** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
 const TOKENS_MAX = 2_000
 
-export type Graphql = ReturnType<typeof createGraphql>
-
 /** Answers GraphQL requests with the fields of all parts. @throws Error for a resolver of a field that is not declared. */
-export function createGraphql(parts: readonly GraphqlPart[]) {
+export interface Graphql {
+  run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes>
+}
+
+export function createGraphql(parts: readonly GraphqlPart[]): Graphql {
   const schema = buildSchema(['type Query', 'type Mutation', ...parts.map((part) => part.types)].join('\n'))
   for (const part of parts) attach(schema, part)
 
-  return {
-    async run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
-      const { data, errors } = await graphql({
-        schema,
-        source: req.query,
-        contextValue: context,
-        variableValues: req.variables ?? null,
-        // Wire: clients with only one operation in a document send an empty name.
-        operationName: req.operationName || null,
-        maxTokens: TOKENS_MAX,
-      })
-      return {
-        ...(data !== undefined && { data: data === null ? null : { ...data } }),
-        ...(errors && { errors: errors.map(shownError) }),
-      }
-    },
+  async function run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
+    const { data, errors } = await graphql({
+      schema,
+      source: req.query,
+      contextValue: context,
+      variableValues: req.variables ?? null,
+      // Wire: clients with only one operation in a document send an empty name.
+      operationName: req.operationName || null,
+      maxTokens: TOKENS_MAX,
+    })
+    return {
+      ...(data !== undefined && { data: data === null ? null : { ...data } }),
+      ...(errors && { errors: errors.map(shownError) }),
+    }
   }
+
+  return { run }
 }
 
 function attach(schema: GraphQLSchema, part: GraphqlPart): void {

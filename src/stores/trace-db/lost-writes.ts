@@ -1,4 +1,5 @@
 import { dependencyFailed } from '../../errors.ts'
+import type { TableRepairs } from './port.ts'
 import { createTableRepair, type RepairDeps, rowsOf } from './table-repair.ts'
 
 /** Merged parts stay on disk for 8 minutes, so that a merge whose result was not written can be undone until then. */
@@ -11,7 +12,19 @@ const FAILED_WRITES = `SELECT value FROM system.events WHERE event = 'WriteBuffe
  * replaces its sources, and the files are empty. So that counter is read after every change. When it has risen, tables
  * with a broken part are repaired (`table-repair.ts`).
  */
-export function createLostWrites(deps: RepairDeps) {
+export interface LostWrites {
+  /**
+   * Runs a change; `kept` rejects with 503 when the change may not have been written, which is known some
+   * milliseconds later.
+   */
+  watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }>
+  /** Checks at once, after a failed read. */
+  look(): void
+  repairs(): TableRepairs
+  stop(): void
+}
+
+export function createLostWrites(deps: RepairDeps): LostWrites {
   const { repair, failed, hasClosed, repairs } = createTableRepair(deps)
   let latest = 0
   let mended = 0
@@ -50,28 +63,20 @@ export function createLostWrites(deps: RepairDeps) {
 
   const timer = setInterval(look, LOOK_EVERY_MS).unref()
 
-  return {
-    /**
-     * Runs a change; `kept` rejects with 503 when the change may not have been written, which is known some
-     * milliseconds later.
-     */
-    async watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }> {
-      const before = latest
-      try {
-        await change()
-      } catch (error) {
-        throw isOfDisk(error) ? diskFails(error) : error
-      }
-      const kept = lostSince(before).then((isLost) => {
-        if (isLost) throw diskFails(new Error('writes of files have failed'))
-      })
-      return { kept }
-    },
-    /** Checks at once, after a failed read. */
-    look,
-    repairs,
-    stop: () => clearInterval(timer),
+  async function watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }> {
+    const before = latest
+    try {
+      await change()
+    } catch (error) {
+      throw isOfDisk(error) ? diskFails(error) : error
+    }
+    const kept = lostSince(before).then((isLost) => {
+      if (isLost) throw diskFails(new Error('writes of files have failed'))
+    })
+    return { kept }
   }
+
+  return { watched, look, repairs, stop: () => clearInterval(timer) }
 }
 
 /** ClickHouse's codes: CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */

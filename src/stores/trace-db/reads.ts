@@ -39,7 +39,19 @@ type Threads = Taken<Reader>['threads']
 const ARGUMENTS: Record<Threads, readonly string[]> = { all: [], one: ['--max_threads=1'] }
 
 /** Streams the results of queries; `project_id` of their parameters is their owner. */
-export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
+export interface Reads {
+  /**
+   * Streams what a query returns, in a format. Ending the iteration early, or the signal, ends the query.
+   * @throws 400 for a query that asks for too much; 503 when it fails, takes too long, or its turn does not come.
+   */
+  stream(query: Query, format: string, signal: AbortSignal | undefined): AsyncGenerator<StreamChunk>
+  /** Idle sessions. */
+  idle(): Session[]
+  /** Waits for queries that are being ended, and closes everything. */
+  close(): Promise<void>
+}
+
+export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps): Reads {
   const readers = Array.from({ length: READ_SESSIONS }, (_, index): Reader => {
     return { name: `reader ${index}`, sessions: {} }
   })
@@ -99,54 +111,46 @@ export function createReads({ open, log, readMsMax, onFailure }: ReadsDeps) {
     ending.add(ended)
   }
 
-  return {
-    /**
-     * Streams what a query returns, in a format. Ending the iteration early, or the signal, ends the query.
-     * @throws 400 for a query that asks for too much; 503 when it fails, takes too long, or its turn does not come.
-     */
-    async *stream(
-      query: Query,
-      format: string,
-      signal: AbortSignal | undefined,
-    ): AsyncGenerator<StreamChunk> {
-      const owner = ownerOf(query)
-      const { place: reader, threads } = await turns.take(owner, signal)
-      using stop = stopBy(signal, readMsMax)
-      let rest: AsyncIterator<StreamChunk> | undefined
-      try {
-        await starts.turn(owner)
-        signal?.throwIfAborted()
-        const session = sessionOf(reader, threads)
-        const chunks = session.queryStreamBind(query.sql, query.params, { format })[Symbol.asyncIterator]()
-        rest = chunks
-        for (;;) {
-          const next = await stop.before(chunks.next())
-          if (next.done) rest = undefined
-          if (next.done) return
-          yield next.value
-        }
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (stop.isStopped()) throw error
-        rest = undefined
-        onFailure()
-        throw readError(error)
-      } finally {
-        if (rest === undefined) turns.give(owner, reader)
-        else endLater(owner, reader, rest)
+  async function* stream(
+    query: Query,
+    format: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<StreamChunk> {
+    const owner = ownerOf(query)
+    const { place: reader, threads } = await turns.take(owner, signal)
+    using stop = stopBy(signal, readMsMax)
+    let rest: AsyncIterator<StreamChunk> | undefined
+    try {
+      await starts.turn(owner)
+      signal?.throwIfAborted()
+      const session = sessionOf(reader, threads)
+      const chunks = session.queryStreamBind(query.sql, query.params, { format })[Symbol.asyncIterator]()
+      rest = chunks
+      for (;;) {
+        const next = await stop.before(chunks.next())
+        if (next.done) rest = undefined
+        if (next.done) return
+        yield next.value
       }
-    },
-
-    /** Idle sessions. */
-    idle: (): Session[] => turns.free().flatMap(({ sessions }) => Object.values(sessions)),
-
-    /** Waits for queries that are being ended, and closes everything. */
-    async close(): Promise<void> {
-      await Promise.all(ending)
-      for (const { sessions } of readers) for (const session of Object.values(sessions)) session.close()
-      killer.close()
-    },
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (stop.isStopped()) throw error
+      rest = undefined
+      onFailure()
+      throw readError(error)
+    } finally {
+      if (rest === undefined) turns.give(owner, reader)
+      else endLater(owner, reader, rest)
+    }
   }
+
+  async function close(): Promise<void> {
+    await Promise.all(ending)
+    for (const { sessions } of readers) for (const session of Object.values(sessions)) session.close()
+    killer.close()
+  }
+
+  return { stream, idle: () => turns.free().flatMap(({ sessions }) => Object.values(sessions)), close }
 }
 
 /** The owner of a read: its project, where it has one. */
@@ -160,6 +164,7 @@ function stopBy(signal: AbortSignal | undefined, msMax: number) {
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)
   let isStopped = false
+
   function stop(reason: unknown): void {
     isStopped = true
     stopped.reject(reason)

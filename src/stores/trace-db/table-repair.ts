@@ -23,7 +23,18 @@ export interface RepairDeps {
  * Finds tables with a broken part and reopens them; ClickHouse then detaches the part and restores the parts that it
  * was merged from.
  */
-export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
+export interface TableRepair {
+  /**
+   * Repairs tables whose parts were written since a time in milliseconds. @throws Error; a failed repair is repeated.
+   */
+  repair(since: number): Promise<void>
+  /** Logs and counts a repair that failed. */
+  failed(error: unknown): void
+  hasClosed(): boolean
+  repairs(): TableRepairs
+}
+
+export function createTableRepair({ session, idleSessions, log }: RepairDeps): TableRepair {
   const counts = { done: 0, failed: 0 }
   /** Tables between closing and opening. */
   const closed = new Set<string>()
@@ -90,42 +101,40 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps) {
     if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures)
   }
 
-  return {
-    /**
-     * Repairs tables whose parts were written since a time in milliseconds. @throws Error; a failed repair is repeated.
-     */
-    async repair(since: number): Promise<void> {
-      const parts = await rowsOf<{ table: string; name: string }>(
-        session,
-        `SELECT table, name FROM system.parts
-          WHERE database = currentDatabase() AND active AND modification_time >= fromUnixTimestamp64Milli({since:Int64})`,
-        { since },
-      )
-      try {
-        for (const { table, name } of parts) {
-          if (!(await isBroken(table, name))) continue
-          log.warn({ table, part: name }, 'a write of the trace database was lost: its table is opened again')
-          setAside.set(table, [...(setAside.get(table) ?? []), name])
-        }
-        for (const table of setAside.keys()) {
-          if (closed.has(table)) continue
-          await run(`DETACH TABLE ${table}`)
-          closed.add(table)
-        }
-      } finally {
-        await openClosed()
+  async function repair(since: number): Promise<void> {
+    const parts = await rowsOf<{ table: string; name: string }>(
+      session,
+      `SELECT table, name FROM system.parts
+        WHERE database = currentDatabase() AND active AND modification_time >= fromUnixTimestamp64Milli({since:Int64})`,
+      { since },
+    )
+    try {
+      for (const { table, name } of parts) {
+        if (!(await isBroken(table, name))) continue
+        log.warn({ table, part: name }, 'a write of the trace database was lost: its table is opened again')
+        setAside.set(table, [...(setAside.get(table) ?? []), name])
       }
-    },
+      for (const table of setAside.keys()) {
+        if (closed.has(table)) continue
+        await run(`DETACH TABLE ${table}`)
+        closed.add(table)
+      }
+    } finally {
+      await openClosed()
+    }
+  }
 
-    /** Logs and counts a repair that failed. */
-    failed(error: unknown): void {
-      counts.failed++
-      const detached = [...closed]
-      log.error({ err: error, detached }, 'the trace database could not be repaired: it is tried again')
-    },
+  function failed(error: unknown): void {
+    counts.failed++
+    const detached = [...closed]
+    log.error({ err: error, detached }, 'the trace database could not be repaired: it is tried again')
+  }
 
+  return {
+    repair,
+    failed,
     hasClosed: () => closed.size > 0,
-    repairs: (): TableRepairs => ({ ...counts, detached: [...closed] }),
+    repairs: () => ({ ...counts, detached: [...closed] }),
   }
 }
 

@@ -8,7 +8,7 @@ import { createReplyBudget } from '../collect-reply.ts'
 import type { Costs } from '../costs/service.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
 import { projectIdOf } from '../project-path-wire.ts'
-import { pageOf } from '../query-language/page.ts'
+import { type Page, pageOf } from '../query-language/page.ts'
 import type { Refs } from '../refs/service.ts'
 import { createChoosing } from './choosing.ts'
 import { createOrdering } from './ordering.ts'
@@ -132,7 +132,7 @@ interface Asked {
   roots: string[]
   /** Of their trials. */
   selection: Selection
-  page: ReturnType<typeof pageOf>
+  page: Page
   /** Absent where no costs were requested. */
   pricing: Pricing | undefined
   context: CallContext

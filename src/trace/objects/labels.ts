@@ -1,6 +1,6 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
-import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, type Query, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
 import { collectReply } from '../collect-reply.ts'
 import * as queries from './label-queries.ts'
@@ -71,7 +71,7 @@ export function createLabels({ traces, projects }: { traces: TraceDb; projects: 
     return found
   }
 
-  async function listed(query: ReturnType<typeof queries.listTags>): Promise<string[]> {
+  async function listed(query: Query): Promise<string[]> {
     const rows = await collectReply(traces.query<{ label: string }>(query), ({ label }) => label.length)
     return rows.map(({ label }) => label)
   }
