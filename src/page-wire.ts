@@ -18,11 +18,19 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   })
 }
 
-/** Makes a page from one item more than asked for, which tells whether there are more. */
-export function toPage<Item extends { id: string }>(items: Item[], limit: number) {
+export interface ListPage<Item> {
+  object: 'list'
+  data: Item[]
+  has_more: boolean
+  first_id: string
+  last_id: string
+}
+
+/** Makes a page from one item more than requested, which shows whether there are more. */
+export function toPage<Item extends { id: string }>(items: Item[], limit: number): ListPage<Item> {
   const data = items.slice(0, limit)
   return {
-    object: 'list' as const,
+    object: 'list',
     data,
     has_more: items.length > limit,
     first_id: data[0]?.id ?? '',

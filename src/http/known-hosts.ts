@@ -10,10 +10,13 @@ export interface ForeignRequest {
 }
 
 /**
- * Checks the names that a request was sent to and comes from.
- * @param hosts names besides those of this machine under which the server is reached
+ * Checks the names that a request was sent to and comes from; undefined for an accepted request. Programs send no
+ * `Origin`, and need not send `Host`.
  */
-export function createHostCheck(hosts: readonly string[]) {
+export type HostCheck = (host: string | undefined, origin: string | undefined) => ForeignRequest | undefined
+
+/** @param hosts names besides those of this machine under which the server is reached */
+export function createHostCheck(hosts: readonly string[]): HostCheck {
   const known = new Set(hosts.map((name) => name.toLowerCase()))
 
   function isKnown(hostname: string): boolean {
@@ -21,8 +24,7 @@ export function createHostCheck(hosts: readonly string[]) {
     return name === 'localhost' || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name) || known.has(name)
   }
 
-  /** Undefined for an accepted request. Programs send no `Origin`, and need not send `Host`. */
-  return (host: string | undefined, origin: string | undefined): ForeignRequest | undefined => {
+  return (host, origin) => {
     const named = host === undefined ? undefined : hostnameOf(`http://${host}`)
     if (host !== undefined && (named === undefined || !isKnown(named))) {
       return {

@@ -25,11 +25,17 @@ export class ThreadLost extends Error {
 }
 
 /**
- * Threads of one program, started on demand; they do not keep the process alive. The returned function runs a job in
- * one of them and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
+ * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
  * @throws ThreadLost
  */
-export function createThreads<Job, Answer>({ program, threadsMax, memoryMbMax }: ThreadsOptions) {
+export type RunInThread<Job, Answer> = (job: Job, options?: { timeoutMs?: number }) => Promise<Answer>
+
+/** Threads of one program, started on demand; they do not keep the process alive. */
+export function createThreads<Job, Answer>({
+  program,
+  threadsMax,
+  memoryMbMax,
+}: ThreadsOptions): RunInThread<Job, Answer> {
   const turns = pLimit(threadsMax)
   const idle: Worker[] = []
 
@@ -62,8 +68,7 @@ export function createThreads<Job, Answer>({ program, threadsMax, memoryMbMax }:
     }
   }
 
-  return (job: Job, { timeoutMs }: { timeoutMs?: number } = {}): Promise<Answer> =>
-    turns(() => ask(job, timeoutMs))
+  return (job, { timeoutMs } = {}) => turns(() => ask(job, timeoutMs))
 }
 
 function answerOf<Answer>(worker: Worker, job: unknown, timeoutMs: number | undefined): Promise<Answer> {

@@ -16,11 +16,16 @@ export function limitOf(args: PageArguments): number {
 }
 
 /** A page with a cursor for each item. */
+export interface Connection<Item> {
+  edges: { node: Item; cursor: string }[]
+  pageInfo: { endCursor: string | null; hasNextPage: boolean }
+}
+
 export function connectionOf<Item>(
   items: readonly Item[],
   args: PageArguments,
   cursorOf: (item: Item) => string,
-) {
+): Connection<Item> {
   const page = items.slice(0, sizeOf(args))
   const edges = page.map((node) => ({ node, cursor: cursorOf(node) }))
   return {

@@ -1,7 +1,7 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
-import { EngineProcessLost, type InferenceProcess } from '../../stores/compute/port.ts'
+import { EngineProcessLost, type EngineReply, type InferenceProcess } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
 import type { Target } from '../served-models/service.ts'
 import type { EngineModel } from './engine-fields.ts'
@@ -29,11 +29,23 @@ export interface EngagingDeps {
   loaded: LoadedAdapters
 }
 
+/** A process that answers a request. */
+export interface Engaged {
+  process: InferenceProcess
+  reply: EngineReply
+  /** The engine's name of the adapter or base model. */
+  engineModel: string
+  /** Ends the use of the adapter; undefined for a base model. */
+  release: (() => void) | undefined
+}
+
 /**
  * Finds the process that serves the target, loads the adapter there and sends the request; again where that is known to
  * be safe.
  */
-export function createEngaging({ baseModels, loaded }: EngagingDeps) {
+export type Engage = (request: EngineRequest, target: Target, signal: AbortSignal) => Promise<Engaged>
+
+export function createEngaging({ baseModels, loaded }: EngagingDeps): Engage {
   /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
   async function prepare(target: Target, signal: AbortSignal) {
     const hold = new AbortController()

@@ -5,10 +5,18 @@ import { createAccelerators } from './accelerators.ts'
 import { enginePackages } from './engine-packages.ts'
 import type { HardwareRes } from './wire.ts'
 
+type Hardware = z.input<typeof HardwareRes>
+
 /** Describes the machine that this server runs on; an engine elsewhere has its own. */
-export function createHardware({ version, compute }: { version: string; compute: Compute }) {
+export function createHardware({
+  version,
+  compute,
+}: {
+  version: string
+  compute: Compute
+}): () => Promise<Hardware> {
   const accelerators = createAccelerators()
-  return async (): Promise<z.input<typeof HardwareRes>> => {
+  return async () => {
     const found = await accelerators()
     const isInstalled = compute.unavailable === undefined
     return {

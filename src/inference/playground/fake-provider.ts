@@ -27,7 +27,15 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
  * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
  * classifiers apply whose question contains `yes`.
  */
-export async function openFakeProvider() {
+export interface FakeProvider extends AsyncDisposable {
+  baseUrl: string
+  /** The requests so far. */
+  requests: SeenRequest[]
+  /** How many replies were not read to their end. */
+  aborted(): number
+}
+
+export async function openFakeProvider(): Promise<FakeProvider> {
   const requests: SeenRequest[] = []
   let aborted = 0
   const server = createServer(async (request, response) => {
@@ -45,7 +53,6 @@ export async function openFakeProvider() {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
-    /** How many replies were not read to their end. */
     aborted: () => aborted,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

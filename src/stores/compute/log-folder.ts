@@ -40,36 +40,39 @@ export interface ChildLog {
   close(): void
 }
 
-export type LogFolder = ReturnType<typeof createLogFolder>
-
 /** A folder with a log for each program; the most recently written ones are kept. */
-export function createLogFolder(folder: string) {
-  const open = new Map<string, number>()
+export interface LogFolder {
+  /** Continues the log of a program; `name` ends in `.log`. */
+  open(name: string): ChildLog
+}
+
+export function createLogFolder(folder: string): LogFolder {
+  /** How many children write to each log. */
+  const inUse = new Map<string, number>()
 
   /** Makes room for one more log; logs in use stay, whatever their age. */
   function removeOldest(): void {
-    const closed = readdirSync(folder).filter((name) => name.endsWith('.log') && !open.has(name))
+    const closed = readdirSync(folder).filter((name) => name.endsWith('.log') && !inUse.has(name))
     const dated = closed.map((name) => ({ name, changedMs: statSync(join(folder, name)).mtimeMs }))
-    const kept = Math.max(0, LOGS_MAX - open.size)
+    const kept = Math.max(0, LOGS_MAX - inUse.size)
     for (const { name } of dated.sort((a, b) => b.changedMs - a.changedMs).slice(kept)) {
       rmSync(join(folder, name), { force: true })
       rmSync(join(folder, name + OLDER), { force: true })
     }
   }
 
-  return {
-    /** Continues the log of a program; `name` ends in `.log`. */
-    open(name: string): ChildLog {
-      mkdirSync(folder, { recursive: true })
-      open.set(name, (open.get(name) ?? 0) + 1)
-      removeOldest()
-      return createChildLog(join(folder, name), () => {
-        const others = (open.get(name) ?? 1) - 1
-        if (others === 0) open.delete(name)
-        else open.set(name, others)
-      })
-    },
+  function open(name: string): ChildLog {
+    mkdirSync(folder, { recursive: true })
+    inUse.set(name, (inUse.get(name) ?? 0) + 1)
+    removeOldest()
+    return createChildLog(join(folder, name), () => {
+      const others = (inUse.get(name) ?? 1) - 1
+      if (others === 0) inUse.delete(name)
+      else inUse.set(name, others)
+    })
   }
+
+  return { open }
 }
 
 /** Keeps the newest lines in memory and all of a bounded amount in a file. */

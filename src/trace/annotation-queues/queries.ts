@@ -13,6 +13,11 @@ import type * as wire from './wire.ts'
 export type QueueRow = Selectable<AnnotationQueuesTable>
 export type StoredItem = Selectable<AnnotationQueueItemsTable>
 
+/** The numbers of items of one queue. */
+export interface QueueCounts extends Pick<QueueRow, 'total_items' | 'completed_items'> {
+  queue_id: string
+}
+
 /** An item as it is at a given time. */
 export interface ItemRow extends StoredItem {
   annotation_state: wire.AnnotationQueueItem['annotation_state']
@@ -94,7 +99,11 @@ export async function readQueues(control: ControlDb, ids: readonly string[]): Pr
 }
 
 /** Number of items in those of the queues that the project has. */
-export function countItems(control: ControlDb, projectId: string, queueIds: readonly string[]) {
+export function countItems(
+  control: ControlDb,
+  projectId: string,
+  queueIds: readonly string[],
+): Promise<QueueCounts[]> {
   return control
     .selectFrom('annotation_queues')
     .select(['id as queue_id', 'total_items', 'completed_items'])

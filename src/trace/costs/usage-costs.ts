@@ -63,10 +63,22 @@ export function totalCost(
   )
 }
 
-type ModelCosts = ReturnType<typeof costOf>
+/** The tokens and costs of one model, and the price that was applied. */
+interface ModelCosts extends Omit<Price, 'llm_id'> {
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  cache_read_input_tokens: number
+  cache_creation_input_tokens: number
+  prompt_tokens_total_cost: number
+  completion_tokens_total_cost: number
+  cache_read_input_tokens_total_cost: number
+  cache_creation_input_tokens_total_cost: number
+}
 
 /** Wire: cached tokens are among those of the prompt and have prices of their own. */
-function costOf(counts: ModelUsage, { llm_id: _, ...price }: Price) {
+function costOf(counts: ModelUsage, { llm_id: _, ...price }: Price): ModelCosts {
   const { requests, total_tokens, cache_read_input_tokens, cache_creation_input_tokens } = counts
   const prompt_tokens = counts.prompt_tokens + counts.input_tokens
   const completion_tokens = counts.completion_tokens + counts.output_tokens

@@ -1,10 +1,11 @@
+import type { UploadedFile } from '../../http/route.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 
 /** The file in which clients keep the source of an op, or of a model. */
 export const OP_SOURCE_FILE = 'obj.py'
 
 /** A file of source code, as clients make it. */
-export function sourceFile(code: string) {
+export function sourceFile(code: string): UploadedFile {
   return { name: OP_SOURCE_FILE, type: 'text/x-python', bytes: Buffer.from(code) }
 }
 

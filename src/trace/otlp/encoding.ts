@@ -1,4 +1,5 @@
 import { invalidRequest, unsupportedMediaType } from '../../errors.ts'
+import type { RawReply } from '../../http/route.ts'
 import { checked } from './checked.ts'
 import { decodeRequest, encodeResponse } from './protobuf.ts'
 import * as wire from './wire.ts'
@@ -18,8 +19,15 @@ const ENCODINGS = new Map([
   ['application/json', JSON_ENCODING],
 ])
 
+/** Reads requests and writes replies in one encoding. */
+export interface RequestEncoding {
+  /** @throws 400 for a body that is no export request. */
+  decode(bytes: Uint8Array): wire.ExportTraceServiceRequest
+  encode(response: wire.ExportTraceServiceResponse): RawReply
+}
+
 /** Wire: a request is answered in the encoding it came in. @throws 415 for another media type. */
-export function encodingOf(contentType: string | undefined) {
+export function encodingOf(contentType: string | undefined): RequestEncoding {
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const encoding = ENCODINGS.get(mediaType)
   if (encoding === undefined)
@@ -27,11 +35,9 @@ export function encodingOf(contentType: string | undefined) {
       `Content-Type ${mediaType.slice(0, 100) || '(none)'} is neither application/x-protobuf nor application/json`,
     )
   return {
-    /** @throws 400 for a body that is no export request. */
-    decode: (bytes: Uint8Array): wire.ExportTraceServiceRequest =>
+    decode: (bytes) =>
       checked(wire.ExportTraceServiceRequest, encoding.decode(bytes), 'an ExportTraceServiceRequest'),
-
-    encode: (response: wire.ExportTraceServiceResponse) => ({
+    encode: (response) => ({
       headers: { 'content-type': mediaType },
       body: encoding.encode(response),
     }),

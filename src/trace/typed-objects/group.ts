@@ -6,7 +6,15 @@ import type { Files } from '../files/service.ts'
 import { OP_SOURCE_FILE, sourceFile } from '../objects/op-value.ts'
 import type { Objects } from '../objects/service.ts'
 import { projectIdOf } from '../project-path-wire.ts'
-import type { CreatedVersion, DeleteReq, DeleteRes, ListReq, Version, VersionPath } from './wire.ts'
+import type {
+  CreatedVersion,
+  DeleteReq,
+  DeleteRes,
+  ListReq,
+  NamedVersion,
+  Version,
+  VersionPath,
+} from './wire.ts'
 
 /** Values that a listing holds at a time: a source may have some hundred kB. */
 const PAGE = 50
@@ -114,7 +122,7 @@ export function versionOf({ object_id, digest, version_index, created_at }: Stor
 }
 
 /** The same, with fields that most classes have. Clients publish objects without a name. */
-export function namedOf(version: Stored) {
+export function namedOf(version: Stored): NamedVersion {
   const { name, description } = version.fields
   return {
     ...versionOf(version),
@@ -128,7 +136,10 @@ export function ofClass(name: string): Pick<Group<never>, 'name' | 'filter'> {
   return { name, filter: { is_op: false, base_object_classes: [name] } }
 }
 
-export function objectRef(projectId: string, { object_id, digest }: { object_id: string; digest: string }) {
+export function objectRef(
+  projectId: string,
+  { object_id, digest }: { object_id: string; digest: string },
+): string {
   return `weave:///${projectId}/object/${object_id}:${digest}`
 }
 

@@ -31,6 +31,7 @@ const Version = z.object({
 export type Version = z.output<typeof Version>
 
 const Named = Version.extend({ name: z.string(), description: z.string().nullable() })
+export type NamedVersion = z.output<typeof Named>
 
 export const OpCreateReq = z.object({ name: z.string().nullish(), source_code: z.string().nullish() })
 export type OpCreateReq = ProjectPath & z.output<typeof OpCreateReq>

@@ -10,8 +10,10 @@ import { BEST_METRIC_DEFAULT, type ModelCreateReq } from './wire.ts'
 /** Registering waits this long for an engine that is starting: clients wait 600 s, and do not retry a POST. */
 const REGISTER_MS_MAX = 300_000
 
-/** Registers models; each begins with a step 0 that behaves like its base model. */
-export function createRegistering(deps: ModelsDeps) {
+/** Registers a model, which begins with a step 0 that behaves like its base model. */
+export type Register = (req: ModelCreateReq, context: CallContext) => Promise<ModelRow>
+
+export function createRegistering(deps: ModelsDeps): Register {
   const { control, projects, registry, baseModels, checkpoints } = deps
 
   async function insert(req: ModelCreateReq, name: ModelName, context: CallContext): Promise<ModelRow> {

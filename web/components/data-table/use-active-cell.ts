@@ -13,7 +13,21 @@ interface Options {
 }
 
 /** The cell of the active row that keys act on. */
-export function useActiveCell({ label, scroller, columnCount, index, isLoaded, onCellMenu }: Options) {
+export interface ActiveCell {
+  /** -1 for none. */
+  column: number
+  /** @returns whether the key was one of the cells' */
+  onCellKey: (key: string) => boolean
+}
+
+export function useActiveCell({
+  label,
+  scroller,
+  columnCount,
+  index,
+  isLoaded,
+  onCellMenu,
+}: Options): ActiveCell {
   const [column, setColumn] = useState(-1)
   const cellAt = (at: number) =>
     scroller?.querySelector<HTMLElement>(`[data-index="${index}"] [data-column="${at}"]`) ?? undefined
@@ -32,7 +46,6 @@ export function useActiveCell({ label, scroller, columnCount, index, isLoaded, o
           },
         ],
   )
-  /** @returns whether the key was one of the cells' */
   const onCellKey = (key: string): boolean => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[key]
     if (by === undefined || onCellMenu === undefined) return false

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { useKeys } from '../keys.ts'
 import type { OnSelect } from './row-choice.ts'
 import { useActiveCell } from './use-active-cell.ts'
@@ -20,7 +20,18 @@ interface Options<Row> {
 }
 
 /** The one row of a table that keys act on; it has the focus, and keeps it while the table scrolls. */
-export function useActiveRow<Row>(options: Options<Row>) {
+export interface ActiveRow {
+  index: number
+  /** The column of its active cell; -1 for none. */
+  column: number
+  /** Set by the table: brings a row into view. */
+  reveal: RefObject<(index: number) => void>
+  /** Makes a row the active one, without moving the focus. */
+  activate: (next: number) => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+export function useActiveRow<Row>(options: Options<Row>): ActiveRow {
   const { rowCount, rowAt, rowId, onOpen, onActive, onSelect, scroller, pageRows } = options
   const [index, setIndex] = useState(0)
   const reveal = useRef<(index: number) => void>(() => {})

@@ -24,11 +24,20 @@ interface View {
   isMoving: boolean
 }
 
+/** The rows that a table has to draw. */
+export interface RowWindow {
+  first: number
+  last: number
+  isMoving: boolean
+  /** Brings a row into view. */
+  reveal: (index: number) => void
+}
+
 /**
  * Which of any number of rows, all of one height, a table has to draw, whether it is moving, and how to bring one of them
  * into view. Nothing is kept for each row, so that a hundred thousand cost what ten do.
  */
-export function useRowWindow({ scroller, rowCount, rowPx, headerPx }: RowWindowOptions) {
+export function useRowWindow({ scroller, rowCount, rowPx, headerPx }: RowWindowOptions): RowWindow {
   const [view, setView] = useState<View>({ top: 0, rows: 0, way: 'down', isMoving: false })
   useEffect(() => {
     if (scroller === null) return

@@ -7,8 +7,17 @@ import type { RunRow } from './run-row.ts'
 /** Evaluations of one request; each may have thousands of trials. */
 const RUNS_AT_ONCE = 20
 
+/** Scores of the evaluations in view. */
+export interface LoadedScores {
+  scores: Scores
+  error: Error | null
+  retry: () => void
+  /** Reports the rows in view. */
+  onRange: (first: number, last: number) => void
+}
+
 /** Results of the trials of the evaluations in view, by their ids; the list itself has only the clients' summaries. */
-export function useScores(project: string, rows: readonly RunRow[]) {
+export function useScores(project: string, rows: readonly RunRow[]): LoadedScores {
   const [view, setView] = useState({ first: 0, last: RUNS_AT_ONCE - 1 })
   const groups = groupsIn(rows, view)
   const results = useQueries({

@@ -11,11 +11,21 @@ interface Pending {
 
 type UpdateColumn = (columnId: string, change: (column: Column) => Column) => void
 
+/** Answers that are being written. */
+export interface Answers {
+  /** Asks the model of a column to answer these messages; an answer in progress ends. */
+  run: (id: string, messages: readonly Message[]) => Promise<void>
+  /** Ends the answer of a column, or of all. */
+  stop: (id?: string) => void
+  /** The columns whose answers are being written. */
+  running: ReadonlySet<string>
+}
+
 /**
  * Asks models and records their answers. Chunks go into a buffer, and the view is updated once a frame, however many of
  * them arrive in between.
  */
-export function useAnswers(session: Session, update: UpdateColumn) {
+export function useAnswers(session: Session, update: UpdateColumn): Answers {
   const pending = useRef(new Map<string, Pending>())
   const [running, setRunning] = useState<ReadonlySet<string>>(new Set())
   const dirty = useRef(new Set<string>())

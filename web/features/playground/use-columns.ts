@@ -10,8 +10,16 @@ interface UseColumnsOptions {
   stop: (columnId: string) => void
 }
 
-/** Adds, removes and changes columns; their models are in the address. What it returns stays the same. */
-export function useColumns({ session, setSession, stop }: UseColumnsOptions) {
+/** Adds, removes and changes columns; their models are in the address. */
+export interface ColumnChanges {
+  setModel: (id: string, model: string) => void
+  /** Adds a column with the last one's model and questions. */
+  addColumn: () => void
+  removeColumn: (id: string) => void
+}
+
+/** What it returns stays the same, so that columns are not drawn again. */
+export function useColumns({ session, setSession, stop }: UseColumnsOptions): ColumnChanges {
   const navigate = useNavigate({ from: '/$entity/$project/playground' })
   const latest = useRef(session.columns)
   useEffect(() => {
@@ -23,7 +31,7 @@ export function useColumns({ session, setSession, stop }: UseColumnsOptions) {
       void navigate({ search: (old) => ({ ...old, models: columns.map(({ model }) => model) }) })
     }
     return {
-      setModel(id: string, model: string) {
+      setModel(id, model) {
         setColumns(latest.current.map((column) => (column.id === id ? { ...column, model } : column)))
       },
 
@@ -32,7 +40,7 @@ export function useColumns({ session, setSession, stop }: UseColumnsOptions) {
         setColumns([...latest.current, newColumn(last?.model ?? '', questionsOf(last?.messages ?? []))])
       },
 
-      removeColumn(id: string) {
+      removeColumn(id) {
         const before = latest.current
         stop(id)
         setColumns(before.filter((column) => column.id !== id))
