@@ -43,13 +43,13 @@ const ENV = {
 const BENCHES: Readonly<Record<string, Bench>> = {
   train: { program: 'train.py', needs: ['engine', 'clients', 'bench'], options: trainOptions },
   learn: { program: 'learn.py', needs: ['engine', 'clients'], options: learnOptions },
-  chat: { program: 'chat.mjs', needs: ['engine'], options: chatOptions },
-  traces: { program: 'traces.mjs', needs: ['reference', 'peers'] },
-  evaluation: { program: 'evaluation.mjs', needs: [] },
-  neighbour: { program: 'neighbour.mjs', needs: [] },
-  soak: { program: 'soak.mjs', needs: [] },
-  'power-loss': { program: 'power-loss.mjs', needs: [] },
-  ui: { program: 'ui.mjs', needs: ['browser', 'peers', 'web'] },
+  chat: { program: 'chat.ts', needs: ['engine'], options: chatOptions },
+  traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
+  evaluation: { program: 'evaluation.ts', needs: [] },
+  neighbour: { program: 'neighbour.ts', needs: [] },
+  soak: { program: 'soak.ts', needs: [] },
+  'power-loss': { program: 'power-loss.ts', needs: [] },
+  ui: { program: 'ui.ts', needs: ['browser', 'peers', 'web'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
