@@ -7,7 +7,6 @@ const AREAS = [
   'curation',
   'evaluation',
   'inference',
-  'metrics',
   'system',
   'trace',
   'tracking',
@@ -27,7 +26,7 @@ const FILE_READERS = [
   // Files that a person has put beside the data, to be trained on.
   'src/training/training-data/imports',
   // Measures the data folder, and shows the ends of the engine's logs there.
-  'src/system/(disk|engine-logs)',
+  'src/system/machine/(disk|engine-logs)',
   // Parts of the program itself: pages, their documents, schemas, and what is installed beside it.
   'src/(web/pages|http/api-docs|trace/otlp/protobuf|inference/information/engine-packages)',
   // Settings that are files.

@@ -14,11 +14,11 @@ import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics/service.ts'
 import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
+import type { Metrics } from './system/metrics/service.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 
 export interface AppOptions {
@@ -71,10 +71,9 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const accounts = createAccountsArea({ projects, graphqlParts: tracking.graphqlParts })
   const owners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners })
-  const { compute } = options.engine
-  const system = createSystemArea({ ...options, stores, projects, compute, blobSweep, training })
+  const system = createSystemArea({ ...options, stores, projects, blobSweep, training })
 
-  const areas: Area[] = [trace, accounts, system, tracking, training, inference, evaluation, curation]
+  const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accounts, system]
   return {
     routes: areas.flatMap((area) => area.routes),
     observe: system.metrics.observe,

@@ -2,8 +2,12 @@ import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
 import { callScoringRoutes } from '../evaluation/call-scoring/routes.ts'
 import { createCallScoring } from '../evaluation/call-scoring/service.ts'
+import { evalResultsRoutes } from '../evaluation/eval-results/routes.ts'
+import { createEvalResults } from '../evaluation/eval-results/service.ts'
 import { evaluateModelRoutes } from '../evaluation/evaluate-model/routes.ts'
 import { createEvaluateModel } from '../evaluation/evaluate-model/service.ts'
+import { evaluationRunsRoutes } from '../evaluation/evaluation-runs/routes.ts'
+import { createEvaluationRuns } from '../evaluation/evaluation-runs/service.ts'
 import { createRemoteScorers } from '../evaluation/scorers/remote-scorer.ts'
 import { createScorerCode, NO_SCORER_CODE } from '../evaluation/scorers/scorer-code.ts'
 import type { ScorerPython } from '../evaluation/scorers/scorer-processes.ts'
@@ -12,6 +16,7 @@ import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
 import type { RemoteScorerOptions } from '../scorer-secrets.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
 import { createPlaceholderOps } from '../trace/objects/placeholder-ops.ts'
 import type { Area } from './area.ts'
 import type { InferenceArea } from './inference.ts'
@@ -19,21 +24,22 @@ import type { TraceArea } from './trace.ts'
 
 export interface EvaluationDeps {
   control: ControlDb
+  traces: TraceDb
   jobQueue: JobQueue
   log: Log
   /** Runs scorers that are code; without one they are refused. */
   scorerPython: ScorerPython | undefined
   remoteScorers: RemoteScorerOptions
-  trace: Pick<TraceArea, 'calls' | 'feedback' | 'files' | 'objects' | 'refs' | 'tables'>
+  trace: Pick<TraceArea, 'calls' | 'costs' | 'feedback' | 'files' | 'objects' | 'refs' | 'tables'>
   inference: Pick<InferenceArea, 'playground'>
 }
 
 /** Names of ops that are remembered as published: enough for the scorers of many projects. */
 const SEEN_MAX = 10_000
 
-/** What evaluates models and scores calls on the server. */
+/** Evaluations: logged by clients, compared, and made on the server, which also scores calls. */
 export function createEvaluationArea(deps: EvaluationDeps): Area {
-  const { control, jobQueue, log, scorerPython: python, trace, inference } = deps
+  const { control, traces, jobQueue, log, scorerPython: python, trace, inference } = deps
   const ops = createPlaceholderOps(trace, {
     why: 'run by the server, without source code',
     seenMax: SEEN_MAX,
@@ -50,7 +56,12 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   )
   const monitors = createMonitors({ ...work, scoringTasks: callScoring.tasks })
   return {
-    routes: [...evaluateModelRoutes(evaluateModel), ...callScoringRoutes(callScoring)],
+    routes: [
+      ...evaluationRunsRoutes(createEvaluationRuns(trace)),
+      ...evalResultsRoutes(createEvalResults({ ...trace, traces })),
+      ...evaluateModelRoutes(evaluateModel),
+      ...callScoringRoutes(callScoring),
+    ],
 
     /** Begins to note calls for monitors; disposal ends what runs code of scorers. */
     async start() {

@@ -1,24 +1,25 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobSweep } from '../blob-sweep.ts'
-import { metricsRoutes } from '../metrics/routes.ts'
-import { createMetrics, type Metrics } from '../metrics/service.ts'
 import type { Stores } from '../open-stores.ts'
 import { engineLogsFolder } from '../stores/compute/log-folder.ts'
-import type { Compute } from '../stores/compute/port.ts'
 import type { CountedTraceDb } from '../stores/trace-db/counted.ts'
-import { systemRoutes } from '../system/routes.ts'
-import { createSystem } from '../system/service.ts'
-import { serviceInfoRoutes } from '../trace/service-info/routes.ts'
-import { createServiceInfo } from '../trace/service-info/service.ts'
+import { healthRoutes } from '../system/health/routes.ts'
+import { createHealth } from '../system/health/service.ts'
+import { machineRoutes } from '../system/machine/routes.ts'
+import { createMachine } from '../system/machine/service.ts'
+import { metricsRoutes } from '../system/metrics/routes.ts'
+import { createMetrics, type Metrics } from '../system/metrics/service.ts'
+import { serviceInfoRoutes } from '../system/service-info/routes.ts'
+import { createServiceInfo } from '../system/service-info/service.ts'
 import type { UnexpectedErrors } from '../unexpected-errors.ts'
 import type { Area } from './area.ts'
-import type { TrainingArea } from './training.ts'
+import type { EngineOptions, TrainingArea } from './training.ts'
 
 export interface SystemDeps {
   version: string
   stores: Stores & { traces: CountedTraceDb }
   projects: Projects
-  compute: Compute
+  engine: EngineOptions
   blobSweep: BlobSweep
   unexpected: UnexpectedErrors
   dataFolder: string
@@ -33,16 +34,17 @@ export interface SystemArea extends Area {
 }
 
 export function createSystemArea(deps: SystemDeps): SystemArea {
-  const { version, stores, projects, compute, blobSweep, unexpected, dataFolder, engineFolder } = deps
+  const { version, stores, projects, engine, blobSweep, unexpected, dataFolder, engineFolder } = deps
   const { jobs } = deps.training
   const metrics = createMetrics({ ...stores, jobs, unexpected, blobSweep })
   const logsFolder = engineLogsFolder(dataFolder)
   return {
     metrics,
     routes: [
-      ...serviceInfoRoutes(createServiceInfo({ projects, version, stores, compute, unexpected })),
+      ...serviceInfoRoutes(createServiceInfo({ projects, version })),
+      ...healthRoutes(createHealth({ ...engine, stores, control: stores.control, unexpected })),
       ...metricsRoutes(metrics),
-      ...systemRoutes(createSystem({ ...stores, dataFolder, engineFolder, logsFolder })),
+      ...machineRoutes(createMachine({ ...stores, dataFolder, engineFolder, logsFolder })),
     ],
   }
 }

@@ -9,14 +9,12 @@ import { callFieldsRoutes } from '../trace/call-fields/routes.ts'
 import { createCallFields } from '../trace/call-fields/service.ts'
 import { callStatsRoutes } from '../trace/call-stats/routes.ts'
 import { createCallStats } from '../trace/call-stats/service.ts'
+import { callUsageRoutes } from '../trace/call-usage/routes.ts'
+import { createCallUsage } from '../trace/call-usage/service.ts'
 import { callsRoutes } from '../trace/calls/routes.ts'
 import { type Calls, createCalls } from '../trace/calls/service.ts'
 import { costsRoutes } from '../trace/costs/routes.ts'
 import { type Costs, createCosts } from '../trace/costs/service.ts'
-import { evalResultsRoutes } from '../trace/eval-results/routes.ts'
-import { createEvalResults } from '../trace/eval-results/service.ts'
-import { evaluationRunsRoutes } from '../trace/evaluation-runs/routes.ts'
-import { createEvaluationRuns } from '../trace/evaluation-runs/service.ts'
 import { feedbackRoutes } from '../trace/feedback/routes.ts'
 import { createFeedback, type Feedback } from '../trace/feedback/service.ts'
 import { feedbackStatsRoutes } from '../trace/feedback-stats/routes.ts'
@@ -41,8 +39,6 @@ import { createThreads } from '../trace/threads/service.ts'
 import { typedObjectsRoutes } from '../trace/typed-objects/routes.ts'
 import { createTypedObjects, type TypedObjects } from '../trace/typed-objects/service.ts'
 import { unsupportedRoutes } from '../trace/unsupported/routes.ts'
-import { traceUsageRoutes } from '../trace/usage/routes.ts'
-import { createTraceUsage } from '../trace/usage/service.ts'
 import type { Area } from './area.ts'
 
 export interface TraceDeps {
@@ -90,7 +86,7 @@ export function createTraceArea({ traces, control, blobs, projects }: TraceDeps)
     routes: [
       ...callsRoutes(calls),
       ...otlpRoutes(createOtlp({ calls, objects, files })),
-      ...traceUsageRoutes(createTraceUsage({ calls })),
+      ...callUsageRoutes(createCallUsage({ calls })),
       ...callFieldsRoutes(createCallFields({ traces })),
       ...callStatsRoutes(createCallStats({ traces, costs })),
       ...threadsRoutes(createThreads({ traces })),
@@ -100,8 +96,6 @@ export function createTraceArea({ traces, control, blobs, projects }: TraceDeps)
       ...registryRoutes(createRegistry({ objects })),
       ...objectsRoutes(objects),
       ...typedObjectsRoutes(typedObjects),
-      ...evaluationRunsRoutes(createEvaluationRuns({ calls, feedback, objects, files })),
-      ...evalResultsRoutes(createEvalResults({ traces, calls, refs, costs })),
       ...annotationQueuesRoutes(annotationQueues),
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),

@@ -12,8 +12,6 @@ import { createForking } from '../training/checkpoints/forking.ts'
 import { createMerging } from '../training/checkpoints/merging.ts'
 import { checkpointsRoutes } from '../training/checkpoints/routes.ts'
 import { type Checkpoints, createCheckpoints } from '../training/checkpoints/service.ts'
-import { healthRoutes } from '../training/health/routes.ts'
-import { createHealth } from '../training/health/service.ts'
 import { jobsOwner } from '../training/jobs/blob-owner.ts'
 import type { JobDefaults } from '../training/jobs/job-config.ts'
 import { findTrajectories } from '../training/jobs/job-trajectories.ts'
@@ -104,7 +102,6 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
       ...jobsRoutes(jobs),
       ...trainingDataRoutes(trainingData),
       ...trajectoriesRoutes(createTrajectories({ ...parts, trajectoryCalls })),
-      ...healthRoutes(createHealth({ control, compute, baseModel })),
     ],
 
     /** Prepares the folders of training jobs, and starts the engine without waiting for it. */

@@ -1,6 +1,6 @@
+import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
-import type { ReadTrial } from '../trace/eval-results/trials.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
 import { isRef } from '../trace/refs/ref-uri.ts'
 import type { Refs } from '../trace/refs/service.ts'

@@ -1,6 +1,6 @@
 import { isRecord } from '../is-record.ts'
 import { JsonNumber } from '../lossless-json.ts'
-import { floatText } from '../trace/evaluation-runs/evaluation-calls.ts'
+import { floatText } from './evaluation-runs/evaluation-calls.ts'
 
 export interface Summary {
   [name: string]: Summary | JsonNumber | number | null

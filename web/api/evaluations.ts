@@ -1,4 +1,4 @@
-import type { EvalResultsRes, Row, ScorerStats, Summary } from '../../src/trace/eval-results/wire.ts'
+import type { EvalResultsRes, Row, ScorerStats, Summary } from '../../src/evaluation/eval-results/wire.ts'
 import { type Call, streamCalls } from './calls.ts'
 import { askJson } from './client.ts'
 import type { OnWire } from './wire.ts'

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { AnalysisModelsRes, HardwareRes, RouterModelsRes } from '../../src/inference/information/wire.ts'
-import type { DiskRes, EngineLogPieceRes, EngineLogsRes } from '../../src/system/wire.ts'
-import type { HealthRes, ServerInfoRes } from '../../src/trace/service-info/wire.ts'
+import type { HealthRes } from '../../src/system/health/wire.ts'
+import type { DiskRes, EngineLogPieceRes, EngineLogsRes } from '../../src/system/machine/wire.ts'
+import type { ServerInfoRes } from '../../src/system/service-info/wire.ts'
 import { ApiError, ask, askJson } from './client.ts'
 
 export type Health = z.output<typeof HealthRes>

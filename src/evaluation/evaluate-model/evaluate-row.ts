@@ -1,6 +1,6 @@
-import { PREDICT_AND_SCORE } from '../../trace/evaluation-runs/evaluation-calls.ts'
 import type { Ask } from '../asking.ts'
 import { float } from '../auto-summarize.ts'
+import { PREDICT_AND_SCORE } from '../evaluation-runs/evaluation-calls.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
 import type { Scorer, ScoringContext } from '../scorers/scorer.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'

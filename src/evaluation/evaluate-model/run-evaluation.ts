@@ -7,12 +7,12 @@ import { JsonText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import { endPart } from '../../trace/calls/write/parts.ts'
-import { SUMMARIZE } from '../../trace/evaluation-runs/evaluation-calls.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { askAs } from '../asking.ts'
 import { backgroundContext } from '../background-context.ts'
+import { SUMMARIZE } from '../evaluation-runs/evaluation-calls.ts'
 import {
   addTotals,
   noTotals,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EnginePart } from '../../training/health/wire.ts'
+import { EnginePart } from '../../system/health/wire.ts'
 
 /** Wire: the hosted service names a vendor in its paths; here it may be any word. */
 export const AnyWordPath = z.object({ any: z.string() })

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../ids.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { bytesDigest, jsonDigest } from '../../trace/digest.ts'
+import { finishedCall, writeDeepCalls } from '../../trace/test-calls.ts'
+
+const server = useTestServer()
+
+interface Results {
+  rows: { row_digest: string; evaluations: { trials: Fields[] }[] }[]
+  total_rows: number
+}
+
+/** A run with one trial of each example, which are JSON texts. */
+async function evaluate(project: string, examples: readonly string[]): Promise<string> {
+  const run = newId()
+  const op_name = `weave:///${project}/op/Evaluation.predict_and_score:abc`
+  const trials = examples.map((example) => {
+    const trial = finishedCall({ parent_id: run, op_name, inputs: { example: '' }, output: { output: 1 } })
+    return JSON.stringify(trial).replace('{"example":""}', () => `{"example":${example}}`)
+  })
+  const body = `{"batch":[${trials.join(',')}]}`
+  await writeDeepCalls(server, project, body)
+  return run
+}
+
+describe('POST /v2/{entity}/{project}/eval_results/query of examples that no dataset can hold', () => {
+  it.each([
+    ['an object with lists nested deeply', `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+    ['objects nested deeply', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`],
+  ])('200 with a row for %s, named by the digest of its text', async (_, example) => {
+    const project = server.newProject()
+    const evaluation_call_ids = [await evaluate(project, [example, '{"n":1}'])]
+    const query = async (fields: Fields) =>
+      replyOf<Results>(
+        await server.post(`/v2/${project}/eval_results/query`, { evaluation_call_ids, ...fields }),
+      )
+    const digests = [bytesDigest(example), jsonDigest('{"n":1}')].toSorted()
+    const { rows, total_rows } = await query({ include_raw_data_rows: true, include_summary: true })
+    expect(total_rows).toBe(2)
+    expect(rows.map(({ row_digest }) => row_digest)).toEqual(digests)
+    expect(rows.map(({ evaluations }) => evaluations[0]?.trials.length)).toEqual([1, 1])
+    expect((await query({ limit: 1 })).rows[0]?.row_digest).toBe(digests[0])
+  })
+})

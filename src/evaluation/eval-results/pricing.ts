@@ -1,0 +1,27 @@
+import type { Price } from '../../trace/costs/prices.ts'
+import type { Costs } from '../../trace/costs/service.ts'
+import { totalCost, usageOf } from '../../trace/costs/usage-costs.ts'
+
+/** Costs of calls of one project; the prices of a model are read once. */
+export interface Pricing {
+  /**
+   * What a call cost, whatever models it used; null where none has a price.
+   * @param usage JSON, or '' for none
+   * @param startedAt ISO 8601 with microseconds
+   */
+  costOf(usage: string, startedAt: string): Promise<number | null>
+}
+
+export function createPricing(costs: Pick<Costs, 'priceLists'>, projectId: string): Pricing {
+  const prices = new Map<string, readonly Price[]>()
+
+  async function costOf(usage: string, startedAt: string): Promise<number | null> {
+    if (usage === '') return null
+    const used = usageOf(usage)
+    const unknown = [...used.keys()].filter((model) => !prices.has(model))
+    for (const [model, list] of await costs.priceLists(projectId, unknown)) prices.set(model, list)
+    return totalCost(used, prices, startedAt)
+  }
+
+  return { costOf }
+}

@@ -1,0 +1,168 @@
+import type { CallContext } from '../../http/caller.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
+import { isoOfMicros } from '../../time.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import type { Selection } from '../../trace/calls/sql/selection.ts'
+import { textAt } from '../evaluation-runs/evaluation-calls.ts'
+import type { PlacedRow } from './places.ts'
+import { isPrediction, tokensIn } from './predictions.ts'
+import type { Pricing } from './pricing.ts'
+import * as queries from './queries.ts'
+import { createScorerStats } from './scorer-stats.ts'
+import type * as wire from './wire.ts'
+
+type EvaluationSummary = wire.Summary['evaluations'][number]
+
+interface SummaryOptions {
+  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children' | 'include_errors'>
+  /** The evaluations. */
+  roots: readonly string[]
+  /** Of their trials. */
+  selection: Selection
+  /** Absent where no costs were requested. */
+  pricing: Pricing | undefined
+  /** The ids of trials with an error; absent unless asked for. */
+  errors: ReadonlySet<string> | undefined
+  context: CallContext
+}
+
+/** Aggregates trials, of which the database returns only the columns needed, in two queries. */
+export interface Summaries {
+  /** @param rows with the trials that count */
+  of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary>
+}
+
+export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }): Summaries {
+  async function readScores(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+    const models = createShared()
+    for await (const piece of wholeRows(traces, queries.selectScores(selection), context.signal)) {
+      for (const row = readRowBinary(piece); !row.done(); ) {
+        const trial = trials.get(row.text())
+        const scores = row.text()
+        const startedAt = row.micros()
+        const usage = row.text()
+        const model = models.shared(row.text())
+        const model_hash = models.shared(row.text())
+        if (trial === undefined) continue
+        trial.found = { scores, model, model_hash, by: 'itself', tokens: tokensIn(usage), cost: null }
+        if (pricing !== undefined) trial.found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
+      }
+    }
+  }
+
+  async function readAnswers(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+    for await (const piece of wholeRows(traces, queries.selectAnswers(selection), context.signal)) {
+      for (const row = readRowBinary(piece); !row.done(); ) {
+        const found = trials.get(row.text())?.found
+        const op_name = row.text()
+        const self_hash = row.text()
+        const startedAt = row.micros()
+        const usage = row.text()
+        if (found?.by !== 'itself' || !isPrediction({ op_name, self_hash }, found)) continue
+        found.by = 'prediction'
+        found.tokens = tokensIn(usage)
+        if (pricing !== undefined) found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
+      }
+    }
+  }
+
+  async function of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary> {
+    const { req, roots, selection, context } = options
+    const trials: Trials = new Map()
+    for (const { trials: own } of rows) for (const { id, root } of own) trials.set(id, { root })
+    if (trials.size > 0) await readScores(trials, options)
+    if (trials.size > 0 && req.include_predict_and_score_children) await readAnswers(trials, options)
+    const filter = { call_ids: [...roots] }
+    const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
+    const evaluations = await rowsOf(await calls.list(about, context))
+    const sums = summed(trials, evaluations, options.errors)
+    if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
+    const counts = rowCounts(rows)
+    const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
+    return { row_count: rows.length, evaluations: counted }
+  }
+
+  return { of }
+}
+
+/** The trials that count, by id, in the order of their rows. */
+type Trials = Map<string, { root: string; found?: Found }>
+
+/** A trial with the usage of its prediction, or its own where there is none. */
+interface Found {
+  /** JSON, or ''. */
+  scores: string
+  model: string
+  model_hash: string
+  by: 'itself' | 'prediction'
+  tokens: number | null
+  cost: number | null
+}
+
+/** Texts shared in memory: most trials have one of few models. */
+function createShared(): { shared: (text: string) => string } {
+  const texts = new Map<string, string>()
+  return {
+    shared(text) {
+      const known = texts.get(text)
+      if (known === undefined) texts.set(text, text)
+      return known ?? text
+    },
+  }
+}
+
+/** Wire: only evaluations with trials. */
+function summed(
+  trials: Trials,
+  evaluations: readonly Call[],
+  errors: ReadonlySet<string> | undefined,
+): EvaluationSummary[] {
+  const known = new Map(evaluations.map((one) => [one.id, one]))
+  return [...Map.groupBy(trials, ([, { root }]) => root)].flatMap(([id, own]) => {
+    const found = own.flatMap(([, trial]) => trial.found ?? [])
+    if (found.length === 0) return []
+    const stats = createScorerStats()
+    for (const [trialId, trial] of own) {
+      if (trial.found === undefined) continue
+      const { scores } = trial.found
+      const said = scores.startsWith('{') ? JSON.parse(scores) : {}
+      stats.add(said, errors?.has(trialId) ? 'error' : 'done')
+    }
+    return {
+      evaluation_call_id: id,
+      trial_count: found.length,
+      scorer_stats: errors === undefined ? stats.all() : stats.allWithErrors(),
+      ...(errors !== undefined && { error_count: own.filter(([trial]) => errors.has(trial)).length }),
+      ...aboutRoot(known.get(id)),
+      predict_total_cost: sumOf(found.map(({ cost }) => cost)),
+      predict_total_tokens: sumOf(found.map(({ tokens }) => tokens)),
+    }
+  })
+}
+
+/** Number of the rows of each evaluation. */
+function rowCounts(rows: readonly PlacedRow[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { trials } of rows)
+    for (const root of new Set(trials.map((trial) => trial.root)))
+      counts.set(root, (counts.get(root) ?? 0) + 1)
+  return counts
+}
+
+/** Null where there are no values. */
+function sumOf(numbers: readonly (number | null)[]): number | null {
+  return numbers.reduce((sum, number) => (number === null ? sum : (sum ?? 0) + number), null)
+}
+
+function aboutRoot(root: Call | undefined) {
+  const text = (name: string): string | null => (root && textAt(root.inputs, name)) ?? null
+  return {
+    evaluation_ref: text('self') ?? text('this'),
+    model_ref: text('model'),
+    display_name: root?.display_name ?? null,
+    trace_id: root?.trace_id ?? null,
+    started_at: root?.started_at ?? null,
+  } satisfies Partial<EvaluationSummary>
+}

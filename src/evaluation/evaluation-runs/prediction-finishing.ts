@@ -1,0 +1,70 @@
+import type { CallContext } from '../../http/caller.ts'
+import { JsonNumber, JsonText, stringify } from '../../lossless-json.ts'
+import { microsOf, nowIso } from '../../time.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
+import type { Calls } from '../../trace/calls/service.ts'
+import { type CallPart, endPart } from '../../trace/calls/write/parts.ts'
+import { projectIdOf } from '../../trace/project-path-wire.ts'
+import { refOf } from '../../trace/refs/ref-uri.ts'
+import { type EvaluationCalls, floatText, isPredictAndScore, markOf } from './evaluation-calls.ts'
+import { marked } from './marked-lists.ts'
+import { PREDICTION } from './predictions.ts'
+import type * as wire from './wire.ts'
+
+const EMPTY = new JsonText('{}')
+
+/** The end of a prediction. */
+export interface PredictionFinishing {
+  /**
+   * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
+   */
+  finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
+}
+
+export function createPredictionFinishing({
+  calls,
+  found,
+}: {
+  calls: Calls
+  found: EvaluationCalls
+}): PredictionFinishing {
+  /** Wire: the scores of a prediction are its siblings; of several by one scorer the last counts. */
+  async function scoresBeside(project_id: string, parent: Call, context: CallContext) {
+    const filter = { parent_ids: [parent.id] }
+    const columns = ['output', 'attributes']
+    const query = { $expr: marked('score') }
+    const scores = new Map<string, JsonText>()
+    for await (const score of await calls.list({ project_id, filter, query, columns }, context)) {
+      const scorer = refOf(markOf(score, 'scorer') ?? '')?.name ?? 'unknown'
+      if (score.output !== null) scores.set(scorer, score.output)
+    }
+    return Object.fromEntries(scores)
+  }
+
+  async function finish(req: wire.PredictionPath, context: CallContext) {
+    const project_id = projectIdOf(req)
+    const prediction = await found.find({ project_id, id: req.prediction_id }, PREDICTION, context)
+    const now = nowIso()
+    // The output of the prediction is repeated: an end without one would remove it for later readers.
+    const parts: CallPart[] =
+      prediction.ended_at === null
+        ? [endPart({ project_id, id: prediction.id, ended_at: now, summary: EMPTY }, [])]
+        : []
+    const { call: parent } = await calls.read({ project_id, id: prediction.parent_id ?? '' }, context)
+    if (parent != null && isPredictAndScore(parent)) {
+      const scores = await scoresBeside(project_id, parent, context)
+      const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
+      const end = { project_id, id: parent.id, ended_at: parent.ended_at ?? now, summary: EMPTY }
+      parts.push(endPart({ ...end, output: new JsonText(stringify(output)) }, []))
+    }
+    if (parts.length > 0) await calls.writeParts(parts)
+    return { success: true }
+  }
+
+  return { finish }
+}
+
+function latencyOf({ started_at, ended_at }: Call, now: string): { mean: JsonNumber } {
+  const seconds = (microsOf(ended_at ?? now) - microsOf(started_at)) / 1e6
+  return { mean: new JsonNumber(floatText(seconds)) }
+}

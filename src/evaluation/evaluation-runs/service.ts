@@ -1,0 +1,40 @@
+import type { Calls } from '../../trace/calls/service.ts'
+import type { Feedback } from '../../trace/feedback/service.ts'
+import type { Files } from '../../trace/files/service.ts'
+import type { Objects } from '../../trace/objects/service.ts'
+import { createEvaluationCalls } from './evaluation-calls.ts'
+import { createEvaluationOps } from './evaluation-ops.ts'
+import { createMarkedLists } from './marked-lists.ts'
+import { createPredictionFinishing, type PredictionFinishing } from './prediction-finishing.ts'
+import { createPredictions, type Predictions } from './predictions.ts'
+import { createRunFinishing, type RunFinishing } from './run-finishing.ts'
+import { createRuns, type Runs } from './runs.ts'
+import { createScores, type Scores } from './scores.ts'
+
+/**
+ * Evaluations that clients log step by step, stored as the same calls, ops and feedback as evaluations that they run.
+ */
+export interface EvaluationRuns {
+  runs: Runs & RunFinishing
+  predictions: Predictions & PredictionFinishing
+  scores: Scores
+}
+
+export function createEvaluationRuns(services: {
+  calls: Calls
+  feedback: Feedback
+  objects: Objects
+  files: Files
+}): EvaluationRuns {
+  const deps = {
+    ...services,
+    found: createEvaluationCalls(services),
+    ops: createEvaluationOps(services),
+    lists: createMarkedLists(services),
+  }
+  return {
+    runs: { ...createRuns(deps), ...createRunFinishing(deps) },
+    predictions: { ...createPredictions(deps), ...createPredictionFinishing(deps) },
+    scores: createScores(deps),
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { dependencyFailed, unavailable } from '../../errors.ts'
+import { countWrites } from '../../stores/trace-db/counted.ts'
+import { createWriteFailures } from '../../stores/write-failures.ts'
+import { useTestServer } from '../../testing.ts'
+import { NO_UNEXPECTED_ERRORS } from '../../unexpected-errors.ts'
+import { createStoresHealth } from './stores-health.ts'
+import { HealthRes } from './wire.ts'
+
+const server = useTestServer()
+
+describe('GET /health', () => {
+  it('200 without a key, when every store answers', async () => {
+    const response = await server.request('/health', { headers: { authorization: '' } })
+    expect(response.status).toBe(200)
+    const well = { ok: true, error: null }
+    expect(HealthRes.parse(await response.json())).toEqual({
+      status: 'ok',
+      stores: { trace_db: well, control_db: well, blobs: well },
+      engine: [],
+    })
+  })
+
+  it('503 with what is wrong, within a bounded time, once for all who ask; 200 again when it is over', async () => {
+    const { control, traces } = server.stores
+    const stuck = Promise.withResolvers<void>()
+    let puts = 0
+    const blobs = {
+      ...server.stores.blobs,
+      put: () => {
+        puts++
+        return stuck.promise
+      },
+    }
+    const compute = { statuses: () => [] }
+    const health = createStoresHealth({
+      stores: { ...server.stores, control, blobs, traces: countWrites(traces) },
+      compute,
+      unexpected: NO_UNEXPECTED_ERRORS,
+    })
+    for (const reply of await Promise.all([health(), health()])) {
+      expect(reply.status).toBe(503)
+      expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+        status: 'failing',
+        reason: 'blobs: no answer within 2 s',
+        stores: { trace_db: { ok: true }, control_db: { ok: true } },
+      })
+    }
+    expect(puts).toBe(1)
+    stuck.resolve()
+    expect((await health()).status).toBe(200)
+  })
+})
+
+describe('GET /health after what went wrong', () => {
+  const compute = { statuses: () => [] }
+
+  it('503 while a table is closed', async () => {
+    const traces = countWrites(server.stores.traces)
+    const repairs = () => ({ done: 1, failed: 2, detached: ['calls'] })
+    const stores = { ...server.stores, traces: { ...traces, repairs } }
+    const reply = await createStoresHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })()
+    expect(reply.status).toBe(503)
+    expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+      reason: 'trace_db: closed until they can be repaired: calls',
+    })
+  })
+
+  it.each(['trace_db', 'control_db', 'blobs'] as const)(
+    '200 and degraded from a write to %s that failed until one succeeds, with the reason',
+    async (store) => {
+      const writeFailures = createWriteFailures()
+      const stores = { ...server.stores, writeFailures, traces: countWrites(server.stores.traces) }
+      const health = createStoresHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })
+      const answer = async () => {
+        const reply = await health()
+        return { code: reply.status, ...HealthRes.parse(JSON.parse(String(reply.body))) }
+      }
+      const full = dependencyFailed('The disk is full', new Error('ENOSPC'))
+      await expect(writeFailures.watched(store, () => Promise.reject(full))).rejects.toThrow()
+      const reason = `${store}: the last write failed: The disk is full`
+      expect(await answer()).toMatchObject({ code: 200, status: 'degraded', reason })
+      // A request that was refused before the disk was used shows nothing about the disk.
+      const refused = writeFailures.watched(store, () => Promise.reject(unavailable('Too many')))
+      await expect(refused).rejects.toThrow()
+      expect(await answer()).toMatchObject({ status: 'degraded', reason })
+      await writeFailures.watched(store, async () => undefined)
+      expect(await answer()).toMatchObject({ code: 200, status: 'ok' })
+    },
+  )
+
+  it('200 and degraded after an error that no code has caught', async () => {
+    const stores = { ...server.stores, traces: countWrites(server.stores.traces) }
+    const unexpected = { count: () => 3, isRecent: () => true }
+    const reply = await createStoresHealth({ stores, compute, unexpected })()
+    expect(reply.status).toBe(200)
+    expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+      status: 'degraded',
+      reason: '3 unexpected errors since the start, see the log',
+    })
+  })
+})

@@ -1,0 +1,46 @@
+import type { z } from 'zod'
+import { parseProjectId } from '../../accounts/project-name.ts'
+import type { Projects } from '../../accounts/projects.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import { internalProjectId } from '../../trace/refs/ref-uri.ts'
+import { welcomePage } from './welcome-page.ts'
+import type { GeolocateRes, ProjectsInfoReq, ProjectsInfoRes, ServerInfoRes, VersionRes } from './wire.ts'
+
+/** Endpoints about the server itself. */
+export interface ServiceInfo {
+  welcome(input: object, context: CallContext): Promise<RawReply>
+  version(): VersionRes
+  serverInfo(): ServerInfoRes
+  geolocate(): GeolocateRes
+  /** Wire: unknown projects are left out. */
+  projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>>
+}
+
+export function createServiceInfo({
+  projects,
+  version,
+}: {
+  projects: Projects
+  version: string
+}): ServiceInfo {
+  async function welcome(_input: object, context: CallContext): Promise<RawReply> {
+    const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
+    return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
+  }
+
+  async function projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
+    const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))
+    return req.project_ids
+      .filter((_, index) => known[index])
+      .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) }))
+  }
+
+  return {
+    welcome,
+    version: () => ({ version }),
+    serverInfo: () => ({ min_required_weave_python_version: '0.0.0', trace_server_version: version }),
+    geolocate: () => ({}),
+    projectsInfo,
+  }
+}

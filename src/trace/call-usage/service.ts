@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { CallContext } from '../../http/caller.ts'
+import { memberText } from '../../lossless-json.ts'
+import type { Calls } from '../calls/service.ts'
+import { usageIn } from '../costs/usage-costs.ts'
+import { type UsedCall, withDescendants } from './descendants.ts'
+import type * as wire from './wire.ts'
+
+type Selection = Omit<wire.TraceUsageReq, 'limit'> & { limit?: number }
+
+/** The model usage of calls, with that of all calls below them. */
+export interface CallUsage {
+  ofSelection(req: wire.TraceUsageReq, context: CallContext): Promise<wire.UsageRes>
+  /** Wire: whole traces are read, so unfinished calls are those of the traces; an unknown call used nothing. */
+  ofCalls(req: wire.CallsUsageReq, context: CallContext): Promise<wire.UsageRes>
+}
+
+export function createCallUsage({ calls }: { calls: Pick<Calls, 'list'> }): CallUsage {
+  /** The selected calls' usage with that of their descendants among them. */
+  async function usageOf(selection: Selection, context: CallContext) {
+    const found: UsedCall[] = []
+    const unfinished: string[] = []
+    for await (const call of await calls.list({ ...selection, columns: ['summary'] }, context)) {
+      const { id, parent_id, summary } = call
+      found.push({ id, parent_id, usage: usageByModel(summary.text, selection.include_costs === true) })
+      if (call.ended_at === null) unfinished.push(id)
+    }
+    return { usage: withDescendants(found), unfinished: unfinished.sort() }
+  }
+
+  /** The traces of the given calls. */
+  async function tracesOf(
+    projectId: string,
+    ids: readonly string[],
+    context: CallContext,
+  ): Promise<string[]> {
+    const req = { project_id: projectId, filter: { call_ids: [...ids] }, columns: ['trace_id'] }
+    const traceIds = new Set<string>()
+    for await (const call of await calls.list(req, context)) traceIds.add(call.trace_id)
+    return [...traceIds]
+  }
+
+  return {
+    async ofSelection(req, context) {
+      const { usage, unfinished } = await usageOf(req, context)
+      return { call_usage: replyOf([...usage.keys()], usage), unfinished_call_ids: unfinished }
+    },
+
+    async ofCalls(req, context) {
+      const { call_ids, ...common } = req
+      const trace_ids = call_ids.length === 0 ? [] : await tracesOf(req.project_id, call_ids, context)
+      if (trace_ids.length === 0) return { call_usage: replyOf(call_ids, new Map()), unfinished_call_ids: [] }
+      const { usage, unfinished } = await usageOf({ ...common, filter: { trace_ids } }, context)
+      return { call_usage: replyOf(call_ids, usage), unfinished_call_ids: unfinished }
+    },
+  }
+}
+
+function replyOf(
+  ids: readonly string[],
+  usage: ReadonlyMap<string, ReadonlyMap<string, wire.ModelUsage>>,
+): wire.UsageRes['call_usage'] {
+  return Object.fromEntries(ids.map((id) => [id, Object.fromEntries(usage.get(id) ?? [])]))
+}
+
+const NO_COSTS = {
+  prompt_tokens_total_cost: 0,
+  completion_tokens_total_cost: 0,
+  cache_read_input_tokens_total_cost: 0,
+  cache_creation_input_tokens_total_cost: 0,
+}
+/** A client's own value here has no price with a date. */
+const ModelCosts = z
+  .object({
+    effective_date: z.string(),
+    prompt_tokens_total_cost: z.number(),
+    completion_tokens_total_cost: z.number(),
+    cache_read_input_tokens_total_cost: z.number(),
+    cache_creation_input_tokens_total_cost: z.number(),
+  })
+  .transform(({ effective_date: _, ...costs }) => costs)
+  .catch(NO_COSTS)
+const Costs = z.record(z.string(), ModelCosts).catch({})
+const UNTOLD_COSTS = {
+  prompt_tokens_total_cost: null,
+  completion_tokens_total_cost: null,
+  cache_read_input_tokens_total_cost: null,
+  cache_creation_input_tokens_total_cost: null,
+}
+
+/** Wire: models of which nothing was used are left out, and a missing total is the sum of input and output. */
+function usageByModel(summary: string, includeCosts: boolean): Map<string, wire.ModelUsage> {
+  const costs = includeCosts ? costsIn(summary) : undefined
+  const all = [...usageIn(summary)].map(([model, counts]): [string, wire.ModelUsage] => {
+    const prompt_tokens = Math.trunc(counts.prompt_tokens + counts.input_tokens)
+    const completion_tokens = Math.trunc(counts.completion_tokens + counts.output_tokens)
+    const usage = {
+      requests: Math.trunc(counts.requests),
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: Math.trunc(counts.total_tokens) || prompt_tokens + completion_tokens,
+      cache_read_input_tokens: Math.trunc(counts.cache_read_input_tokens),
+      cache_creation_input_tokens: Math.trunc(counts.cache_creation_input_tokens),
+    }
+    return [model, { ...usage, ...(costs ? (costs[model] ?? NO_COSTS) : UNTOLD_COSTS) }]
+  })
+  return new Map(all.filter(([, usage]) => Object.values(usage).some(Boolean)))
+}
+
+/** The costs that reading the call added to its summary. */
+function costsIn(summary: string): z.output<typeof Costs> {
+  const weave = memberText(summary, 'weave')
+  const costs = weave === undefined ? undefined : memberText(weave, 'costs')
+  return Costs.parse(JSON.parse(costs ?? 'null'))
+}
