@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
 import type { Log } from '../../log.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
+import { returnFreedMemory } from './freed-memory.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
 import { createLostWrites } from './lost-writes.ts'
@@ -74,6 +75,8 @@ export function openChdb(
     idleSessions: () => [...writers, changer, ...reads.idle()],
     log,
   })
+  const purger = open('purger')
+  const freedMemory = returnFreedMemory({ session: purger, log })
   const commits = new Map<string, GroupCommit>()
 
   function commitsOf(table: string): GroupCommit {
@@ -121,8 +124,9 @@ export function openChdb(
     async [Symbol.asyncDispose]() {
       await Promise.all([...commits.values()].map((commit) => commit.drained()))
       lostWrites.stop()
+      await freedMemory.stop()
       await reads.close()
-      for (const session of [...writers, changer, watcher]) session.close()
+      for (const session of [...writers, changer, watcher, purger]) session.close()
       await drainPending()
     },
   }
