@@ -1,8 +1,8 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
+import { isRef } from '../trace/ref-uri.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
-import { isRef } from '../trace/refs/ref-uri.ts'
 import type { Refs } from '../trace/refs/service.ts'
 import { type Candidate, merged } from './candidate.ts'
 

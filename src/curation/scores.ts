@@ -3,7 +3,7 @@ import type { JsonText } from '../lossless-json.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import { splitPath } from '../trace/query-language/json-path.ts'
 import type { Operand } from '../trace/query-language/wire.ts'
-import { callRef } from '../trace/refs/ref-uri.ts'
+import { callRef } from '../trace/ref-uri.ts'
 import { below, type Candidate } from './candidate.ts'
 import type { Score, Where } from './wire.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
 import type { JsonText } from '../lossless-json.ts'
 import type { Objects } from '../trace/objects/service.ts'
-import { parseRef } from '../trace/refs/ref-uri.ts'
+import { parseRef } from '../trace/ref-uri.ts'
 
 /** An object or an op that clients published. */
 export interface Published {

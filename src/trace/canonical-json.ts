@@ -1,7 +1,7 @@
 import { invalidRequest } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json-limits.ts'
 import { endOfScalar, endOfString } from '../json-scan.ts'
-import { internalRef, isInternalRef, isRef } from './refs/ref-uri.ts'
+import { internalRef, isInternalRef, isRef } from './ref-uri.ts'
 
 /**
  * The canonical form of a JSON value: Python's `json.dumps(value, sort_keys=True)`, in which refs are in their internal form.

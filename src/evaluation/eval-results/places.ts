@@ -4,7 +4,7 @@ import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { bytesDigest, jsonDigest } from '../../trace/digest.ts'
-import { internalRef, isRef } from '../../trace/refs/ref-uri.ts'
+import { internalRef, isRef } from '../../trace/ref-uri.ts'
 import * as queries from './queries.ts'
 
 /** Trials that are sorted into rows at once; each takes some two hundred bytes of memory. */

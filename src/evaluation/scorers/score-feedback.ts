@@ -1,6 +1,6 @@
 import { JsonText, stringify } from '../../lossless-json.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
-import { callRef, parseRef } from '../../trace/refs/ref-uri.ts'
+import { callRef, parseRef } from '../../trace/ref-uri.ts'
 import type { AgentTurn } from './agent-turn.ts'
 import type { Said } from './scorer.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { isRef, parseRef } from '../../trace/refs/ref-uri.ts'
+import { isRef, parseRef } from '../../trace/ref-uri.ts'
 import { type CompletionInputs, Message } from './wire.ts'
 
 const Prompt = z.object({ messages: z.array(Message) })

@@ -3,7 +3,7 @@ import { parseProjectId } from '../../accounts/project-name.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
-import { internalProjectId } from '../../trace/refs/ref-uri.ts'
+import { internalProjectId } from '../../trace/ref-uri.ts'
 import { welcomePage } from './welcome-page.ts'
 import type { GeolocateRes, ProjectsInfoReq, ProjectsInfoRes, ServerInfoRes, VersionRes } from './wire.ts'
 

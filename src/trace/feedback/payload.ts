@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
 import { runRule } from '../../rule-threads/run-rule.ts'
-import { parseRef } from '../refs/ref-uri.ts'
+import { parseRef } from '../ref-uri.ts'
 import { nameEmoji } from './emoji.ts'
 import type { FeedbackCreateReq } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
-import { isRef } from './ref-uri.ts'
+import { isRef } from '../ref-uri.ts'
 
 /** The refs among a call's inputs, without the one of the method's object. */
 export function refsAmong(inputs: string): string[] {

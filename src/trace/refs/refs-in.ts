@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import type { JsonText } from '../../lossless-json.ts'
-import { internalRef, isInternalRef, isRef } from './ref-uri.ts'
+import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
 
 /**
  * All distinct refs among the string values of a payload, in order of appearance; keys do not count.

@@ -1,8 +1,8 @@
 import { invalidRequest, notFound } from '../../errors.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
 import type { Objects } from '../objects/service.ts'
+import { parseRef, type RefUri, refOf } from '../ref-uri.ts'
 import type { Tables } from '../tables/service.ts'
-import { parseRef, type RefUri, refOf } from './ref-uri.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: refs read in one request. */

@@ -2,7 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Objects } from '../objects/service.ts'
-import { parseRef } from '../refs/ref-uri.ts'
+import { parseRef } from '../ref-uri.ts'
 import type { LinkReq, LinkRes } from './wire.ts'
 
 /** A registry is a project in which versions of other projects have a name. */

@@ -3,7 +3,7 @@ import { JsonText, stringify } from '../../lossless-json.ts'
 import { isoMicros, isoOfMicros, microsOf } from '../../time.ts'
 import type { CallComplete } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
-import { callRef } from '../../trace/refs/ref-uri.ts'
+import { callRef } from '../../trace/ref-uri.ts'
 import { type Members, parseShownGroup, type ShownGroup, type ShownTrajectory, said } from './shown-group.ts'
 import { type Turn, turnsOf } from './turns.ts'
 
