@@ -52,7 +52,7 @@ describe('parseLax', () => {
     expect(parseLax(schema, value).success).toBe(false)
   })
 
-  it('leaves what it was given as it is, and names only what is wrong', () => {
+  it('leaves its input unchanged, and reports only errors', () => {
     const value = Object.freeze({ limit: '5', deep: Object.freeze({ flag: 'yes' }), name: 1 })
     const schema = z.object({ limit: z.int(), deep: z.object({ flag: z.boolean() }), name: z.string() })
     expect(parseLax(schema, value).error?.issues.map(({ path }) => path)).toEqual([['name']])

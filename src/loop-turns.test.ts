@@ -25,7 +25,7 @@ describe('createLoopTurns', () => {
     expect(done.indexOf('b2')).toBeLessThan(done.indexOf('flood 5'))
   })
 
-  it('reads what has arrived between two pieces of work', async () => {
+  it('reads data that arrived between two pieces of work', async () => {
     const turns = createLoopTurns()
     let done = 0
     const flood = Array.from({ length: 10 }, async () => {

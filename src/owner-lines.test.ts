@@ -22,7 +22,7 @@ describe('createOwnerLines', () => {
     expect(lines.first()).toBe('a1')
   })
 
-  it('counts what waits, and forgets what no longer does', () => {
+  it('counts waiters, and forgets those that no longer wait', () => {
     const lines = filled()
     expect([lines.weight(), lines.weight('a'), lines.weight('x')]).toEqual([50, 20, 0])
     lines.remove('a', 'a1')

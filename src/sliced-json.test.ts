@@ -73,7 +73,7 @@ async function outcomeOf(parse: () => unknown): Promise<unknown> {
 }
 
 describe('parseSliced', () => {
-  it('reads what the parser of small bodies does, and refuses what that does', async () => {
+  it('reads and refuses the same bodies as the parser of small ones', async () => {
     const random = randomFrom(7)
     for (let round = 0; round < 5_000; round++) {
       const text = Buffer.from(randomDocument(random)).toString()
@@ -101,7 +101,7 @@ describe('parseSliced', () => {
     await expect(parseSliced(Buffer.from(text), 'any')).rejects.toThrow(SyntaxError)
   })
 
-  it('makes nothing of members that the schema does not read', async () => {
+  it('drops members that the schema does not read', async () => {
     const text = '{"b":[{"d":1,"unknown":{"a":[1]}}],"unknown":{"b":[]},"a":{"kept" :\n1.0}}'
     expect(await parseSliced(Buffer.from(text), shape)).toEqual({
       b: [{ d: 1 }],
@@ -115,7 +115,7 @@ describe('parseSliced', () => {
     expect(await parseSliced(Buffer.from(text), strict)).toEqual(JSON.parse(text))
   })
 
-  it('400 for more levels than there may be, in payloads, in what is dropped and in the rest', async () => {
+  it('400 for too many levels, in payloads, in dropped members and in the rest', async () => {
     const levels = (count: number) => '['.repeat(count) + ']'.repeat(count)
     const payload = (count: number) => parseSliced(Buffer.from(`{"a":${levels(count)}}`), shape)
     await payload(JSON_DEPTH_MAX)

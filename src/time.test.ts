@@ -24,7 +24,7 @@ describe('isoOfMicros and microsOf', () => {
 })
 
 describe('nowAfter', () => {
-  it('is now, or a microsecond after what is later', () => {
+  it('is now, or a microsecond after the latest of the times', () => {
     const before = nowIso()
     expect(nowAfter([]) > before).toBe(true)
     expect(nowAfter([before, null, undefined]) > before).toBe(true)

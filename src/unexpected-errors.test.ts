@@ -33,7 +33,7 @@ describe('watchUnexpectedErrors', () => {
     expect(await errors.storm).toBe('storm')
   })
 
-  it('is one of no more than its process after its disposal', () => {
+  it('stops listening at its disposal', () => {
     const source = new EventEmitter()
     watchUnexpectedErrors({ fatal: vi.fn() }, source)[Symbol.dispose]()
     expect(source.listenerCount('uncaughtException')).toBe(0)

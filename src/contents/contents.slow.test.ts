@@ -29,7 +29,7 @@ async function* bytes(...texts: string[]) {
 }
 
 describe('createContents', () => {
-  it('names bytes by what they are', async () => {
+  it('names bytes by their digests', async () => {
     expect(await contents.add('a', bytes('ab', 'c'), NO_LIMIT)).toEqual({
       digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
       md5: 'kAFQmDzST7DWlj99KOF/cg==',
@@ -87,7 +87,7 @@ describe('createContents', () => {
     await expect(contents.share(stores.control, 'late', ['gone'])).rejects.toMatchObject({ status: 409 })
   })
 
-  it('413 beyond the limit, and nothing stays', async () => {
+  it('413 beyond the limit, and nothing is kept', async () => {
     const before = blobs().length
     await expect(contents.add('big', bytes('12345', '6'), { bytesMax: 5 })).rejects.toMatchObject({
       status: 413,

@@ -125,7 +125,7 @@ describe('POST /v2/{entity}/{project}/collect of conversations', () => {
     })
   })
 
-  it('one text in and one text out, and nothing that would have to be guessed', async () => {
+  it('one text in and one text out, and no call for which that would be a guess', async () => {
     const whole = { messages: [user('q'), assistant('a')] }
     const call = (inputs: Fields, output: unknown) => [finishedCall({ inputs, output })]
     expect(await read(call({ self: 'weave:///a/b/object/c:1', question: 'q', n: 3 }, 'a'))).toEqual(whole)
@@ -179,7 +179,7 @@ describe('POST /v2/{entity}/{project}/collect into dataset', () => {
     expect(await objectsIn(project)).toBe(0)
   })
 
-  it('422 for no source or several, no target or several, and paths that are none', async () => {
+  it('422 for no source or several, no target or several, and invalid paths', async () => {
     const project = server.newProject()
     const columns = (path: string) => ({ dataset: { name: 'x', columns: { a: path } } })
     const wrong = [

@@ -305,7 +305,7 @@ describe('POST /v2/{entity}/{project}/collect from eval_results', () => {
     ])
   })
 
-  it('404 for an unknown evaluation, 400 for a call that is none or a scorer of none', async () => {
+  it('404 for an unknown evaluation, 400 for other calls, and for a scorer without an evaluation', async () => {
     const project = server.newProject()
     const { root, python } = await evaluated(project)
     const statusOf = async (ids: unknown[], name = project) =>

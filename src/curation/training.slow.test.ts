@@ -127,7 +127,7 @@ describe('POST /v2/{entity}/{project}/collect into sft', () => {
 describe('POST /v2/{entity}/{project}/collect into trajectory_groups', () => {
   const groupsInto = (fields: Fields = {}) => ({ trajectory_groups: { train: MODEL, ...fields } })
 
-  it('200 with a job on groups by prompt; what teaches nothing is counted', async () => {
+  it('200 with a job on groups by prompt; groups without differences are counted', async () => {
     const project = server.newProject()
     const calls = await graded(project, [
       ['a', 1],
@@ -179,7 +179,7 @@ describe('POST /v2/{entity}/{project}/collect into trajectory_groups', () => {
     expect(count, 'what came from calls does not become calls again').toBe(calls.length)
   })
 
-  it('200 by the paths of the reward and of what is the same task', async () => {
+  it('200 by the paths of the reward and of the task', async () => {
     const project = server.newProject()
     const attempt = (task: string, reward: unknown, text: string) =>
       chatCall(text, text, { attributes: { task, reward } })

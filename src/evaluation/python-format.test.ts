@@ -13,7 +13,7 @@ describe('a template as Python fills it', () => {
     expect(pythonFormat(template, values)).toBe(text)
   })
 
-  it('refuses what it cannot fill', () => {
+  it('refuses a template that it cannot fill', () => {
     expect(() => pythonFormat('{b}', { a: 1 })).toThrow('asks for {b}, and there is only a')
     expect(() => pythonFormat('{a.b}', { a: 1 })).toThrow('asks for {a.b}')
     expect(() => pythonFormat('a { b', {})).toThrow('single {')

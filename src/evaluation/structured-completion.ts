@@ -37,7 +37,7 @@ export interface ModelInput {
 /**
  * Asks the model that an `LLMStructuredCompletionModel` names: its template first, with placeholders filled in, then
  * the user's messages. The answer is a text, or with `response_format: json_object` the parsed JSON.
- * @throws ClientError for input that makes no messages, and for an answer that is none.
+ * @throws ClientError for input that makes no messages, and for an invalid answer.
  */
 export async function predictStructured(
   { llm_model_id: model, default_params }: StructuredCompletionModel,

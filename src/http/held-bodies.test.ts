@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe('createHeldBodies', () => {
-  it('503 for what exceeds the room for all, until an earlier request has been answered', () => {
+  it('503 for a body that exceeds the room for all, until an earlier request has been answered', () => {
     const bodies = createHeldBodies()
     const [first, second] = [bodies.open('a'), bodies.open('b')]
     first.hold(300 * MEGABYTE)
@@ -20,7 +20,7 @@ describe('createHeldBodies', () => {
     first.hold(380 * MEGABYTE)
   })
 
-  it('503 for what exceeds the share of a key, while others have room', () => {
+  it('503 for a body that exceeds the share of a key, while others have room', () => {
     const bodies = createHeldBodies()
     bodies.open('a').hold(380 * MEGABYTE)
     expect(() => bodies.open('a').hold(10 * MEGABYTE)).toThrow('of this key')

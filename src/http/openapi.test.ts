@@ -55,7 +55,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  it('200 with nothing but refusals for what is not supported', () => {
+  it('200 with only refusals for routes that are not supported', () => {
     const unsupported = route({
       method: 'POST',
       path: ['/some/part', '/another/name'],

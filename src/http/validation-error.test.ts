@@ -18,7 +18,7 @@ describe('the input that a 422 shows', () => {
     },
   )
 
-  it('is the start of what is large, of which the rest is not looked at', () => {
+  it('is the beginning of a large value, whose rest is not read', () => {
     const list = Array.from({ length: 1_000 }, (_, index) => ({ index, text: 'x' }))
     expect(shown(list)).toBe(`${JSON.stringify(list).slice(0, 200)}…`)
     expect(shown('"'.repeat(1_000))).toBe(`"${'\\"'.repeat(200)}`.slice(0, 200).concat('…'))

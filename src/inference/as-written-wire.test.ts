@@ -47,7 +47,7 @@ describe('POST /v1/chat/completions', () => {
     )
   })
 
-  it('422 names the place inside what is kept as text', async () => {
+  it('422 names the place inside a member that is kept as text', async () => {
     const response = await post('"tools": [{"type": "function", "function": {"name": 5}}]')
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({

@@ -57,7 +57,7 @@ describe('GET /v1/models/{model}', () => {
     }
   })
 
-  it('404 for a model or a step that is not there', async () => {
+  it('404 for a model or a step that does not exist', async () => {
     const model = await newModel()
     for (const name of ['nobody', `${model}:step7`]) {
       const response = await server.request(`/v1/models/${encodeURIComponent(name)}`)
@@ -86,7 +86,7 @@ describe('POST /v1/completions', () => {
     expect(Object.keys(asked).sort()).toEqual(['model', 'prompt', 'seed'])
   })
 
-  it('422 for a prompt that is none, 404 for an unknown model, 400 for too many answers at once', async () => {
+  it('422 for an invalid prompt, 404 for an unknown model, 400 for too many answers at once', async () => {
     for (const prompt of [{ a: 1 }, [-1], ['a', 1], [[1], ['a']], Array(3000).fill('a')]) {
       expect((await post('/v1/completions', { prompt })).status, JSON.stringify(prompt).slice(0, 40)).toBe(
         422,
@@ -110,14 +110,14 @@ describe('POST /v1/tokenize and /v1/detokenize', () => {
     expect(JSON.parse(reply.prompt)).toEqual({ tokens: [1], model: TEST_BASE_MODEL })
   })
 
-  it('422 for neither a text nor a conversation, and for tokens that are none', async () => {
+  it('422 for neither a text nor a conversation, and for invalid tokens', async () => {
     expect((await post('/v1/tokenize', {})).status).toBe(422)
     expect((await post('/v1/detokenize', { tokens: ['a'] })).status).toBe(422)
   })
 })
 
 describe('POST /v1/embeddings', () => {
-  it('400 for a model that makes none', async () => {
+  it('400 for a model without embeddings', async () => {
     const response = await post('/v1/embeddings', { input: 'x' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { message: 'This model makes no embeddings' } })
@@ -182,7 +182,7 @@ describe('GET /v1/usage', () => {
     expect(await usage({ project })).toMatchObject([{ model: TEST_BASE_MODEL, cost_usd: 25 }])
   })
 
-  it('200 for the project of the model, and for the other header; a name that is none is ignored', async () => {
+  it('200 for the project of the model, and for the other header; an invalid name is ignored', async () => {
     const project = `p-${randomUUID()}`
     const body = { messages: [{ role: 'user', content: 'hi' }] }
     await json(await post('/v1/chat/completions', body, { 'other-project': `local/${project}` }))
@@ -192,7 +192,7 @@ describe('GET /v1/usage', () => {
     expect(await usage({ model })).toMatchObject([{ project: 'proj', requests: 1 }])
   })
 
-  it('422 for a dimension or a time that is none', async () => {
+  it('422 for an invalid dimension or time', async () => {
     expect((await server.request('/v1/usage?group_by=colour')).status).toBe(422)
     expect((await server.request('/v1/usage?from=yesterday')).status).toBe(422)
   })

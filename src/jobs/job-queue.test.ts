@@ -93,7 +93,7 @@ describe('a job', () => {
     expect(row).toMatchObject({ attempts: 1, lease_owner: null, lease_token: null, last_error: null })
   })
 
-  it('is not added a second time while it waits or runs, and anew once it has ended', async () => {
+  it('is not added a second time while it waits or runs, and again once it has ended', async () => {
     const { handle, begun, open } = gated()
     const seen: number[] = []
     await using server = await serve({
@@ -153,7 +153,7 @@ describe('a job', () => {
 })
 
 describe('a singleton key', () => {
-  it('is that of one waiting job, which becomes due with the soonest', async () => {
+  it('belongs to one waiting job, which becomes due with the soonest', async () => {
     const gate = gated()
     const seen: string[] = []
     await using server = await serve({
@@ -285,7 +285,7 @@ describe('a server that ends', () => {
     expect(await untilState(next.kind, 'a', 'completed')).toMatchObject({ attempts: 1 })
   })
 
-  it('loses its jobs to another when its lease expires, and can write nothing of them any more', async () => {
+  it('loses its jobs to another server when its lease expires, and its later writes have no effect', async () => {
     const { handle, begun, open } = gated()
     await using lost = await serve({ handle })
     await lost.add([{ id: 'a', payload: {} }])

@@ -78,7 +78,7 @@ describe('two servers over one database', () => {
     expect((await done()).map((line) => line.slice(2)).sort()).toEqual(ids)
   }, 90_000)
 
-  it('take over what the other was killed in', async () => {
+  it('take over the jobs of the killed one', async () => {
     await add([{ id: 'x', hangsOn: 'a' }])
     const first = startServer('a')
     const [begun] = await once(createInterface({ input: first.stdout ?? process.stdin }), 'line')

@@ -48,7 +48,7 @@ describe('migrateControlDb', () => {
     await expect(migrateControlDb(db, folder)).rejects.toThrow(/0003-contents\.ts is not the one .* applied/)
   })
 
-  it('takes those of today for what an older build, which kept no checksums, applied', async () => {
+  it('assumes the present migrations for an older build, which kept no checksums', async () => {
     const folder = await copied('control')
     await using db = openSqlite(await mkdtemp(join(tmpdir(), 'heddle-control-')))
     await migrateControlDb(db, folder)

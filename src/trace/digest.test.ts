@@ -33,7 +33,7 @@ describe('tableDigest', () => {
 })
 
 describe('digestOf', () => {
-  it('is the same for large values, which are digested in another thread, and refuses what jsonDigest does', async () => {
+  it('is the same for large values, which are digested in another thread, and refuses the same values', async () => {
     const large = (member: string) => `{"b":[${'1,1.50,'.repeat(200_000)}"é"],"a":${member}}`
     expect(await digestOf(large('{"\\u0062":2,"a":1}'))).toBe(jsonDigest(large('{"a":1,"b":2}')))
     const [internal, after] = await Promise.allSettled([

@@ -27,7 +27,7 @@ describe('POST /v1/preview/models', () => {
     expect(taken.status).toBe(409)
   })
 
-  it('400 with the nearest names for a base model that is not there, and nothing is started', async () => {
+  it('400 with the nearest names for a base model that does not exist, and nothing is started', async () => {
     const body = { project: 'proj', name: randomUUID(), base_model: 'missing/tset' }
     const response = await server.post('/v1/preview/models', body)
     expect(response.status).toBe(400)
@@ -109,7 +109,7 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(await steps(model.id)).toEqual([0, 1])
   })
 
-  it('200, with one warning for each thing that makes it less than on-policy', async () => {
+  it('200, with one warning for each deviation from on-policy training', async () => {
     const model = await newModel()
     const biased = { ...group(), metrics: { 'on_policy/tokens_biased_by_top_p': 3 } }
     const seen = await end(await startJob(model.id, [biased, biased]))
@@ -309,7 +309,7 @@ describe('DELETE /v1/preview/models/{model_id}/checkpoints', () => {
       body: JSON.stringify({ steps: wanted }),
     })
 
-  it('200 as often as it is sent; numbers are never used again', async () => {
+  it('200 each time it is sent; numbers are never used again', async () => {
     const model = await newModel()
     for (let job = 0; job < 2; job++) await end(await startJob(model.id, [group()]))
     expect(await json(await remove(model.id, [0, 2, 7]))).toEqual({ deleted_count: 2, not_found_steps: [7] })

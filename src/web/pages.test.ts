@@ -60,7 +60,7 @@ describe('the web UI', () => {
     expect(await smaller.text()).toBe('smaller')
   })
 
-  it('404 for what is no part of the build', async () => {
+  it('404 for files that are not in the build', async () => {
     for (const path of ['/assets/..%2fsecret.txt', '/secret.txt', '/assets/../secret.txt'])
       expect((await app.request(path)).status).toBe(404)
   })

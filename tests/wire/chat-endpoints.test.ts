@@ -51,7 +51,7 @@ describe('POST /v1/completions', () => {
       expect(JSON.parse(event.slice(6))).toMatchObject({ model: MODEL })
   })
 
-  it('400 for what the engine refuses', async () => {
+  it('400 for a request that the engine refuses', async () => {
     const response = await request('POST', '/v1/completions', { prompt: 'x', max_tokens: 9999 })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { code: 400 } })
@@ -71,7 +71,7 @@ describe('POST /v1/tokenize and /v1/detokenize', () => {
 })
 
 describe('POST /v1/embeddings', () => {
-  it('400 for a model that makes none', async () => {
+  it('400 for a model without embeddings', async () => {
     const response = await request('POST', '/v1/embeddings', { model: MODEL, input: 'x' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({

@@ -31,7 +31,7 @@ function fill(): void {
 }
 
 describe('a full disk', () => {
-  it('ends a running job with a cause; nothing that was there is lost, and with room again it all goes on', async () => {
+  it('ends a running job with a cause; nothing is lost, and with free space everything goes on', async () => {
     const model = await newModel()
     expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
     const job = await startJob(model.id, groups(16))

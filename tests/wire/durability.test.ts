@@ -75,7 +75,7 @@ describe('kill -9 while calls are written', () => {
 })
 
 describe('SIGTERM', () => {
-  it('lets running requests finish, ends with status 0 within 10 s and leaves nothing aside', async () => {
+  it('lets running requests finish, ends with status 0 within 10 s and leaves no temporary files', async () => {
     const writers = Array.from({ length: WRITERS }, writeUntilGone)
     await expect.poll(async () => (await storedIds()).size).toBeGreaterThan(50)
     const { code, ms } = await server.signal('SIGTERM')

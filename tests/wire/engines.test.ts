@@ -161,7 +161,7 @@ describe('engines on demand', () => {
     }
   })
 
-  it('a third one takes the room of the idle second; an outage elsewhere ends meanwhile', async () => {
+  it('a third one gets the memory of the idle second; an outage elsewhere ends meanwhile', async () => {
     const answer = await chat(DEFAULT)
     await door.shut()
     const refused = await until(async () => {

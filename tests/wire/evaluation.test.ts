@@ -82,7 +82,7 @@ function comparable({ model_latency, ...summary }: Record<string, unknown>): unk
 }
 
 describe('an evaluation that the server runs', () => {
-  it('survives a kill -9, does no row twice, and comes to what weave.Evaluation comes to', async () => {
+  it('survives a kill -9, does no row twice, and has the results of weave.Evaluation', async () => {
     const refs = await weave('weave_evaluate_model.py', ['publish'])
     const started = await post('/evaluations/evaluate_model', { project_id: PROJECT, ...refs })
     const { call_id } = (await started.json()) as { call_id: string }
@@ -131,7 +131,7 @@ describe('an evaluation that the server runs', () => {
 })
 
 describe('a monitor that PyPI weave publishes', () => {
-  it('scores what its ops do from then on', async () => {
+  it('scores the later calls of its ops', async () => {
     expect(await weave('weave_monitor.py', [])).toEqual({
       json: { 'wandb.runnable.ValidJSONScorer': { json_valid: true }, 'wandb.runnable.Brief': false },
       plain: { 'wandb.runnable.ValidJSONScorer': { json_valid: false }, 'wandb.runnable.Brief': true },

@@ -96,7 +96,7 @@ describe('a job that goes wrong', () => {
     expect(await response.text()).toMatch(/nowhere.*heddle\/loom-tiny/)
   })
 
-  it('a KL penalty with reference to a step that is not there', async () => {
+  it('a KL penalty with reference to a step that does not exist', async () => {
     const { last } = await trained(groups(1), { kl_penalty_coef: 0.1, kl_penalty_reference_step: 7 })
     expect(last).toMatchObject({ type: 'training_failed', data: { error_message: /step 7/ } })
   })

@@ -86,7 +86,7 @@ describe('POST /v1/chat/completions', () => {
     })
   })
 
-  it('400 with an error object for what the engine refuses', async () => {
+  it('400 with an error object for a request that the engine refuses', async () => {
     const response = await ask({ top_logprobs: 3 })
     expect(response.status).toBe(400)
     expect(await json(response)).toMatchObject({

@@ -6,7 +6,7 @@ import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer } from './server.ts'
 
-it('PyPI weave: what is made as a value of a class is an object, and the other way round', async () => {
+it('PyPI weave: a value made by a class is an object, and the other way round', async () => {
   await using server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
   const cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
   const seen = await runClient([pythonIn('clients'), clientProgram('weave_typed_objects.py')], {

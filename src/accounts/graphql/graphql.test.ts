@@ -12,7 +12,7 @@ async function ask(query: string, variables?: Record<string, unknown>): Promise<
 }
 
 describe('createGraphql', () => {
-  it('throws what is not the fault of the caller, so that clients try again', async () => {
+  it('throws errors that the caller did not cause, so that clients try again', async () => {
     const failing = createGraphql([
       {
         types:

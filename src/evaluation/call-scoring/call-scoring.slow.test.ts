@@ -89,7 +89,7 @@ describe('POST /calls/score', () => {
     expect(provider.requests.at(-1)?.body['messages']).toEqual([{ role: 'user', content: [text, image] }])
   })
 
-  it('400 and 404 for what cannot score or be scored, and nothing is scored', async () => {
+  it('400 and 404 for a scorer or call that cannot be used, and nothing is scored', async () => {
     const project = server.newProject()
     const [id = ''] = await record(project, [{ output: 'x' }])
     const [theirs = ''] = await record(server.newProject(), [{ output: 'x' }])
@@ -170,7 +170,7 @@ describe('monitors', () => {
     expect(await callsIn(server, project)).toHaveLength(1)
   })
 
-  it('score the last call of a thread once no other follows, and what is in none at once', async () => {
+  it('score the last call of a thread once no other follows, and calls without a thread at once', async () => {
     const project = server.newProject()
     const scorer_debounce_config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
     await monitor(project, [await objects.scorer(project, 'ValidJSONScorer')], { scorer_debounce_config })

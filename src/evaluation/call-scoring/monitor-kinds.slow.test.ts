@@ -35,7 +35,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     })
   })
 
-  it('ask the classifiers of one model together, and tag what applies', async () => {
+  it('run the classifiers of one model together, and tag the calls to which they apply', async () => {
     const project = server.newProject()
     const model = await objects.model(project)
     const classifier = (name: string, scoring_prompt: string) =>

@@ -72,7 +72,7 @@ const outputsOf = ({ rows }: Results) =>
   rows.map(({ evaluations }) => evaluations.flatMap(({ trials }) => trials.map((one) => one['model_output'])))
 
 describe('POST /v2/{entity}/{project}/eval_results/query', () => {
-  it('200 with a row for each example, and what each evaluation made of it', async () => {
+  it('200 with a row for each example, and the results of each evaluation', async () => {
     const project = server.newProject()
     const examples = [
       { example: { n: 1 }, output: 'one', scores: { exact: true } },
@@ -118,7 +118,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(text).toContain('"model_output":12345678901234567890,"scores":{"s":1.0}')
   })
 
-  it('200 with what is logged step by step', async () => {
+  it('200 with evaluations that are logged step by step', async () => {
     const project = server.newProject()
     const evaluation = 'weave:///test/p/object/e:abc'
     const made = await replyOf(
@@ -239,7 +239,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(outputsOf(await query(project, { evaluation_call_ids: [run] }))).toEqual([[1, 2, 3]])
   })
 
-  it('200 without what is below the trials', async () => {
+  it('200 without the children of trials', async () => {
     const project = server.newProject()
     const run = await evaluate(project, [{ example: 1, scores: { exact: 1 } }])
     const asked = { evaluation_call_ids: [run], include_predict_and_score_children: false }
@@ -292,7 +292,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect([summary?.row_count, total_rows]).toEqual([1, 2])
   })
 
-  it('200 with what the predictions cost', async () => {
+  it('200 with the costs of predictions', async () => {
     const project = server.newProject()
     const costs = { small: { prompt_token_cost: 1, completion_token_cost: 10 } }
     await replyOf(await server.post('/cost/create', { project_id: project, costs }))
@@ -351,7 +351,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     ).toEqual([1, 2, 3])
   })
 
-  it('200 with nothing for calls that are not there, or of another project', async () => {
+  it('200 with an empty reply for calls that do not exist, or of another project', async () => {
     const project = server.newProject()
     const run = await evaluate(project, [{ example: 1 }])
     const nothing = { rows: [], total_rows: 0, summary: null, warnings: [] }
@@ -361,7 +361,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(await query(project, summed)).toMatchObject({ summary: { row_count: 0, evaluations: [] } })
   })
 
-  it('422 without evaluations or for wrong types; 400 for pages and numbers that are none', async () => {
+  it('422 without evaluations or for wrong types; 400 for invalid pages and numbers', async () => {
     const statusOf = async (fields: Fields) => (await post(server.newProject(), fields)).status
     expect(await statusOf({})).toBe(422)
     expect(await statusOf({ evaluation_call_ids: [], evaluation_run_ids: null })).toBe(422)

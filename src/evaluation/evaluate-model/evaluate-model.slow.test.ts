@@ -144,7 +144,7 @@ describe('POST /evaluations/evaluate_model', () => {
     expect(JSON.stringify(results.rows)).toContain('"scores":{"ContainsScorer":{"contains":true}}')
   })
 
-  it('400 for what this server cannot run, 404 for what is not there, and nothing is begun', async () => {
+  it('400 for evaluations that this server cannot run, 404 for unknown ones, and nothing is started', async () => {
     const project = server.newProject()
     const dataset = await objects.dataset(project, [{ user_input: 'say x' }])
     const model = await objects.model(project)
@@ -189,7 +189,7 @@ describe('POST /evaluations/evaluate_model', () => {
 })
 
 describe('POST /evaluations/status', () => {
-  it('200 with not_found for a call that is not there', async () => {
+  it('200 with not_found for a call that does not exist', async () => {
     expect(await statusOf(server.newProject(), newId())).toEqual({ code: 'not_found' })
   })
 
@@ -208,7 +208,7 @@ describe('POST /evaluations/status', () => {
 })
 
 describe('POST /evaluations/cancel', () => {
-  it('200 ends an evaluation that hangs, with what its rows came to', async () => {
+  it('200 ends an evaluation that hangs, with the results of its rows', async () => {
     const project = server.newProject()
     const dataset = await objects.dataset(project, [{ user_input: 'say x' }, { user_input: 'hang' }])
     const evaluation = await objects.evaluation(project, dataset, [])
@@ -228,7 +228,7 @@ describe('POST /evaluations/cancel', () => {
     expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
   })
 
-  it('404 for a call that is not there, 409 for an evaluation that a client runs', async () => {
+  it('404 for a call that does not exist, 409 for an evaluation that a client runs', async () => {
     const project = server.newProject()
     const unknown = { project_id: project, call_id: newId() }
     expect((await server.post('/evaluations/cancel', unknown)).status).toBe(404)

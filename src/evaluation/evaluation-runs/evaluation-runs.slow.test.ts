@@ -42,7 +42,7 @@ describe('POST /v2/{entity}/{project}/evaluation_runs', () => {
     expect(await replyOf(await server.post('/obj/read', op))).toMatchObject({ obj: { kind: 'op' } })
   })
 
-  it('400 for a ref that is malformed, and nothing is left', async () => {
+  it('400 for a malformed ref, and nothing is written', async () => {
     const project = server.newProject()
     const body = { evaluation: 'weave:///x', model: MODEL }
     expect((await server.post(`/v2/${project}/evaluation_runs`, body)).status).toBe(400)
@@ -174,7 +174,7 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     expect(await list(project, 'evaluation_runs')).toMatchObject([{ evaluation_run_id: run }])
   })
 
-  it('200 for one without predictions; 404 for what is no run; 422 for a summary that is none', async () => {
+  it('200 for one without predictions; 404 for a call that is not a run; 422 for an invalid summary', async () => {
     const project = server.newProject()
     const run = await newRun(project)
     expect((await finish(project, 'evaluation_runs', run, { summary: [] })).status).toBe(422)

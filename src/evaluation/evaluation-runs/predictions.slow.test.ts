@@ -50,7 +50,7 @@ describe('POST /v2/{entity}/{project}/predictions', () => {
     expect(text).toContain('"inputs":{"n":1.0},"output":{"big":12345678901234567890}')
   })
 
-  it('200 under a run, with a call between them; 404 for a run that is not there', async () => {
+  it('200 under a run, with a call between them; 404 for a run that does not exist', async () => {
     const project = server.newProject()
     const run = await newRun(project)
     const prediction = await predict(project, { evaluation_run_id: run })
@@ -138,7 +138,7 @@ describe('POST /v2/{entity}/{project}/predictions/{prediction_id}/finish', () =>
     expect(again['ended_at']).toBe(parent['ended_at'])
   })
 
-  it('200 for one without a run; 404 for what is no prediction', async () => {
+  it('200 for one without a run; 404 for a call that is not a prediction', async () => {
     const project = server.newProject()
     const prediction = await predict(project)
     expect(await replyOf(await finish(project, 'predictions', prediction))).toEqual({ success: true })
@@ -189,7 +189,7 @@ describe('POST /v2/{entity}/{project}/scores', () => {
     expect(await callOf(project, id)).toMatchObject({ parent_id: null, trace_id: id })
   })
 
-  it('404 and 400 for what cannot be scored, or by what, and nothing is left', async () => {
+  it('404 and 400 for a call or scorer that cannot be used, and nothing is written', async () => {
     const project = server.newProject()
     const [run, other] = [await newRun(project), await newRun(project)]
     const prediction = await predict(project, { evaluation_run_id: run })

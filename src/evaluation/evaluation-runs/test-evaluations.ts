@@ -70,7 +70,7 @@ export function itLists(group: Plural, make: (project: string) => Promise<string
     expect(await list(server.newProject(), group)).toEqual([])
   })
 
-  it('400 and 422 for pages that are none', async () => {
+  it('400 and 422 for invalid pages', async () => {
     const statusOf = async (query: string) => (await request(server.newProject(), `${group}?${query}`)).status
     expect([await statusOf('limit=-1'), await statusOf('limit=x')]).toEqual([400, 422])
   })

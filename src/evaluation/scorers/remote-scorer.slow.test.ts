@@ -73,7 +73,7 @@ function scoringIn(project: string): Promise<Fields> {
 }
 
 describe('a RemoteScorer', () => {
-  it('is sent the call, and what it answers becomes feedback with a rating', async () => {
+  it('gets the call, and its answer becomes feedback with a rating', async () => {
     const auth_config = { mode: 'static_bearer', bearer_secret_name: 'TOKEN' }
     const { project, id, ref } = await scored({ config: { threshold: 0.8 }, auth_config })
     const scoring = await scoringIn(project)

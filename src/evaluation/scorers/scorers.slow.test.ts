@@ -35,7 +35,7 @@ describe('scorers of builtin classes', () => {
     expect(rounded).toEqual(said)
   })
 
-  it('refuse what they cannot compare, and a pattern that takes too long', () => {
+  it('refuse values that they cannot compare, and a pattern that takes too long', () => {
     expect(() => score('ExactMatchScorer', {}, 'x', { y: 1 })).toThrow('no target to compare with, only y')
     expect(() => score('LevenshteinScorer', {}, 1, { target: 'x' })).toThrow('no text')
     expect(() => score('NumericScorer', {}, 1, { target: 'x' })).toThrow('no number')
@@ -94,7 +94,7 @@ async function scoring(project: string, scorer: string): Promise<Fields> {
 }
 
 describe('scorers that are code', () => {
-  it('are given what they have names for', async () => {
+  it('get the arguments that their parameters name', async () => {
     const project = server.newProject()
     const source = `import weave
 

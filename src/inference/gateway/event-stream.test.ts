@@ -57,7 +57,7 @@ describe('relayEvents', () => {
     expect(ends).toEqual([{ usage: undefined, events: 1, firstAt: expect.any(Number) }])
   })
 
-  it('reads no faster than it is read, but for a bounded rest', async () => {
+  it('reads no faster than its reader, except for a bounded buffer', async () => {
     let taken = 0
     const ends: StreamEnd[] = []
     // Like an engine's connection, which is closed when the stream ends.

@@ -17,7 +17,7 @@ describe('createMarker', () => {
     expect(mark(text)).toEqual({ text: expected, usage: undefined })
   })
 
-  it('leaves for reading what more may change in', () => {
+  it('leaves events to be parsed in which more may change', () => {
     const token = `data: ${chunk({ choices: choices({ content: 'a' }) })}\n\n`
     for (const event of [
       `data: ${chunk({ choices: choices({}, 'stop') })}\n\n`,

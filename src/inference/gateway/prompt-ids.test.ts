@@ -70,7 +70,7 @@ describe('ids of prompts', () => {
     expect(renamed(Buffer.from(`data: ${chunk(token(0, '-1'))}\n\n`))).toBeDefined()
   })
 
-  it('come with the reasoning, which is left out for a client that wants none', () => {
+  it('come with the reasoning, which is left out for a client that excludes it', () => {
     const text = chunk('{"index":0,"delta":{"reasoning":"hm","content":"a"},"finish_reason":null}')
     expect(parsed(marker(false, { dropsReasoning: true }).mark(text).text).choices[0].delta).toEqual({
       content: 'a',

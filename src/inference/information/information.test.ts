@@ -48,7 +48,7 @@ async function modelIn(path: string, id: string): Promise<Record<string, unknown
 describe('GET /inference/router/{any}/models', () => {
   const PATH = '/inference/router/anything/models'
 
-  it('200 with base models and the models of the caller, and what of them is loaded', async () => {
+  it('200 with base models and the models of the caller, and which of them are loaded', async () => {
     const model = await newModel()
     const cold = await modelIn(PATH, model)
     expect(cold).toMatchObject({ base_model: TEST_BASE_MODEL, steps: 1, newest_step: 0 })
@@ -57,7 +57,7 @@ describe('GET /inference/router/{any}/models', () => {
     expect(await modelIn(PATH, TEST_BASE_MODEL)).toMatchObject({ loaded: true, steps: null })
   })
 
-  it('200 with the engines, the limits and what is being answered at this moment', async () => {
+  it('200 with the engines, the limits and the number of answers in progress', async () => {
     await (await chat(TEST_BASE_MODEL, 'hi')).text()
     const client = new AbortController()
     const held = chat(TEST_BASE_MODEL, 'hold', { signal: client.signal }).catch(() => {})

@@ -122,7 +122,7 @@ describe('POST /completions/create', () => {
     expect(provider.requests.at(-1)?.body).toMatchObject({ tools })
   })
 
-  it('200 without a call where none is wanted', async () => {
+  it('200 without a call where none is requested', async () => {
     const { project, reply } = await complete({}, 'hi', { track_llm_call: false })
     expect(reply).toMatchObject({ response: { usage: USAGE }, weave_call_id: null, trace_id: null })
     expect(await callsOf(project)).toEqual([])
@@ -135,7 +135,7 @@ describe('POST /completions/create', () => {
     ['what is not JSON', {}, 'html', 'The model answered something that is not JSON', 1],
     ['a provider that hangs', { timeout: '0.2' }, 'hang', 'The model did not answer within 0.2 s', 1],
     ['a provider that is not there', { model: 'gone/m' }, 'hi', 'Provider gone: Connection error.', 0],
-    ['a timeout that is none', { timeout: 'soon' }, 'hi', 'timeout must be a number of seconds', 0],
+    ['an invalid timeout', { timeout: 'soon' }, 'hi', 'timeout must be a number of seconds', 0],
     ['another way to call', { extra_headers: { host: 'x' } }, 'hi', 'extra_headers is not taken', 0],
     [
       'an unknown provider',
@@ -182,7 +182,7 @@ describe('POST /completions/create', () => {
     expect(await callsOf(project_id)).toMatchObject([{ inputs: sent }])
   })
 
-  it('200 with the error of a prompt that is none', async () => {
+  it('200 with the error of an invalid prompt', async () => {
     for (const prompt of ['Be nice', `weave:///a/b/object/p:${'x'.repeat(43)}`]) {
       const { project, reply } = await complete({ prompt })
       expect(reply).toMatchObject({ response: { error: expect.any(String) }, weave_call_id: null })
@@ -190,7 +190,7 @@ describe('POST /completions/create', () => {
     }
   })
 
-  it('400 for ids that are none, 422 for inputs without a model', async () => {
+  it('400 for invalid ids, 422 for inputs without a model', async () => {
     const project = server.newProject()
     const statusOf = async (body: Fields) => (await server.post('/completions/create', body)).status
     expect(await statusOf(bodyOf(project, {}, 'hi', { trace_id: 'x' }))).toBe(400)
@@ -306,12 +306,12 @@ describe('POST /completions/create_stream', () => {
     expect(await callsOf(project)).toMatchObject([{ exception: lines.at(-1)?.['error'] }])
   })
 
-  it('200 with one line for a prompt that is none', async () => {
+  it('200 with one line for an invalid prompt', async () => {
     const { response } = await openStream({ prompt: 'Be nice' }, 'hi')
     expect(await documentsOf<Fields>(response)).toEqual([{ error: expect.any(String) }])
   })
 
-  it('a client that goes away ends the request to the provider, and the call has what had come', async () => {
+  it('a client that disconnects ends the request to the provider, and the call has the answer so far', async () => {
     const aborted = provider.aborted()
     const { project, response } = await openStream({}, 'hang')
     const reader = response.body?.getReader()
@@ -379,7 +379,7 @@ describe('POST /image/create', () => {
     }
   })
 
-  it('200 without a call where none is wanted', async () => {
+  it('200 without a call where none is requested', async () => {
     const { project, reply } = await create({}, { track_llm_call: false })
     expect(reply.weave_call_id).toBeNull()
     expect(await callsOf(project)).toEqual([])

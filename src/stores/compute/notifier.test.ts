@@ -13,7 +13,7 @@ describe('a notifier', () => {
     await again
   })
 
-  it('keeps nothing of a waiter that has gone', async () => {
+  it('keeps nothing of a waiter that has left', async () => {
     const notifier = createNotifier()
     const client = new AbortController()
     const waiting = notifier.next(client.signal)

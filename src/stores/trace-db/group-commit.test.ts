@@ -7,7 +7,7 @@ const KEPT = { kept: Promise.resolve() }
 const idle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createGroupCommit', () => {
-  it('commits together what arrives while a commit runs', async () => {
+  it('commits rows together that arrive while a commit runs', async () => {
     const commits: string[] = []
     const group = createGroupCommit([
       async (lines) => {
@@ -19,7 +19,7 @@ describe('createGroupCommit', () => {
     expect(commits).toEqual(['a', 'bc'])
   })
 
-  it('finds what is refused by halving, and fails that alone', async () => {
+  it('finds refused rows by halving, and only these fail', async () => {
     let commits = 0
     const group = createGroupCommit([
       async (lines) => {
@@ -115,7 +115,7 @@ describe('createGroupCommit', () => {
       return { group: createGroupCommit([session('one'), session('two')]), begun, end }
     }
 
-    it('commits what another owner writes beside the commit under way', async () => {
+    it('commits the rows of another owner beside the commit in progress', async () => {
       const { group, begun, end } = twoSessions()
       const flood = group.write('flood', 'f1')
       const other = group.write('other', 'o1')
@@ -137,7 +137,7 @@ describe('createGroupCommit', () => {
       await group.drained()
     })
 
-    it('writes with the idle session what a full group has left', async () => {
+    it('writes the rows that a full group left with the idle session', async () => {
       const { group, begun, end } = twoSessions()
       const large = 'x'.repeat(512 * 1024)
       const writes = [group.write('a', 'a1'), group.write('b', 'b1')]

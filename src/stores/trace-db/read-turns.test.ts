@@ -28,7 +28,7 @@ describe('createReadTurns', () => {
     vi.useRealTimers()
   })
 
-  it('gives one owner half of the places, however much it asks for, and another its first at once', async () => {
+  it('gives one owner half of the places, however many it requests, and another its first at once', async () => {
     const turns = createReadTurns(PLACES, 16)
     const flood = Array.from({ length: 20 }, () => ask(turns, 'flood'))
     const [first, second, third] = ['b', 'b', 'c'].map((owner) => ask(turns, owner))
@@ -74,7 +74,7 @@ describe('createReadTurns', () => {
     expect(turns.free()).toEqual([1])
   })
 
-  it('forgets who has gone, and goes on with the next', async () => {
+  it('forgets readers that have left, and goes on with the next', async () => {
     const turns = createReadTurns([1], 16)
     const { place } = await turns.take('a', undefined)
     const leaving = new AbortController()

@@ -47,13 +47,13 @@ describe('a read of the trace database', () => {
     await expect.poll(() => queriesOf('gone'), ENDED).toBe(0)
   })
 
-  it('is ended when its reader has what it wanted, and holds nothing up until then', async () => {
+  it('is ended when its reader stops, and does not delay others until then', async () => {
     expect(await firstOf(db.query(endless('first', { blockMs: 2_000 })))).toMatchObject({ number: 0 })
     expect(await queriesOf('first')).toBe(1)
     await expect.poll(() => queriesOf('first'), ENDED).toBe(0)
   })
 
-  it('is not ended by what was to end the one before it', async () => {
+  it('is not ended by the kill of the query before it', async () => {
     // They may end at about the time at which they are killed.
     const rows = (count: number) => ({
       sql: `SELECT number, sleepEachRow(0.001) FROM numbers(${count}) SETTINGS max_block_size = 1`,

@@ -43,7 +43,7 @@ function repliesIn(pieces: readonly Uint8Array[]): Promise<Uint8Array[]> {
 }
 
 describe('rows in RowBinary', () => {
-  it('are whole, wherever the reply was cut', async () => {
+  it('are whole, wherever the reply is cut', async () => {
     for (let cut = 0; cut <= BYTES.length; cut++) {
       const pieces = await repliesIn([BYTES.subarray(0, cut), BYTES.subarray(cut)])
       expect(pieces.flatMap((piece) => [...rowsIn(piece)])).toEqual(ROWS)

@@ -14,7 +14,7 @@ function repliesIn(pieces: readonly Buffer[]): Promise<Buffer[]> {
   return rowsOf(wholeLines(traces, { sql: '', params: {} }))
 }
 
-it('makes pieces of whole lines, wherever the reply was cut', async () => {
+it('makes pieces of whole lines, wherever the reply is cut', async () => {
   for (let cut = 0; cut <= LINES.length; cut++) {
     const pieces = await repliesIn([LINES.subarray(0, cut), LINES.subarray(cut)])
     expect(Buffer.concat(pieces)).toEqual(LINES)

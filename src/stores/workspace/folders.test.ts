@@ -17,7 +17,7 @@ async function open(kind: 'files' | 'elsewhere'): Promise<OpenedWorkspace> {
 describe('of blobs that are files of this machine', () => {
   workspaceContract(() => open('files'))
 
-  it('copies nothing', async () => {
+  it('does not copy bytes', async () => {
     const { workspace, blobs, root } = await open('files')
     await blobs.put('large', Buffer.alloc(1_000))
     await workspace.materialise('1', [{ name: 'file', blobKey: 'large' }])

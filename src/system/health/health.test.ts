@@ -21,7 +21,7 @@ describe('GET /health', () => {
     })
   })
 
-  it('503 with what is wrong, within a bounded time, once for all who ask; 200 again when it is over', async () => {
+  it('503 with the reason, within a bounded time, from one probe for all requests; 200 again when it is over', async () => {
     const { control, traces } = server.stores
     const stuck = Promise.withResolvers<void>()
     let puts = 0

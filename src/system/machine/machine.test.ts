@@ -77,7 +77,7 @@ describe('GET /v1/preview/system/logs', () => {
 describe('GET /v1/preview/system/logs/{name}', () => {
   const LINES = Array.from({ length: 1000 }, (_, index) => `line ${index} – ünïcode\n`).join('')
 
-  it('200 with the last whole lines, and what was written since', async () => {
+  it('200 with the last whole lines, and lines written since', async () => {
     await writeLog('tail.log', `${LINES}half`)
     const last = await pieceOf('tail.log', '?bytes_max=4096')
     expect(last.text).toMatch(/^line \d+ – ünïcode\n/)
@@ -112,7 +112,7 @@ describe('GET /v1/preview/system/logs/{name}', () => {
       expect((await server.request(`/v1/preview/system/logs/${name}`)).status).toBe(404)
   })
 
-  it('422 for a piece that is none', async () => {
+  it('422 for an invalid piece', async () => {
     await writeLog('asked.log', 'line\n')
     for (const query of ['from=-1', 'from=x', 'bytes_max=10', 'bytes_max=999999999'])
       expect((await server.request(`/v1/preview/system/logs/asked.log?${query}`)).status).toBe(422)

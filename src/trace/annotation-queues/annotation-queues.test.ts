@@ -192,7 +192,7 @@ describe('POST /annotation_queues/query', () => {
 })
 
 describe('POST /annotation_queues/stats', () => {
-  it('200 with nothing in queues that are not there', async () => {
+  it('200 without items for queues that do not exist', async () => {
     const project_id = server.newProject()
     const [unknown, empty] = [newId(), await create(project_id)]
     const reply = await server.post('/annotation_queues/stats', { project_id, queue_ids: [unknown, empty] })

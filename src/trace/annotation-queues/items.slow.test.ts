@@ -72,7 +72,7 @@ describe('POST /annotation_queues/{queue_id}/items', () => {
 })
 
 describe('POST /annotation_queues/{queue_id}/items/query', () => {
-  it('200 with what is known of an item and its call', async () => {
+  it('200 with the fields of an item and its call', async () => {
     const project = server.newProject()
     const queue = await newQueue(project)
     const [call] = await newCalls(project, 1)

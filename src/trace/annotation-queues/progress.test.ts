@@ -7,7 +7,7 @@ const server = useTestServer()
 const { newQueue, items, progress, filledQueue, passTime } = useQueues(server)
 
 describe('POST /annotation_queues/{queue_id}/items/{item_id}/progress', () => {
-  it('200 from nothing to each state, with who and when; the statistics follow', async () => {
+  it('200 from unstarted to each state, with annotator and time; the statistics follow', async () => {
     const { project, queue, all } = await filledQueue(4)
     const states = ['in_progress', 'completed', 'skipped']
     for (const [index, state] of states.entries()) {
@@ -47,7 +47,7 @@ describe('POST /annotation_queues/{queue_id}/items/{item_id}/progress', () => {
     expect((await until()) > first).toBe(true)
   })
 
-  it('400 for any change of what an annotator has finished, and for states that are none', async () => {
+  it('400 for any change of what an annotator has finished, and for invalid states', async () => {
     const { project, queue, all } = await filledQueue(1)
     const item = String(all[0]?.id)
     for (const state of ['unstarted', 'done', ''])

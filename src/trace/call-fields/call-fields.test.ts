@@ -70,7 +70,7 @@ describe('POST /calls/fields', () => {
     expect(fieldAt(reply, 'display_name')).toBeUndefined()
   })
 
-  it('200 with paths that queries understand, whatever keys are made of', async () => {
+  it('200 with paths that queries understand, whatever characters keys have', async () => {
     const inputs = { 'a.b': { 'c.': 1 }, '': 2, e: { '': 3 }, 'with space': 4, "quote'": 5, é: 6 }
     const project = await projectWith({ inputs }, {})
     const found = pathsOf(await fields(project, { prefix: 'inputs.' }))
@@ -82,7 +82,7 @@ describe('POST /calls/fields', () => {
     }
   })
 
-  it('200 with what lies deep as an object, and without values that are long', async () => {
+  it('200 with deeply nested fields as objects, and without long values', async () => {
     const inputs = {
       a: { b: { c: { d: { e: { f: { g: 1 } } } } } },
       text: 'é'.repeat(5000),
@@ -138,7 +138,7 @@ describe('POST /calls/fields', () => {
     expect(pathsOf(await fields(project, { prefix: 'inputs' }))).toEqual(['inputs.kept'])
   })
 
-  it('200 with what only few old calls of an op have, beside more calls of another than are read', async () => {
+  it('200 with fields that only a few old calls of an op have, beside more calls of another op than are read', async () => {
     const project = server.newProject()
     const old = Array.from({ length: 120 }, () =>
       finishedCall({ op_name: 'support', inputs: { customer: { country: 'gr' } } }),
@@ -178,7 +178,7 @@ describe('POST /calls/fields', () => {
     expect(response.status).toBe(422)
   })
 
-  it('403 for a query of a field that there is not', async () => {
+  it('403 for a query of a field that does not exist', async () => {
     const query = { $expr: { $eq: [{ $getField: 'nothing' }, { $literal: 1 }] } }
     const response = await server.post('/calls/fields', { project_id: server.newProject(), query })
     expect(response.status).toBe(403)

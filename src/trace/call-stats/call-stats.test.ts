@@ -182,7 +182,7 @@ describe('POST /calls/stats', () => {
     }
   })
 
-  it('200 for the calls that a query selects, whatever it looks at, together with a filter', async () => {
+  it('200 for the calls that a query of any field selects, together with a filter', async () => {
     const project = server.newProject()
     const usage = { usage: { m: { prompt_tokens: 2 } } }
     const failed = call('00:00:00', 900, { exception: 'boom', inputs: { plan: 'pro' }, summary: usage })
@@ -266,7 +266,7 @@ describe('POST /calls/stats', () => {
     expect(Date.parse(reply.end)).toBeGreaterThan(Date.parse(reply.start))
   })
 
-  it('400 for percentiles that are none', async () => {
+  it('400 for invalid percentiles', async () => {
     for (const percentile of [-1, 100.5]) {
       const call_metrics = [{ metric: 'latency_ms', percentiles: [percentile] }]
       const body = { project_id: server.newProject(), ...RANGE, call_metrics }

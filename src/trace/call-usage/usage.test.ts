@@ -54,7 +54,7 @@ async function written(project: string) {
 }
 
 describe('POST /trace/usage', () => {
-  it('200 with what each call and its descendants used, and which have not ended', async () => {
+  it('200 with the usage of each call and its descendants, and which have not ended', async () => {
     const project = server.newProject()
     const { root, child, grandchild, other, open } = await written(project)
     const reply = await usage('/trace/usage', { project_id: project })
@@ -164,7 +164,7 @@ describe('POST /calls/usage', () => {
     })
   })
 
-  it('200 with nothing for no calls and for unknown ones', async () => {
+  it('200 with an empty reply for no calls and for unknown ones', async () => {
     const project = server.newProject()
     await written(project)
     expect(await usage('/calls/usage', { project_id: project, call_ids: [] })).toEqual({

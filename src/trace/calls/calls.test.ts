@@ -72,7 +72,7 @@ describe('POST /call/start and /call/end', () => {
     expect(await response.json()).toEqual({ id: expect.any(String), trace_id: expect.any(String) })
   })
 
-  it('400 for ids that are none, 422 for times', async () => {
+  it('400 for invalid ids, 422 for times', async () => {
     const project = server.newProject()
     const late = await server.post('/call/start', { start: start(project, { started_at: 'yesterday' }) })
     expect(late.status).toBe(422)
@@ -188,7 +188,7 @@ describe('POST /call/update', () => {
 })
 
 describe('POST /calls/delete', () => {
-  it('deletes descendants too, whatever comes later for them', async () => {
+  it('deletes descendants too, also those whose parts are written later', async () => {
     const project = server.newProject()
     const root = start(project)
     const child = start(project, { trace_id: root['trace_id'], parent_id: root['id'] })
@@ -365,7 +365,7 @@ describe('POST /calls/stream_query', () => {
 })
 
 describe('many readers', () => {
-  it('200 for more long lists at once than the database answers, in the right order', async () => {
+  it('200 for more long lists at once than the database serves, in the right order', async () => {
     const project = server.newProject()
     const calls = Array.from({ length: 1500 }, (_, index) =>
       start(project, { started_at: new Date(index).toISOString(), inputs: { index } }),

@@ -147,7 +147,7 @@ describe('POST /calls/query_stats for odd literals and paths', () => {
     },
   )
 
-  it('200 for many indexes in one path, and for one that is none', async () => {
+  it('200 for many indexes in one path, and for an invalid one', async () => {
     const path = `inputs.grid${'.1'.repeat(16)}.7`
     expect(await count({ $eq: [{ $getField: path }, { $literal: 'deep' }] })).toEqual({
       status: 200,

@@ -43,7 +43,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
     }
   })
 
-  it('200 with an end, a name and a later start that came meanwhile', async () => {
+  it('200 with an end, a name and a later start that were written meanwhile', async () => {
     const project = server.newProject()
     const { id, trace_id, ended_at, summary, output, ...start } = finishedCall({ project_id: project })
     await replyOf(await server.post('/call/start', { start: { ...start, id, trace_id } }))
@@ -61,7 +61,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
       expect(await read(project, id)).toMatchObject({ id, output: 7, display_name: 'named' })
   })
 
-  it('200 without what was deleted, with what is new, in order', async () => {
+  it('200 without deleted calls, with new ones, in order', async () => {
     const { project, ids } = await listedProject(60)
     const [oldest = '', ...others] = ids
     const middle = others[30] ?? ''
@@ -93,7 +93,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
     )
   })
 
-  it('200 with the same id of another project as that one has it', async () => {
+  it('200 with the call of the same id in another project unchanged', async () => {
     const [mine, theirs] = [server.newProject(), server.newProject()]
     const call = finishedCall({ inputs: { of: 'me' } })
     await writeCalls(server, mine, [call])
@@ -104,7 +104,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
     }
   })
 
-  it('200 with what a trace weighs together, though only another of its calls has changed', async () => {
+  it('200 with the total size of a trace, although only another of its calls has changed', async () => {
     const project = server.newProject()
     const root = finishedCall()
     await writeCalls(server, project, [root])

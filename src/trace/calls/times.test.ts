@@ -22,7 +22,7 @@ async function idsWhere(project_id: string, operation: object): Promise<unknown[
 const byStart = [{ field: 'started_at', direction: 'asc' }]
 
 describe('POST /calls/stream_query with times as numbers', () => {
-  it('200: $eq finds the call itself, $gt what is after it and $gte both, for any microsecond', async () => {
+  it('200: $eq finds the call itself, $gt later ones and $gte both, for any microsecond', async () => {
     const project = server.newProject()
     const calls = MICROS.map((micros) =>
       finishedCall({

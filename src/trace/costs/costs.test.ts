@@ -28,7 +28,7 @@ async function query(project_id: string, fields: Fields = {}): Promise<Fields[]>
 }
 
 describe('POST /cost/create', () => {
-  it('200 with an id for each model; what is left out is USD, from now on, of the default provider', async () => {
+  it('200 with an id for each model; the defaults are USD, from now on, and the default provider', async () => {
     const project = server.newProject()
     const before = new Date().toISOString()
     const [id] = await create(project, { m: { ...PRICE, provider_id: null, effective_date: null } })
@@ -62,7 +62,7 @@ describe('POST /cost/create', () => {
     expect(cost).toMatchObject({ ...said, effective_date: '2026-11-21T07:11:17.415041Z' })
   })
 
-  it('400 for a project that is none, 422 for a date or a price that is none', async () => {
+  it('400 for an invalid project, 422 for an invalid date or price', async () => {
     const project_id = server.newProject()
     const statusOf = async (body: Fields) => (await server.post('/cost/create', body)).status
     expect(await statusOf({ project_id, costs: { m: { ...PRICE, effective_date: 'soon' } } })).toBe(422)
@@ -124,7 +124,7 @@ describe('POST /cost/query', () => {
 })
 
 describe('POST /cost/purge', () => {
-  it('200 and only the named costs of this project are gone, as often as it is sent', async () => {
+  it('200 and only the named costs of this project are deleted, each time it is sent', async () => {
     const [project, other] = [server.newProject(), server.newProject()]
     const ids = await create(project, { a: PRICE, b: PRICE, c: PRICE, d: PRICE, e: PRICE })
     const kept = await create(other, { a: PRICE })
@@ -187,7 +187,7 @@ describe('POST /calls/stream_query with include_costs', () => {
     return call.summary.weave.costs
   }
 
-  it('200 with what each model cost, at its default price', async () => {
+  it('200 with the cost of each model, at its default price', async () => {
     const usage = { 'gpt-4o-mini': { ...counted, cache_read_input_tokens: 200 }, nobody: counted }
     const costs = await costsOf(server.newProject(), usage, { columns: ['id'] })
     expect(costs).toEqual({
@@ -234,7 +234,7 @@ describe('POST /calls/stream_query with include_costs', () => {
     })
   })
 
-  it('200 without costs where nothing has a price or nothing was counted', async () => {
+  it('200 without costs where no model has a price or no tokens were counted', async () => {
     const project = server.newProject()
     for (const usage of [undefined, null, {}, [], 'x', { nobody: counted }]) {
       expect(await costsOf(project, usage)).toBeUndefined()

@@ -252,7 +252,7 @@ describe('POST /feedback/aggregate', () => {
     for (const bucket of found) expect(Number(bucket['time_bucket_start_ms']) % 1e9).toBe(0)
   })
 
-  it('200 for what a filter selects', async () => {
+  it('200 for the feedback that a filter selects', async () => {
     const project = await seeded()
     const cases: [Fields, number | undefined][] = [
       [{ feedback_types: ['wandb.runnable.'] }, 2],
@@ -272,7 +272,7 @@ describe('POST /feedback/aggregate', () => {
       expect(await total(project, fields), JSON.stringify(fields)).toBe(count)
   })
 
-  it('400 for a range that ends before it starts, 422 for groups and times that are none', async () => {
+  it('400 for a range that ends before it starts, 422 for invalid groups and times', async () => {
     const send = async (fields: Fields) =>
       (await server.post('/feedback/aggregate', { project_id: server.newProject(), ...ranged(), ...fields }))
         .status

@@ -102,9 +102,9 @@ describe('POST /feedback/create', () => {
     ['a large payload', { feedback_type: 'any', payload: { x: 'x'.repeat(1024 * 1024) } }],
     ['a runnable without its ref', { feedback_type: 'wandb.runnable.s', payload: { output: 1 } }],
     ['an op without call', runnable('op', { call_ref: null })],
-    ['a call that is none', runnable('op', { call_ref: 'nope' })],
+    ['an invalid call', runnable('op', { call_ref: 'nope' })],
     ['a call that is an object', runnable('op', { call_ref: 'weave:///a/b/object/o:1' })],
-    ['a trigger that is none', runnable('object', { trigger_ref: 'nope' })],
+    ['an invalid trigger', runnable('object', { trigger_ref: 'nope' })],
     ['a runnable of another name', runnable('object', { feedback_type: 'wandb.runnable.other' })],
     ['a runnable without output', runnable('object', { payload: {} })],
     ['an annotation without its ref', { feedback_type: 'wandb.annotation.s', payload: { value: 1 } }],
@@ -116,7 +116,7 @@ describe('POST /feedback/create', () => {
       'an internal ref in the payload',
       { feedback_type: 'any', payload: { x: 'weave-trace-internal:///x/y' } },
     ],
-    ['a project that is none', { project_id: 'p' }],
+    ['an invalid project', { project_id: 'p' }],
     ['an empty id', { id: '' }],
     ['reasons that are too long', { scorer_tag_reasons: { a: 'x'.repeat(1024 * 1024) } }],
   ])('400 for %s', async (_name, fields) => {
@@ -188,7 +188,7 @@ function runnable(kind: 'op' | 'object', fields: Fields): Fields {
 }
 
 describe('POST /feedback/batch/create', () => {
-  it('200 in order, and nothing of a batch with one bad item', async () => {
+  it('200 in order; a batch with one bad item is refused as a whole', async () => {
     const project = server.newProject()
     const ids = [newId(), newId()]
     const batch = ids.map((id) => note(project, { id }))
@@ -342,7 +342,7 @@ describe('POST /feedback/query', () => {
 })
 
 describe('POST /feedback/purge', () => {
-  it('200 and only the named rows of this project are gone, as often as it is sent', async () => {
+  it('200 and only the named rows of this project are deleted, each time it is sent', async () => {
     const [project, other] = [server.newProject(), server.newProject()]
     const ids = [newId(), newId(), newId()]
     for (const id of ids) await create(note(project, { id }))

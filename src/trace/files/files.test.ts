@@ -19,7 +19,7 @@ function create(
 const BYTES = new Uint8Array([0, 255, 13, 10, 45, 45])
 
 describe('POST /file/create', () => {
-  it('200 with the digest, as often as it is sent', async () => {
+  it('200 with the digest, each time it is sent', async () => {
     const project = server.newProject()
     for (let times = 0; times < 2; times++) {
       const response = await create(project, BYTES)
@@ -36,7 +36,7 @@ describe('POST /file/create', () => {
     expect(content.status).toBe(404)
   })
 
-  it('400 for a project that is none, 422 for a file that is a text', async () => {
+  it('400 for an invalid project, 422 for a file that is a text', async () => {
     expect((await create('p', BYTES)).status).toBe(400)
     const form = new FormData()
     form.set('project_id', server.newProject())
@@ -44,7 +44,7 @@ describe('POST /file/create', () => {
     expect((await server.request('/file/create', { method: 'POST', body: form })).status).toBe(422)
   })
 
-  it('422 without a file, and for what is no form', async () => {
+  it('422 without a file, and for a body that is not a form', async () => {
     const form = new FormData()
     form.set('project_id', server.newProject())
     expect((await server.request('/file/create', { method: 'POST', body: form })).status).toBe(422)

@@ -162,7 +162,7 @@ describe('POST /obj/create with builtin_object_class', () => {
     ['a field that is missing', 'Leaderboard', '{"name":"l"}', /columns/],
     ['a type that no schema has', 'AnnotationSpec', '{"field_schema":{"type":"nonsense"}}', /field_schema/],
     ['a number that is no integer', 'ProviderModel', '{"provider":"a","max_tokens":5.5}', /max_tokens/],
-    ['an address that is none', 'Provider', '{"base_url":"ftp://x","api_key_name":"k"}', /base_url/],
+    ['an invalid address', 'Provider', '{"base_url":"ftp://x","api_key_name":"k"}', /base_url/],
     ['a field that a closed class lacks', 'LLMStructuredCompletionModel', '{"llm_model_id":"a","x":1}', /x/],
     [
       'a panel beyond the grid',

@@ -57,7 +57,7 @@ describe('PUT /objs/{object_id}/versions/{digest}/tags', () => {
     ])
   })
 
-  it('404 for versions that are not there, and for other names of versions than digests', async () => {
+  it('404 for versions that do not exist, and for other names of versions than digests', async () => {
     const project = server.newProject()
     const [first = '', second = ''] = await publish(project, 'o', 1, 2)
     await ok(alias(project, first, 'mine'))
@@ -190,7 +190,7 @@ describe('GET /tags and GET /aliases', () => {
 describe('what was written before the clock of the machine was put back', () => {
   const AHEAD = '2090-01-01T00:00:00.000000Z'
 
-  it('does not hide what comes after it: a version that was deleted then, an alias and a tag that were set then', async () => {
+  it('does not hide later changes: a version deleted later, an alias and a tag set later', async () => {
     const project = server.newProject()
     const [first = '', second = ''] = await publish(project, 'o', 1, 2)
     const row = { project_id: project, object_id: 'o', digest: first }

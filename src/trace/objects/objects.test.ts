@@ -114,7 +114,7 @@ describe('POST /obj/create', () => {
     [403, 'a name with other characters', { object_id: "o'; DROP TABLE objects" }],
     [403, 'a path as name', { object_id: '../o' }],
     [403, 'an empty name', { object_id: '' }],
-    [400, 'a project that is none', { project_id: 'p' }],
+    [400, 'an invalid project', { project_id: 'p' }],
     [409, 'another digest than expected', { expected_digest: 'x' }],
   ])('%i for %s, and nothing is stored', async (status, _name, fields) => {
     const project_id = server.newProject()

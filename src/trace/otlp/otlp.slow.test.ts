@@ -103,11 +103,11 @@ describe('POST /otel/v1/traces', () => {
     ['a name of dots', { attributes: { ['.'.repeat(200_000)]: 1 } }, 'dots'],
     ['a short span id', { spanId: 'ab' }, 'span id'],
     ['an id of zeros', { traceId: '0'.repeat(32) }, 'trace id'],
-    ['a parent that is none', { parentSpanId: 'xyz' }, 'parent span id'],
+    ['an invalid parent', { parentSpanId: 'xyz' }, 'parent span id'],
     ['a time beyond 2262', { startTimeUnixNano: '18446744073709551615' }, 'time'],
     ['a name that is no text', { name: 5 }, 'name'],
-    ['a list that is none', { events: {} }, 'events'],
-    ['an event that is none', { events: [1] }, 'Event'],
+    ['an invalid list', { events: {} }, 'events'],
+    ['an invalid event', { events: [1] }, 'Event'],
     ['a malformed ref', { attributes: { 'input.value': 'weave:///x' } }, 'ref'],
   ])('200 with %s rejected and its neighbours taken', async (_what, wrong, reason) => {
     const project = server.newProject()

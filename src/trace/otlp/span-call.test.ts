@@ -5,7 +5,7 @@ import { callOf, callsOf, eventOf, exportSpans, spanOf } from './test-spans.ts'
 const server = useTestServer()
 
 describe('POST /otel/v1/traces', () => {
-  it('200 with the span as it came', async () => {
+  it('200 with the span as it was sent', async () => {
     const span = spanOf({
       name: 'GET /Users by Name!',
       kind: 3,
@@ -91,7 +91,7 @@ describe('POST /otel/v1/traces', () => {
       { 'wandb.wb_run_step': 3, 'wandb.wb_run_step_end': '4' },
       { wb_run_step: 3, wb_run_step_end: 4 },
     ],
-    ['steps that are none', { 'wandb.wb_run_step': -1 }, { wb_run_step: null }],
+    ['invalid steps', { 'wandb.wb_run_step': -1 }, { wb_run_step: null }],
     [
       "Langfuse's times",
       { 'langfuse.startTime': '2026-02-01T01:00:00.5+01:00', 'langfuse.endTime': 1_769_904_001_000_000_000n },
@@ -126,7 +126,7 @@ describe('POST /otel/v1/traces', () => {
 })
 
 describe('POST /calls/stream_query', () => {
-  it('200 with spans by what they hold, and threads of them', async () => {
+  it('200 with spans by their content, and their threads', async () => {
     const project = server.newProject()
     const slow = spanOf({
       name: 'slow op',

@@ -45,7 +45,7 @@ describe('POST /project/stats', () => {
 })
 
 describe('POST /project/ttl_settings/read, /project/ttl_settings/update, /project/ingest_sampling_settings/read and GET /project/sensitive_data_settings', () => {
-  it('200: everything is taken, stored as it came, and kept', async () => {
+  it('200: everything is accepted, stored unchanged, and kept', async () => {
     const project_id = server.newProject()
     expect(await ok('/project/ttl_settings/read', { project_id })).toEqual({ retention_days: null })
     expect(await ok('/project/ttl_settings/update', { project_id })).toEqual({ retention_days: null })

@@ -35,7 +35,7 @@ describe('POST /link_to_registry', () => {
     })
   })
 
-  it('404 for a version that is not there, 400 for a ref to a call', async () => {
+  it('404 for a version that does not exist, 400 for a ref to a call', async () => {
     const project = server.newProject()
     const target = { portfolio_name: 'prompts', entity_name: 'test', project_name: 'registry' }
     const link = async (ref: string) => (await server.post('/link_to_registry', { ref, target })).status

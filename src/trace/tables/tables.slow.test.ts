@@ -35,7 +35,7 @@ const ROWS = [
 ]
 
 describe('POST /table/create', () => {
-  it('200 with the digests of table and rows, as often as it is sent', async () => {
+  it('200 with the digests of table and rows, each time it is sent', async () => {
     const project = server.newProject()
     const rows = [{ a: 1 }, { a: 'x', b: [1] }]
     for (let times = 0; times < 2; times++) {
@@ -73,7 +73,7 @@ describe('POST /table/create', () => {
     expect(response.status).toBe(422)
   })
 
-  it('400 for a bad ref in a row, and for a project that is none', async () => {
+  it('400 for a bad ref in a row, and for an invalid project', async () => {
     const bad = [
       { project_id: server.newProject(), rows: [{}, { a: 'weave:///x' }] },
       { project_id: 'p', rows: [{}] },

@@ -31,7 +31,7 @@ async function names(project_id: string, fields: Fields): Promise<unknown[]> {
 }
 
 describe('POST /threads/stream_query', () => {
-  it('200 with what the turns of a thread were like', async () => {
+  it('200 with statistics of the turns of a thread', async () => {
     const project = server.newProject()
     const first = turn('t', '10:00:00', 100)
     const longest = turn('t', '10:00:01', 9000)
@@ -108,7 +108,7 @@ describe('POST /threads/stream_query', () => {
     expect((await server.post('/threads/stream_query', body)).status).toBe(400)
   })
 
-  it('422 for a time that is none', async () => {
+  it('422 for an invalid time', async () => {
     const body = { project_id: server.newProject(), filter: { after_datetime: 'yesterday' } }
     expect((await server.post('/threads/stream_query', body)).status).toBe(422)
   })

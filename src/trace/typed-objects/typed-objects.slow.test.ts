@@ -57,7 +57,7 @@ function itCreates(group: GroupName, wrong: readonly Fields[]): void {
     })
   })
 
-  it('400 and 403 for names that no object can have, and nothing is left', async () => {
+  it('400 and 403 for names that no object can have, and nothing is written', async () => {
     const project = server.newProject()
     const statusOf = async (name: string) =>
       (await server.post(`/v2/${project}/${group}`, BODIES[group](name, 'x'))).status
@@ -75,7 +75,7 @@ function itCreates(group: GroupName, wrong: readonly Fields[]): void {
 }
 
 function itLists(group: GroupName): void {
-  it('200 with live versions in the order of their creation, a page of them, nothing of a new project', async () => {
+  it('200 with live versions in the order of their creation, by pages; with none for a new project', async () => {
     const project = server.newProject()
     expect(await list(project, group)).toEqual([])
     for (const name of ['a', 'b', 'c']) await create(project, group, BODIES[group](name, name))
@@ -90,7 +90,7 @@ function itLists(group: GroupName): void {
     expect(await list(project, group, '?limit=1&offset=1')).toMatchObject([{ object_id: 'c' }])
   })
 
-  it('400 and 422 for pages that are none', async () => {
+  it('400 and 422 for invalid pages', async () => {
     const statusOf = async (query: string) =>
       (await server.request(`/v2/${server.newProject()}/${group}?${query}`)).status
     expect([await statusOf('limit=-1'), await statusOf('limit=x')]).toEqual([400, 422])
@@ -116,7 +116,7 @@ function itReads(group: GroupName): void {
     })
   })
 
-  it('404 for what is not there, belongs to another project or is of another group', async () => {
+  it('404 for a version that does not exist, belongs to another project or is of another group', async () => {
     const project = server.newProject()
     await create(project, group, BODIES[group]('thing', 'one'))
     await publish(project, 'other', instance('Something'))
@@ -199,7 +199,7 @@ describe('GET /v2/{entity}/{project}/ops/{object_id}/versions/{digest}', () => {
     expect(await replyOf(await read(project, 'ops', 'gone'))).toMatchObject({ code: '' })
   })
 
-  it('200 for an op that has its name from an object of another kind', async () => {
+  it('200 for an op with the name of an object of another kind', async () => {
     const project = server.newProject()
     await create(project, 'ops', BODIES.ops('same', 'code'))
     await create(project, 'datasets', BODIES.datasets('same', 'rows'))
@@ -279,7 +279,7 @@ describe('POST /v2/{entity}/{project}/scorers', () => {
     })
   })
 
-  it('400 for a name that leaves no room for those of its ops, and nothing is left', async () => {
+  it('400 for a name that leaves no room for the names of its ops, and nothing is written', async () => {
     const project = server.newProject()
     const response = await server.post(`/v2/${project}/scorers`, BODIES.scorers('x'.repeat(120), 'x'))
     expect(response.status).toBe(400)
@@ -307,7 +307,7 @@ describe('POST /v2/{entity}/{project}/models', () => {
     expect(text).toContain('"attributes":{"t":1.0,"deep":{"a":[1]}}')
   })
 
-  it('400 for an attribute that is a field already, and nothing is left', async () => {
+  it('400 for an attribute with the name of a field, and nothing is written', async () => {
     const project = server.newProject()
     for (const field of ['name', 'description', '_class_name', 'files']) {
       const body = { ...BODIES.models('m', 'x'), attributes: { [field]: 'y' } }

@@ -168,7 +168,7 @@ describe('POST /graphql, artifacts', () => {
     }
   })
 
-  it('200 with what a run logged and took, and who did either', async () => {
+  it('200 with the outputs and inputs of a run, and with the runs of an artifact', async () => {
     const project = server.newProject()
     const names = { entityName: 'test', projectName: project.slice(5), runName: 'r1' }
     await client.mutate('upsertBucket', 'inserted', {
@@ -256,7 +256,7 @@ describe('GET /v1/preview/artifacts', () => {
     }
   })
 
-  it('422 without a project and for a limit that is none, 401 without a key', async () => {
+  it('422 without a project and for an invalid limit, 401 without a key', async () => {
     expect((await server.request('/v1/preview/artifacts')).status).toBe(422)
     expect((await server.request('/v1/preview/artifacts?project=p&limit=1000')).status).toBe(422)
     const anonymous = await server.request('/v1/preview/artifacts?project=p', {

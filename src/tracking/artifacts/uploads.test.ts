@@ -21,7 +21,7 @@ function put(url: string, body: string): Promise<Response> {
 }
 
 describe('PUT /storage/artifact-files/{artifact_id}', () => {
-  it('200 as often as it is sent, and the file is there once', async () => {
+  it('200 each time it is sent, and the file is there once', async () => {
     const project = server.newProject()
     const { id } = await client.open({ project, name: 'data', files: { 'a b/ü?.txt': 'x' } })
     const url = await client.fileUrl(id, 'a b/ü?.txt', 'x')
@@ -34,7 +34,7 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
     expect((await put(url, 'x')).status).toBe(409)
   })
 
-  it('400 for other bytes than announced, and nothing of them stays', async () => {
+  it('400 for other bytes than announced, which are not kept', async () => {
     const project = server.newProject()
     const { id } = await client.open({ project, name: 'data', files: {} })
     const before = await contentsCount()
@@ -44,7 +44,7 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
     expect(await contentsCount()).toBe(before)
   })
 
-  it('499 for an upload that breaks off, of which nothing stays', async () => {
+  it('499 for an upload that breaks off, which is not kept', async () => {
     const { id } = await client.open({ project: server.newProject(), name: 'data', files: {} })
     const url = await client.fileUrl(id, 'a', 'never')
     const before = await contentsCount()
@@ -96,7 +96,7 @@ describe('PUT /storage/artifact-files/{artifact_id}', () => {
 })
 
 describe('PUT /storage/artifact-manifests/{artifact_id}', () => {
-  it('413 for more than a manifest may have, and nothing of it stays', async () => {
+  it('413 for too large a manifest, which is not kept', async () => {
     const { id } = await client.open({ project: server.newProject(), name: 'data', files: {} })
     const before = await contentsCount()
     const response = await client.sendManifest(id, 'p', ' '.repeat(64 * 1024 * 1024 + 1))
@@ -308,7 +308,7 @@ describe('createArtifacts', () => {
     expect((await artifacts.version(id))?.state).toBe('PENDING')
   })
 
-  it('removes what was given up', async () => {
+  it('removes abandoned uploads', async () => {
     const project = server.newProject()
     const old = await client.open({ project, name: 'old', files: { a: 'kept?' } })
     const fresh = await client.open({ project, name: 'fresh', files: {} })

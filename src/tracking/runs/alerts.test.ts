@@ -61,7 +61,7 @@ describe('POST /graphql, alerts of runs', () => {
     })
   })
 
-  it('200 with an error for a run that is not there', async () => {
+  it('200 with an error for a run that does not exist', async () => {
     const { name } = await newRun()
     const { errors } = await graphql(ALERT, { ...name, runName: 'none', title: 't', text: 't' })
     expect(errors?.[0]?.message).toContain('not found')

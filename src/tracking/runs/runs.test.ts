@@ -130,7 +130,7 @@ describe('GET /v1/preview/runs and /v1/preview/runs/{entity}/{project}/{run}', (
     })
   })
 
-  it('200 with what is known of a run, 404 for an unknown one, 422 without a project, 401 without a key', async () => {
+  it('200 with the fields of a run, 404 for an unknown one, 422 without a project, 401 without a key', async () => {
     const project = server.newProject()
     await start(project, 'r', {
       config: '{"_wandb":{"value":{}},"lr":{"value":0.1},"plain":3}',

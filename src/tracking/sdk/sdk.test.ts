@@ -4,7 +4,7 @@ import { useTestServer } from '../../testing.ts'
 const server = useTestServer()
 
 describe('POST /sdk/otel/v1/metrics and /sdk/otel/v1/logs', () => {
-  it('200 for what clients measure of themselves, with and without a key', async () => {
+  it("200 for the clients' telemetry, with and without a key", async () => {
     for (const path of ['/sdk/otel/v1/metrics', '/sdk/otel/v1/logs']) {
       const response = await server.request(path, {
         method: 'POST',

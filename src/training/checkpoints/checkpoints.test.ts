@@ -25,7 +25,7 @@ async function trained(count: number, more: object = {}) {
 }
 
 describe('GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}', () => {
-  it('200 by step, latest and version; 404 for what is not there', async () => {
+  it('200 by step, latest and version; 404 for unknown ones', async () => {
     const model = await trained(2)
     for (const which of ['2', 'step2', 'latest', 'v2']) expect((await read(model.id, which)).step).toBe(2)
     expect((await read(model.id, '0')).files.map((file) => file.name)).toEqual([

@@ -236,7 +236,7 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
     expect(await callsOf('proj', 'model_id', model.id)).toEqual([])
   })
 
-  it('200 for exchanges in place of messages and choices, and without what has its default', async () => {
+  it('200 for exchanges in place of messages and choices, also without fields that have a default', async () => {
     const model = await newModel()
     const exchange = {
       start_time: '2026-01-01T00:00:00Z',

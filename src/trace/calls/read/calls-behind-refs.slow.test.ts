@@ -80,7 +80,7 @@ describe('POST /calls/stream_query with expand_columns', () => {
     expect(calls[1]).toMatchObject({ inputs: { model: { config: { name: 'cold' } } } })
   })
 
-  it('200 with refs as they were where they lead nowhere, or are not to be shown', async () => {
+  it('200 with refs unchanged where they are unresolved, or not to be expanded', async () => {
     const { project, unknown, one, config } = await seeded()
     const calls = await query(project, { expand_columns: ['inputs.model', 'inputs.example', 'x', 'op_name'] })
     expect(calls[3]).toMatchObject({ inputs: { model: unknown } })

@@ -71,7 +71,7 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
 })
 
 describe('POST /calls/stream_query for texts in payloads', () => {
-  it('200 wherever the text stands, however the client wrote it', async () => {
+  it('200 for a text at any place, in any escaping of the client', async () => {
     const project = server.newProject()
     const asIs = 'needle in hay'
     await write(project, [
@@ -116,7 +116,7 @@ describe('POST /calls/stream_query and what clients wrote', () => {
     expect(await list(project)).toMatchObject([{ inputs: { a: [1, 'two\nlines'] }, output: { b: 1 } }])
   })
 
-  it('200 with what clients keep under summary.weave, beside what the server derives', async () => {
+  it('200 with members that clients keep under summary.weave, beside those that the server derives', async () => {
     const project = server.newProject()
     const weave = { views: { report: 1.5 }, status: 'made up' }
     await write(project, [{ summary: { usage: {}, weave } }, { summary: { weave: 'no object' } }])
@@ -132,7 +132,7 @@ describe('POST /calls/stream_query and what clients wrote', () => {
     expect(await list(project)).toMatchObject([{ attributes: { a: 1, otel_span: { name: 'span' } } }])
   })
 
-  it('403 for a column that is none', async () => {
+  it('403 for an invalid column', async () => {
     const response = await server.post('/calls/stream_query', {
       project_id: server.newProject(),
       columns: ['inputs.a', 'nope'],
@@ -249,7 +249,7 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: `x${index}` }))] })).toBe(200)
   })
 
-  it('400 for more conditions than are looked at, 422 for more than are read, at once, however long they are', async () => {
+  it('400 and 422 for too many conditions, without delay, however long they are', async () => {
     const searched = (index: number) => ({ $contains: { input: field, substr: { $literal: `x${index}` } } })
     expect(await count({ $and: each(1990, searched) })).toBe(400)
     const deep = { $getField: `inputs.${Array.from({ length: 31 }, (_, index) => index).join('.')}` }

@@ -53,7 +53,7 @@ describe('a truncated copy of JSON', () => {
     )
   })
 
-  it('has nothing of long keys and late elements, which paths may not ask of it', () => {
+  it('omits long keys and late elements, which paths may not name in it', () => {
     expect(isInTruncated(['a', 'é', '63', 'b'])).toBe(true)
     expect(isInTruncated(['a', '64'])).toBe(false)
     expect(isInTruncated([LONG])).toBe(false)
