@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 
 const ENGINE = resolve(import.meta.dirname, '../../engine')
 
-/** A copy of the small model that differs in its chat template alone. */
+/** A copy of the small model that differs only in its chat template. */
 export interface BaseModelCopy extends AsyncDisposable {
-  /** Its folder, which is its id as well. */
+  /** Its folder, which is also its id. */
   readonly id: string
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** A program of the folder `clients` beside this file; they play the clients. */
+/** A client program of the folder `clients` beside this file. */
 export function clientProgram(name: string): string {
   return join(import.meta.dirname, 'clients', name)
 }

@@ -4,12 +4,12 @@ import { KEY } from './server.ts'
 
 type Json = Record<string, unknown>
 
-/** What a write makes true: one thing of a kind is there once, under a key, with these fields. */
+/** A result of a write: one item of a kind exists once, under a key, with these fields. */
 interface Fact {
   kind: keyof typeof READERS
   key: string
   is: Json
-  /** A write without which the thing cannot be seen yet. */
+  /** A write without which the item is not visible yet. */
   after?: Write
 }
 
@@ -18,7 +18,7 @@ export interface Write {
   path: string
   body: unknown
   headers?: Record<string, string>
-  /** What is true once it was acknowledged with this reply. */
+  /** The results of the write once it was acknowledged with this reply. */
   facts: (reply: Json) => Fact[]
   reply?: Json
 }
@@ -35,7 +35,7 @@ export function seeded(seed: number): Random {
   }
 }
 
-/** Sends a write and remembers what was acknowledged. @throws Error when there is no answer, or another than 200. */
+/** Sends a write and records its acknowledged results. @throws Error without an answer, or for another status than 200. */
 export async function send(url: string, write: Write): Promise<void> {
   const { path, body, headers } = write
   const response = await request(url, path, body, headers)
@@ -43,7 +43,7 @@ export async function send(url: string, write: Write): Promise<void> {
   write.reply = (await response.json()) as Json
 }
 
-/** The server answered, but not as it should. */
+/** The server answered with another status than 200. */
 export class Refused extends Error {}
 
 function request(url: string, path: string, body: unknown, headers?: Record<string, string>) {
@@ -54,7 +54,7 @@ function request(url: string, path: string, body: unknown, headers?: Record<stri
   })
 }
 
-/** What is acknowledged and not there, not as it was written, or there twice. */
+/** Acknowledged results that are missing, changed or doubled. */
 export async function lossesOf(url: string, project: string, writes: readonly Write[]): Promise<string[]> {
   const facts = writes
     .flatMap((write) => (write.reply === undefined ? [] : write.facts(write.reply)))
@@ -119,7 +119,7 @@ export function linesOf(text: string): Json[] {
     .map((line) => JSON.parse(line) as Json)
 }
 
-/** Every kind of writer: each makes the requests of one small piece of work, in an order of the caller's choosing. */
+/** Every kind of writer: each makes the requests of one small task, which the caller may reorder. */
 export function writersOf(project: string, random: Random): Record<string, () => Write[]> {
   const id = () => uuid(random)
   const text = () => 'x'.repeat(Math.floor(random() * 200)) + id()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { WireServer } from './server.ts'
 
-/** Where the vLLM listens that the server has started, and the key that it asks for. */
+/** The address of the vLLM that the server has started, and the key that it requires. */
 export function engineOf(server: WireServer): { url: string; key: string } {
   const [pid] = server.processes('vllm.entrypoints')
   const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
@@ -15,7 +15,7 @@ export function engineOf(server: WireServer): { url: string; key: string } {
 
 const KEY_VARIABLE = 'VLLM_API_KEY='
 
-/** The sum of one of vLLM's own Prometheus metrics. */
+/** The sum of one of vLLM's Prometheus metrics. */
 export async function engineMetric(server: WireServer, name: string): Promise<number> {
   const text = await (await fetch(`${engineOf(server).url}/metrics`)).text()
   const values = text.split('\n').filter((line) => line.startsWith(`vllm:${name}{`))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
 
-/** System calls of the server that fail, or hang until the disk recovers: those of a kind on files whose path matches. */
+/** A kind of system call that fails, or hangs until the disk recovers, for files whose path matches. */
 export interface Fault {
   call: 'sync' | 'rename' | 'write'
   path: RegExp

@@ -9,7 +9,7 @@ import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** As long as the secret part that W&B clients ask for. */
+/** As long as the secret part that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
 
 /** One request as the server logged it. */
@@ -19,18 +19,18 @@ export interface LoggedRequest {
   status: number
 }
 
-/** A Heddle of its own, in a process of its own, that can be killed and started again on the same data. */
+/** A Heddle server in a separate process, which can be killed and started again on the same data. */
 export interface WireServer extends AsyncDisposable {
   readonly url: string
   readonly folder: string
   /** Processes that the server started, or that those did, whose command line contains `word`. */
   processes(word: string): number[]
-  /** Every request that was answered since the last call of this. */
+  /** Every request that was answered since the last call of this function. */
   takeRequests(): Promise<LoggedRequest[]>
   /** The log lines so far, for messages of failing tests. */
   log(): string
   signal(name: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
-  /** The status with which the process that runs ends, by itself. */
+  /** Resolves with the exit status when the process ends by itself. */
   ended(): Promise<number | null>
   start(): Promise<void>
 }
@@ -81,7 +81,7 @@ export async function startServer(
       child.once('close', () => reject(new Error(`The server ended:\n${state.lines.join('\n')}`)))
     })
     state.url = await listening
-    // A restart must be found where its clients left it.
+    // A restarted server must have the same address.
     state.port = new URL(state.url).port
   }
 
@@ -93,7 +93,7 @@ export async function startServer(
       return state.url
     },
     async takeRequests() {
-      // A request may be logged a little after its answer has come; this one is the last in the log.
+      // A request may be logged a little after its answer has arrived; this one is the last in the log.
       const marker = `/v1/preview/training-jobs/${randomUUID()}`
       await fetch(state.url + marker, { headers: { authorization: `Bearer ${KEY}` } })
       const end = await until(() => {
@@ -145,7 +145,7 @@ function requestOf(line: string): LoggedRequest[] {
   return [{ method, path, status }]
 }
 
-/** Runs a client program, whose last line that is a JSON object says what it saw. @throws Error with its output when it fails. */
+/** Runs a client program and returns the JSON object of its last such line. @throws Error with its output when it fails. */
 export async function runClient(
   command: readonly string[],
   env: Record<string, string>,
@@ -165,7 +165,7 @@ export async function runClient(
     errors += String(chunk)
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  // Clients write lines of their own when they end.
+  // Client libraries write lines too when they end.
   const last = output.split('\n').findLast((line) => line.startsWith('{')) ?? ''
   if (code !== 0) throw new Error(`${command.join(' ')} ended with status ${code}\n${output}\n${errors}`)
   return JSON.parse(last) as Record<string, unknown>

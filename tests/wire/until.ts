@@ -1,4 +1,4 @@
-/** Asks again and again until there is something. */
+/** Repeats a function until it returns something. */
 export async function until<Found>(
   find: () => Found | undefined | Promise<Found | undefined>,
 ): Promise<Found> {

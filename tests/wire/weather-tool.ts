@@ -1,4 +1,4 @@
-/** A tool that the small model knows how to call. */
+/** A tool that the small model can call. */
 export const WEATHER_TOOL = {
   type: 'function' as const,
   function: {
@@ -8,5 +8,5 @@ export const WEATHER_TOOL = {
   },
 }
 
-/** What makes it do so, with the city Paris. */
+/** A message that makes it call the tool, with the city Paris. */
 export const WEATHER_QUESTION = 'What is the weather in Paris?'

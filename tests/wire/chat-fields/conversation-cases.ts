@@ -12,10 +12,10 @@ const PREFILL = {
 const TOOLS = { tools: [WEATHER_TOOL], max_tokens: 100, ...question(WEATHER_QUESTION) }
 const NAMED = { type: 'function', function: { name: 'get_weather' } }
 
-/** A template that writes what it is given instead of a conversation. */
+/** A template that writes its arguments instead of a conversation. */
 const SHOW = (expression: string) => ({ chat_template: `{{ ${expression} }}`, prompt_logprobs: 0 })
 
-/** What is said to the model, and how it is written down for it. */
+/** Fields of the conversation, and of the template that renders it. */
 export const conversationCases: FieldCases = {
   messages: {
     async effect(ask) {

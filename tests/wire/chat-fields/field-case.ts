@@ -33,10 +33,10 @@ export interface Reply {
   prompt_token_ids: number[] | null
 }
 
-/** A request that must succeed: greedy, short, one question, unless its fields say otherwise. */
+/** A request that must succeed: greedy, short, one question, where its fields do not override that. */
 export type Ask = (fields: Record<string, unknown>, headers?: Record<string, string>) => Promise<Reply>
 
-/** A value that must be refused: status, what the message says, and fields that stand beside it. */
+/** A value that must be refused: status, pattern of the message, and other fields of the request. */
 export type Refusal = [value: unknown, status: 400 | 422, words: RegExp, beside?: Record<string, unknown>]
 
 export interface FieldCase {
@@ -54,13 +54,13 @@ export async function textOf(reply: Promise<Reply>): Promise<string> {
   return (await reply).choices[0].message.content ?? ''
 }
 
-/** The field changes what the same request answers. */
+/** The field changes the answer to the same request. */
 export async function changes(ask: Ask, fields: object, beside: object = {}): Promise<void> {
   const [without, other] = [await ask({ ...beside }), await ask({ ...beside, ...fields })]
   expect(other.choices[0].message).not.toEqual(without.choices[0].message)
 }
 
-/** Sampled at random, and yet the answer that is most likely. */
+/** Sampled at random, with the most likely answer nevertheless. */
 export async function makesGreedy(ask: Ask, fields: object): Promise<void> {
   const greedy = await textOf(ask({}))
   const sampled = await ask({ ...fields, temperature: 2, n: 4 })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type FieldCases, textOf } from './field-case.ts'
 
-/** What the reply tells, and fields that only pass through. */
+/** Fields that add to the reply, and fields that are only passed through. */
 export const replyCases: FieldCases = {
   logprobs: {
     async effect(ask) {
@@ -53,7 +53,7 @@ export const replyCases: FieldCases = {
     refused: [['x', 422, /boolean/]],
   },
   spaces_between_special_tokens: {
-    // A tokenizer of the fast kind never puts any there.
+    // A fast tokenizer never adds any there.
     async effect(ask) {
       const shown = { ignore_eos: true, max_tokens: 12, skip_special_tokens: false }
       const answer = await textOf(ask(shown))

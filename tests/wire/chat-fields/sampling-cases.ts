@@ -7,7 +7,7 @@ const VOCABULARY = /vocab/
 
 const REPEAT = question('Repeat: apple apple apple apple')
 
-/** How tokens are chosen, and when that ends. */
+/** Fields that choose tokens, and that end the answer. */
 export const samplingCases: FieldCases = {
   frequency_penalty: {
     effect: (ask) => changes(ask, { frequency_penalty: -2 }, REPEAT),

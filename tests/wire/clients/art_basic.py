@@ -1,4 +1,4 @@
-"""What people do with openpipe-art: register, roll out, train twice, sample each step, delete. Prints what it saw."""
+"""Common uses of openpipe-art: register, roll out, train twice, sample each step, delete. Prints the results."""
 
 import asyncio
 import inspect
@@ -72,7 +72,7 @@ async def whole(client: AsyncOpenAI, name: str) -> str:
 
 
 def trainable(name: str) -> art.TrainableModel:
-    """Newer versions ask for the name of a run as well."""
+    """Newer versions require the name of a run as well."""
     asks_for_run = (
         "run_name" in inspect.signature(art.TrainableModel.__init__).parameters
     )

@@ -91,13 +91,13 @@ class Rollouts:
         try:
             return state.get_final_completion().choices
         except LengthFinishReasonError as error:
-            # The client does not parse what was cut; it is a choice all the same.
+            # The client does not parse a cut answer; it is a choice nevertheless.
             return error.completion.choices
 
     async def talk(
         self, first: list[Any], replies: list[list[Any]], **more: Any
     ) -> list[Any]:
-        """A conversation: each answer is sent back as clients do it, then comes what follows."""
+        """A conversation: each answer is sent back as clients do, followed by the next messages."""
         elements = list(first)
         for following in [*replies, []]:
             (choice,) = await self.ask(plain(elements), **more)
@@ -153,7 +153,7 @@ async def attempts(rollouts: Rollouts, question: str) -> list[art.Trajectory]:
 
 
 def history(elements: list[Any]) -> Any:
-    # Newer versions call the history of a trajectory so, and another thing History.
+    # Newer versions call the history of a trajectory `LegacyHistory`, and something else `History`.
     kind = getattr(art.trajectories, "LegacyHistory", None) or art.trajectories.History
     return kind(messages_and_choices=elements)
 

@@ -23,7 +23,7 @@ from art.serverless.backend import ServerlessBackend
 from art_rollouts import groups_of
 from openai import AsyncOpenAI
 
-# Another distribution than the log-probabilities tell, which the server should notice.
+# Another distribution than that of the log-probabilities, which the server should notice.
 TOP_P = 0.9
 ROLLOUTS = 4
 
@@ -101,7 +101,7 @@ async def main() -> None:
     seen["steps_after_delete"] = [checkpoint.step for checkpoint in page.data]
     seen["fork_after_delete"] = await answer(client, fork.get_inference_name())
 
-    # A run that goes on beyond its model would write to what is deleted.
+    # A run that outlives its model would write to a deleted one.
     for trained in (model, fork):
         if trained._wandb_run:
             trained._wandb_run.finish()

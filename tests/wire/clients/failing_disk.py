@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-# Linux's own numbers: <linux/prctl.h>, <linux/seccomp.h>, <linux/filter.h>, <linux/audit.h>.
+# Constants of <linux/prctl.h>, <linux/seccomp.h>, <linux/filter.h> and <linux/audit.h>.
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_PTRACER = 0x59616D61
 SECCOMP_SET_MODE_FILTER = 1
@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def ask_about(calls: dict[int, str]) -> int:
-    """From now on this process and its children stop at these calls until the returned listener was answered."""
+    """Makes this process and its children stop at these calls until they are answered at the returned listener."""
     checked(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     instructions = [
         Instruction(LOAD_WORD, 0, 0, 4),
@@ -171,7 +171,7 @@ def supervise(theirs: socket.socket, rules: Path) -> None:
 
 
 def next_call(listener: int) -> list[Call]:
-    """The call that the kernel asks about; none when it was given up meanwhile, for example with its process."""
+    """The next call that stopped; none when it has ended meanwhile, for example with its process."""
     buffer = array.array("B", bytes(NOTIFICATION.size))
     try:
         fcntl.ioctl(listener, NOTIF_RECV, buffer)
@@ -216,7 +216,7 @@ def failure_of(rules: Path, call: Call) -> int:
 
 
 def path_of(call: Call) -> str:
-    """Of the file that is written, or of the name that a rename would give."""
+    """The path of the file that is written, or the new path of a rename."""
     _, pid, number, arguments = call
     if number not in MACHINE.renames:
         return os.readlink(f"/proc/{pid}/fd/{arguments[0]}")
@@ -236,7 +236,7 @@ def path_of(call: Call) -> str:
 def string_at(pid: int, address: int) -> str:
     with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         memory.seek(address)
-        # Read in two steps, since what lies behind the page of a short string may not be mapped.
+        # Read in two steps, since the page behind that of a short string may not be mapped.
         page = 4096 - address % 4096
         text = memory.read(page)
         if b"\0" not in text:

@@ -1,6 +1,6 @@
 /** The official OpenAI client for JavaScript: chat, a stream, a tool call, a JSON schema, models and an error. */
 
-// The package that is tested: another version may stand beside it under another name.
+// The package under test: another version may be installed under another name.
 const { default: OpenAI, NotFoundError } = await import(process.env.OPENAI_PACKAGE ?? 'openai')
 
 const MODEL = 'heddle/loom-tiny'

@@ -6,7 +6,7 @@ const { OpenAI } = await import(process.env.OPENAI_PACKAGE)
 const client = new OpenAI({ baseURL: `${process.env.BASE_URL}/v1`, apiKey: process.env.API_KEY })
 const task = JSON.parse(process.env.TASK)
 
-/** The choices of one reply; of a stream, what its chunks say of its tokens. */
+/** The choices of one reply; of a stream, with the tokens of its chunks. */
 async function ask(messages, enable_thinking, more = {}) {
   const chat_template_kwargs = { enable_thinking }
   const asked = { model: task.model, messages, max_tokens: 14, logprobs: true, chat_template_kwargs, ...more }
@@ -24,7 +24,7 @@ async function ask(messages, enable_thinking, more = {}) {
   ]
 }
 
-/** Each answer is sent back whole, then comes what follows it. */
+/** Each answer is sent back whole, followed by the next messages. */
 async function talk(replies, thinking, more) {
   const elements = [task.first]
   const messages = [task.first]

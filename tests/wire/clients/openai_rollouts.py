@@ -12,7 +12,7 @@ CLIENT = OpenAI(base_url=f"{os.environ['BASE_URL']}/v1", api_key=os.environ["API
 
 
 def ask(messages: list[Any], thinking: bool, **more: Any) -> list[dict[str, Any]]:
-    """The choices of one reply; of a stream, what its chunks say of its tokens."""
+    """The choices of one reply; of a stream, with the tokens of its chunks."""
     chat: Any = CLIENT.chat.completions
     options: dict[str, Any] = {"max_tokens": 14, "logprobs": True, **more}
     kwargs = {"chat_template_kwargs": {"enable_thinking": thinking}}
@@ -39,7 +39,7 @@ def ask(messages: list[Any], thinking: bool, **more: Any) -> list[dict[str, Any]
 
 
 def talk(replies: list[list[Any]], thinking: bool, **more: Any) -> list[Any]:
-    """Each answer is sent back whole, then comes what follows it."""
+    """Each answer is sent back whole, followed by the next messages."""
     elements: list[Any] = [TASK["first"]]
     messages: list[Any] = [TASK["first"]]
     for following in [*replies, []]:

@@ -1,4 +1,4 @@
-"""What people do with wandb: log a run, resume it, read it back; log, take, rename and delete artifacts. Prints what it saw."""
+"""Common uses of wandb: log a run, resume it, read it back; log, use, rename and delete artifacts. Prints the results."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def start(run_id: str, **options: object) -> wandb.Run:
 
 
 def attempt(work) -> str:
-    """What the client says when something cannot be done."""
+    """The client's error for a refused request."""
     try:
         work()
     except (wandb.Error, ValueError) as error:
@@ -213,6 +213,6 @@ seen = {
     "artifacts": log_artifacts(),
     "renamed": change_artifacts(),
 }
-# What the client has to say when it ends comes before our own line.
+# The client's last output comes before the line of this program.
 wandb.teardown()
 print(json.dumps(seen))

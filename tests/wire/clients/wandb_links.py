@@ -1,4 +1,4 @@
-"""What people do with collections of wandb: link versions, read them through the link, unlink, rename, tag, delete. Prints what it saw."""
+"""Common uses of collections of wandb: link versions, read them through links, unlink, rename, tag, delete. Prints the results."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ FOLDER = Path(tempfile.mkdtemp())
 
 
 def attempt(work) -> str:
-    """What the client says when something cannot be done."""
+    """The client's error for a refused request."""
     try:
         work()
     except (wandb.Error, ValueError) as error:
@@ -134,6 +134,6 @@ seen = {
     "collections": change_collections(),
     "deleted": delete_collections(),
 }
-# What the client has to say when it ends comes before our own line.
+# The client's last output comes before the line of this program.
 wandb.teardown()
 print(json.dumps(seen))

@@ -1,4 +1,4 @@
-"""A queue of calls that people look at one by one, as people keep it with weave. Prints what it read back."""
+"""A queue of calls that people review one by one, made with weave. Prints what it read back."""
 
 import json
 from typing import Any

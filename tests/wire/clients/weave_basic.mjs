@@ -1,6 +1,6 @@
-/** What people do with npm weave: ops, objects, a dataset, an evaluation, feedback, queries. Prints what it saw. */
+/** Common uses of npm weave: ops, objects, a dataset, an evaluation, feedback, queries. Prints the results. */
 
-// The package that is tested: another version may stand beside it under another name.
+// The package under test: another version may be installed under another name.
 const weave = await import(process.env.WEAVE_PACKAGE ?? 'weave')
 
 const client = await weave.init('wire/node')

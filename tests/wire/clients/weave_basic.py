@@ -1,4 +1,4 @@
-"""What people do with weave: ops, threads, objects, datasets, an evaluation, feedback, queries. Prints what it saw."""
+"""Common uses of weave: ops, threads, objects, datasets, an evaluation, feedback, queries. Prints the results."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Calls in every way people make and find them with weave. Prints what it read back."""
+"""Calls in every way in which weave makes and finds them. Prints what it read back."""
 
 import asyncio
 import json

@@ -78,7 +78,7 @@ def evaluate() -> dict[str, Any]:
 
 
 def shown(call_id: str) -> dict[str, Any]:
-    """What the client makes of an evaluation that the server ran."""
+    """An evaluation that the server ran, as the client reads it."""
     client = weave.get_client()
     run = client.get_call(call_id)
     children = list(run.children())

@@ -1,4 +1,4 @@
-"""Evaluations of five hundred rows, run by weave and logged by hand. Prints their summaries and what was kept of them."""
+"""Evaluations of five hundred rows, run by weave and logged by hand. Prints their summaries and what was stored."""
 
 import asyncio
 import json

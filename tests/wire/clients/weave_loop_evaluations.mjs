@@ -1,4 +1,4 @@
-/** One evaluation by npm weave, in the project that is named. Prints its id. */
+/** One evaluation by npm weave, in the given project. Prints its id. */
 import * as weave from 'weave'
 
 const project = process.argv[2]

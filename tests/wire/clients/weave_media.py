@@ -118,7 +118,7 @@ def contents(client: WeaveClient) -> dict[str, Any]:
 
 
 def at_once() -> int:
-    """Wire: publishing does not wait for the files, so reading at once meets them on their way."""
+    """Wire: publishing does not wait for the files, so reading at once may come before their upload."""
     right = 0
     for n in range(20):
         data = f"content {n}".encode() * 50

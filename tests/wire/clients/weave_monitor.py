@@ -1,4 +1,4 @@
-"""Monitors on the server: published by weave, they score what an op does from then on. Prints what weave finds of it."""
+"""Monitors on the server: published by weave, they score the later calls of an op. Prints the scores that weave reads."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Objects of every kind weave knows: versions, tags, aliases, prompts, views, leaderboards, monitors. Prints them read back."""
+"""Objects of every kind of weave: versions, tags, aliases, prompts, views, leaderboards, monitors. Prints them read back."""
 
 import asyncio
 import json
@@ -107,7 +107,7 @@ def views(client: WeaveClient) -> dict[str, Any]:
     view.pin_column_left("inputs.a").page_size(50).filter_op("add").save()
     assert view.ref is not None
     loaded = weave.SavedView.load(view.ref.uri())
-    # Wire: weave 0.54.0 refuses to load a view whose query it saved itself, so this one is used as it is.
+    # Wire: weave 0.54.0 refuses to load a view whose query it saved itself, so this one is used without loading it.
     view.add_filter("inputs.a", ">=", 4).save()
     grid = view.to_grid()
     return {

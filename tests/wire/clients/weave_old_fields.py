@@ -1,4 +1,4 @@
-"""Calls of a support agent, then more calls of another op: what only the older ones have is still there to be asked for."""
+"""Calls of a support agent, then more calls of another op: fields that only the older ones have can still be selected."""
 
 import json
 import os

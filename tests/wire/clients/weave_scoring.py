@@ -1,4 +1,4 @@
-"""Feedback of every kind and costs, as people keep them with weave. Prints what it read back."""
+"""Feedback of every kind and costs, written with weave. Prints what it read back."""
 
 import asyncio
 import datetime

@@ -1,4 +1,4 @@
-"""Two models of different worth, evaluated by weave on the same dataset; prints the ids of both evaluations."""
+"""A better and a worse model, evaluated by weave on the same dataset; prints the ids of both evaluations."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Objects made by the client's calls for one class and read as objects, and the other way round. Prints both."""
+"""Objects made by the client's functions for a class and read as objects, and the other way round. Prints both."""
 
 import json
 from typing import Any

@@ -143,7 +143,7 @@ function png(width, height) {
   ])
 }
 
-/** The bytes of a file that a value was kept in. */
+/** The bytes of the file in which a value is stored. */
 async function fileOf(value, name) {
   const digest = value.files[name]
   const reply = await client.traceServerApi.file.fileContentFileContentPost({
