@@ -10,7 +10,7 @@ const AGE_MS_MIN = 24 * 3_600_000
 
 const SWEEP_EVERY_MS = 6 * 3_600_000
 
-/** Keys whose owners are asked for in one statement. */
+/** Keys whose owners are read in one statement. */
 const KEYS_PER_LOOK = 500
 
 /** Who owns the blobs below a prefix. Blobs below other prefixes are left alone. */

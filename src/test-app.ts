@@ -14,10 +14,10 @@ import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 
 export interface TestAppOptions {
-  /** What computes; nothing does where absent, as on a machine without the engine. */
+  /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
-  /** Services outside; none where absent. */
+  /** External providers; none where absent. */
   providers?: Providers
   /** Runs scorers that are code; they are refused where absent. */
   scorerPython?: ScorerPython

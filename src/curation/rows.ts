@@ -42,7 +42,7 @@ export function ifHoldable(make: () => Made): Made {
 const NOT_HOLDABLE =
   'has a value that no dataset can hold: nested too deeply, or a text that begins like a ref and is none'
 
-/** A row with the columns that were asked for. */
+/** A row with the requested columns. */
 export function rowOfColumns({ projectId, candidate }: RowSource, columns: Record<string, string>): Made {
   const members: Record<string, JsonText | string> = {}
   for (const [name, path] of Object.entries(columns)) {

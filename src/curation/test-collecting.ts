@@ -24,7 +24,7 @@ export function chatCall(question: string, answer: string, fields: Fields = {}):
   })
 }
 
-/** What tests do with collecting on their server. */
+/** Helpers for tests of collecting. */
 export function useCollecting(server: TestServer) {
   function post(project: string, body: Fields): Promise<Response> {
     return server.post(`/v2/${project}/collect`, body)

@@ -26,7 +26,7 @@ export interface TrainedOn {
 export interface TrainingStart {
   /** @throws 404 for a model that does not exist and is not to be registered. */
   check(projectId: string, training: AnyTraining): Promise<void>
-  /** The id of the model, which is registered where that was asked for. @throws 404, 409 and 503. */
+  /** The id of the model, which is registered on request. @throws 404, 409 and 503. */
   register(projectId: string, training: AnyTraining, context: CallContext): Promise<string>
   /** Returns the id of the job. @throws 503 and any refusal of the job, after which nothing of it is kept. */
   submit(model_id: string, training: AnyTraining, data: TrainedOn, context: CallContext): Promise<string>

@@ -27,7 +27,7 @@ export const TokenIds = z
   .custom<number[]>(isTokens, { error: 'Input should be a list of token ids', params: { type: 'list_type' } })
   .meta({ type: 'array', items: { type: 'integer' } })
 
-/** How many answers a prompt asks for. */
+/** How many answers a prompt requests. */
 export function promptCount(prompt: Prompt | null | undefined): number {
   return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
 }

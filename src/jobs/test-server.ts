@@ -5,7 +5,7 @@ import { openSqlite } from '../stores/control-db/sqlite.ts'
 import { SILENT } from '../test-log.ts'
 import { createJobQueue } from './job-queue.ts'
 
-/** A program that runs jobs as a server of its own: it notes each in the file `done` of the folder, or hangs. */
+/** A program that runs jobs like a separate server: it records each in the file `done` of the folder, or hangs. */
 const [folder = '', server = ''] = process.argv.slice(2)
 const control = openSqlite(folder)
 const queue = createJobQueue({ control, log: SILENT, otherServers: 'possible', leaseMs: 1_000 })

@@ -6,7 +6,7 @@ import { type Fields, replyOf, type TestServer } from '../testing.ts'
 import { CallsCompleteReq } from './calls/messages/write-wire.ts'
 import { createCallWriter } from './calls/write/writer.ts'
 
-/** A call as a client sends it when it has ended, alone in its trace unless `fields` say otherwise. */
+/** A call as a client sends it when it has ended, alone in its trace where `fields` do not override that. */
 export function finishedCall(fields: Fields = {}): Fields & { id: string } {
   return {
     id: newId(),
@@ -30,7 +30,7 @@ export async function writeCalls(
   await replyOf(await server.post(`/v2/${project}/calls/complete`, { batch }))
 }
 
-/** Writes calls as releases did that had no limit of levels; `body` is that of `calls/complete`. */
+/** Writes calls as releases without a limit of levels did; `body` is that of `calls/complete`. */
 export async function writeDeepCalls({ stores }: TestServer, projectId: string, body: string): Promise<void> {
   const writing = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
   const { batch } = CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(CallsCompleteReq)))

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import type { TestServer } from '../testing.ts'
 
-/** Whatever JSON holds: tests look where they expect something, and fail where it is not. */
+/** Any JSON: tests read the members that they expect, and fail where these are missing. */
 type Reply = ReturnType<JSON['parse']>
 
-/** Plays a W&B client against a server under test. */
+/** Requests of a W&B client to a server under test. */
 export interface TestClient extends Uploads {
   /** The whole reply of a GraphQL request. */
   ask(query: string, variables?: Record<string, unknown>): Promise<Reply>
   /** The result of a mutation with one input. @throws when it has errors. */
   mutate(name: string, fields: string, input: Record<string, unknown>): Promise<Reply>
-  /** Sends bytes to a signed URL, or asks for them, without a key. */
+  /** Sends bytes to a signed URL, or reads them, without a key. */
   follow(url: string, init?: RequestInit): Promise<Response>
 }
 

@@ -5,10 +5,10 @@ import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { feedbackIn, publishing } from '../test-objects.ts'
 import { ScoringTask } from './scoring-task.ts'
 
-/** A busy machine takes longer than the second that is waited for by itself. */
+/** A busy machine takes longer than vitest's default of a second. */
 export const WAIT_MAX = { timeout: 10_000 }
 
-/** A server with a provider for judges, and what tests of scoring ask of it. */
+/** A server with a provider for judges, and helpers for tests of scoring. */
 export async function useMonitoredProjects() {
   const provider = await openFakeProvider()
   afterAll(() => provider[Symbol.asyncDispose]())

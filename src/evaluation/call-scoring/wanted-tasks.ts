@@ -120,7 +120,7 @@ function objectOf({ ref }: ActiveMonitor): string {
   return object
 }
 
-/** Wire: the scorers of a classifier are asked together. */
+/** Wire: the scorers of a classifier run together. */
 function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTask[] {
   const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
   const group = groupOf(monitor, call)

@@ -5,7 +5,7 @@ import type { RecordedCalls } from '../recorded-calls.ts'
 import type { Scorer, ScoringContext } from '../scorers/scorer.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 
-/** Wire: the op that asks such a model. */
+/** Wire: the op that runs such a model. */
 export const PREDICT = 'LLMStructuredCompletionModel.predict'
 
 /** A row of the dataset, and its how-manieth trial this is. */
@@ -16,7 +16,7 @@ export interface Trial {
   seed: string
 }
 
-/** What a scorer said, in which call. */
+/** The result of a scorer, and its call. */
 export interface Score {
   scorer: Scorer
   callId: string

@@ -50,7 +50,7 @@ export async function callOf(project: string, id: string): Promise<Fields> {
 export const feedbackIn = async (project_id: string) =>
   (await replyOf<{ result: Fields[] }>(await server.post('/feedback/query', { project_id }))).result
 
-/** What is true of every group. */
+/** Tests that hold for every group. */
 export function itRefuses(group: Plural, wrong: readonly Fields[]): void {
   it('422 for wrong types', async () => {
     for (const body of wrong) {
@@ -61,7 +61,7 @@ export function itRefuses(group: Plural, wrong: readonly Fields[]): void {
 }
 
 export function itLists(group: Plural, make: (project: string) => Promise<string>): void {
-  it('200 with those of the project in the order of their creation, and a page of them', async () => {
+  it('200 with those of the project in the order of their creation, by pages', async () => {
     const project = server.newProject()
     expect(await list(project, group)).toEqual([])
     const ids = [await make(project), await make(project), await make(project)]
@@ -77,7 +77,7 @@ export function itLists(group: Plural, make: (project: string) => Promise<string
 }
 
 export function itReads(group: Plural, make: (project: string) => Promise<string>): void {
-  it('404 for what is not there, is of another kind, of another project or deleted', async () => {
+  it('404 for an id that is unknown, deleted, of another kind or of another project', async () => {
     const project = server.newProject()
     const id = await make(project)
     const statusOf = async (project: string, id: string) => (await request(project, `${group}/${id}`)).status
@@ -97,7 +97,7 @@ export function itReads(group: Plural, make: (project: string) => Promise<string
 }
 
 export function itDeletes(group: Plural, make: (project: string) => Promise<string>): void {
-  it('200 with those that are there and of the kind, once; 422 for none named', async () => {
+  it('200 with the existing ones of the kind, once; 422 without ids', async () => {
     const project = server.newProject()
     const ids = [await make(project), await make(project), await make(project)]
     const query = ids.slice(0, 2).map((id) => `${IDS[group]}s=${id}`)

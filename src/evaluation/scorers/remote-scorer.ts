@@ -59,7 +59,7 @@ export interface RemoteDeps {
 
 /** Scorers behind a URL, which receive the call to score. Wire: the contract is that of weave's `RemoteScorer`. */
 export interface RemoteScorers {
-  /** @throws 400 for a scorer that cannot be asked. */
+  /** @throws 400 for a scorer that cannot be used. */
   load(published: Published): Pick<Scorer, 'score' | 'said'>
 }
 

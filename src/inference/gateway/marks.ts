@@ -30,7 +30,7 @@ export interface TokenUsage {
 
 /** Fields that the engine's reply does not have. */
 export interface ReplyMarks {
-  /** The name that the client asked for. */
+  /** The name that the client requested. */
   model: string
   /** The engine's name for it. */
   engineModel: string
@@ -38,12 +38,12 @@ export interface ReplyMarks {
   choice: Record<string, unknown>
   /** Set where each choice carries the ids that it was prompted with. */
   promptIds?: PromptIdNotes | undefined
-  /** Whether the reasoning, which the engine was asked for, is left out. */
+  /** Whether the reasoning, which was requested from the engine, is left out. */
   dropsReasoning?: boolean | undefined
 }
 
 export interface Marked {
-  /** The chunk for the client; undefined for one that it did not ask for. */
+  /** The chunk for the client; undefined for one that it did not request. */
   text: string | undefined
   usage: TokenUsage | undefined
 }

@@ -6,7 +6,7 @@ import { JsonText } from '../../lossless-json.ts'
  * (docs/rl-quirks.md).
  */
 export interface PromptIdNotes {
-  /** Whether the engine's own member of the reply is passed on: the client asked for it. */
+  /** Whether the engine's member of the reply is passed on: the client requested it. */
   isAsked: boolean
 }
 

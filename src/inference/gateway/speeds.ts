@@ -26,7 +26,7 @@ export interface Percentiles {
 export interface Speeds {
   answers: number
   duration_ms: Percentiles
-  /** Of streams; null when none was asked for. */
+  /** Of streams; null when there were none. */
   time_to_first_token_ms: Percentiles | null
   /** Of one answer, over its whole duration; null when nothing was generated. */
   tokens_per_second: Percentiles | null

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Blobs, readBlob } from './port.ts'
 
-/** What every adapter of the blob store must do. */
+/** The tests that every adapter of the blob store must pass. */
 export function blobsContract(open: () => Promise<Blobs>): void {
   describe('blobs', () => {
     let blobs: Blobs
@@ -18,7 +18,7 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(String(await readBlob(blobs, 'a/stream'))).toBe('from a stream')
     })
 
-    it('reads the bytes of a range that the blob has, and always says how many there are', async () => {
+    it('reads the existing bytes of a range, and always reports the size of the blob', async () => {
       await blobs.put('range', Buffer.from('0123456789'))
       const ranges = [{ start: 0 }, { start: 3, end: 5 }, { start: 9, end: 99 }, { start: 10 }, { start: 99 }]
       const read = await Promise.all(ranges.map((range) => readBlob(blobs, 'range', range)))
@@ -40,13 +40,13 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(await readBlob(blobs, 'empty')).toEqual(Buffer.alloc(0))
     })
 
-    it('says how large a blob is and when it was put, as a list does', async () => {
+    it('reports the size of a blob and when it was put, as a list does', async () => {
       await blobs.put('stat/a', Buffer.from('four'))
       const [listed] = await Array.fromAsync(blobs.list('stat/'))
       expect(await blobs.stat('stat/a')).toEqual({ size: 4, modifiedAt: listed?.modifiedAt })
     })
 
-    it('takes the same key twice and knows nothing of unknown keys', async () => {
+    it('accepts the same key twice, and has nothing for unknown keys', async () => {
       await blobs.put('twice', Buffer.from('same'))
       await blobs.put('twice', Buffer.from('same'))
       expect(String(await readBlob(blobs, 'twice'))).toBe('same')
@@ -54,7 +54,7 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(await blobs.stat('unknown')).toBeUndefined()
     })
 
-    it('deletes, also what is not there', async () => {
+    it('deletes, also unknown keys', async () => {
       await blobs.put('doomed', Buffer.from('x'))
       await blobs.delete('doomed')
       await blobs.delete('doomed')
@@ -71,7 +71,7 @@ export function blobsContract(open: () => Promise<Blobs>): void {
       expect(await readBlob(blobs, 'broken')).toBeUndefined()
     })
 
-    it('lists what is below a prefix, and deletes what was not put again since', async () => {
+    it('lists the blobs below a prefix, and deletes those that were not put again since', async () => {
       await blobs.put('listed/a', Buffer.from('a'))
       await blobs.put('listed/b/c', Buffer.from('c'))
       const listed = await Array.fromAsync(blobs.list('listed/'))

@@ -11,7 +11,7 @@ interface ContractTable {
   note: string | null
 }
 
-/** What every adapter of the control database must do; it is opened with all migrations. */
+/** The tests that every adapter of the control database must pass; it is opened with all migrations. */
 export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposable>): void {
   describe('control db', () => {
     let opened: ControlDb & AsyncDisposable
@@ -53,7 +53,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       for (const name of names) expect(await opened.selectFrom(name).selectAll().execute()).toEqual([])
     })
 
-    it('gives back what it was given: texts of any Unicode, numbers up to 2^53, nulls', async () => {
+    it('returns stored values unchanged: texts of any Unicode, numbers up to 2^53, nulls', async () => {
       const rows = [
         row('values', 'a', { note: `'"\\%_\n ü 😀`, size: Number.MAX_SAFE_INTEGER }),
         row('values', 'b', { note: '', size: -5 }),
@@ -95,7 +95,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(after.map(({ id }) => id).sort()).toEqual(['order/a', 'order/b', 'order/ä'])
     })
 
-    it('returns the rows that it changed, and says how many', async () => {
+    it('returns the rows that it changed, and their number', async () => {
       const added = await db()
         .insertInto('contract')
         .values([row('changes', 'a'), row('changes', 'b')])
@@ -115,7 +115,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(removed.map(({ id }) => id).sort()).toEqual(['changes/a', 'changes/b'])
     })
 
-    it('keeps or replaces a row of the same key, as it is told', async () => {
+    it('keeps or replaces a row of the same key, as the statement requires', async () => {
       await insert(row('conflicts', 'a', { note: 'first' }))
       const values = [row('conflicts', 'a', { note: 'second', size: 7 }), row('conflicts', 'b')]
       const kept = db()
@@ -136,7 +136,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(await replaced.returning(['note', 'size']).execute()).toEqual([{ note: 'second', size: 7 }])
     })
 
-    it('refuses a row whose key is taken, and stays as it is', async () => {
+    it('refuses a row whose key is taken, and stays unchanged', async () => {
       await insert(row('unique', 'a'))
       await expect(insert(row('unique', 'b'), row('unique', 'a'))).rejects.toBeInstanceOf(UniqueViolation)
       const moved = db().updateTable('contract').set({ id: 'unique/a' })
@@ -202,7 +202,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(await idsOf('nothing')).toEqual(['taken'])
     })
 
-    it('gives each of those who count up at once another number', async () => {
+    it('gives concurrent increments different numbers', async () => {
       await insert(row('counter', 'a'))
       const next = (tx: ReturnType<typeof db>) =>
         tx
@@ -221,7 +221,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       )
     })
 
-    it('lets one of those who take a row at once have it', async () => {
+    it('gives a row to only one of several concurrent takers', async () => {
       await insert(row('claim', 'a'))
       const take = (note: string) =>
         db()
@@ -235,7 +235,7 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(taken.flat()).toHaveLength(1)
     })
 
-    it('binds values, so that none of them is SQL', async () => {
+    it('binds values, so that they are never SQL', async () => {
       const value = `'; drop table contract; --`
       const { rows } = await sql<{ value: string }>`select cast(${value} as text) as value`.execute(opened)
       expect(rows).toEqual([{ value }])

@@ -3,7 +3,7 @@ import { type ColumnType, firstOf, rowsOf, type TraceDb } from './port.ts'
 import { readRowBinary, wholeRows } from './row-binary.ts'
 import { wholeLines } from './whole-lines.ts'
 
-/** What every adapter of the trace database must do. */
+/** The tests that every adapter of the trace database must pass. */
 export function traceDbContract(open: () => Promise<TraceDb>): void {
   describe('trace db', () => {
     let db: TraceDb
@@ -58,7 +58,7 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect((await rowsOf(read('mixed'))).map((found) => found.id)).toEqual([1, 2, 4])
     })
 
-    it('binds values, so that none of them is SQL', async () => {
+    it('binds values, so that they are never SQL', async () => {
       const value = `'; DROP TABLE contract; -- {x:String} \\`
       const query = {
         sql: 'SELECT {value:String} AS value, {list:Array(String)} AS list',
@@ -67,7 +67,7 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await firstOf(db.query(query))).toEqual({ value, list: [value] })
     })
 
-    it('streams texts after one another, whatever stands in them', async () => {
+    it('streams texts after one another, whatever characters they have', async () => {
       const value = `'"\\\n\u0000`
       const query = {
         sql: 'SELECT concat(toString(number), {value:String}) FROM numbers(2)',
@@ -114,7 +114,7 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect([lines.length, lines[0], lines.at(-2), lines.at(-1)]).toEqual([100_001, '0', '99999', ''])
     })
 
-    it('streams: the first rows arrive while others are still made, and an early end stops the query', async () => {
+    it('streams: the first rows arrive while later ones are computed, and an early end stops the query', async () => {
       const endless = db.query<{ number: number }>({
         sql: 'SELECT number, sleepEachRow(0.001) FROM numbers(100000000) SETTINGS max_block_size = 10',
         params: {},
@@ -123,7 +123,7 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await rowsOf(read('reads'))).toHaveLength(1)
     })
 
-    it('answers more questions at once than it has sessions', async () => {
+    it('answers more queries at once than it has sessions', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => rowsOf(read('reads'))))
       expect(answers.flat()).toHaveLength(20)
     })

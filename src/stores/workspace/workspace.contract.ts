@@ -11,7 +11,7 @@ export interface OpenedWorkspace {
   root: string
 }
 
-/** What every adapter of the workspace must do. */
+/** The tests that every adapter of the workspace must pass. */
 export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
   describe('workspace', () => {
     let opened: OpenedWorkspace
@@ -24,7 +24,7 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
 
     const read = (...names: string[]) => readFile(join(opened.root, ...names), 'utf8')
 
-    it('lays blobs out as the files of a folder, in place of what it was', async () => {
+    it('lays blobs out as the files of a folder, in place of its earlier files', async () => {
       const { workspace } = opened
       await workspace.materialise('checkpoints/1', [
         { name: 'config.json', blobKey: 'contents/a' },
@@ -46,7 +46,7 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
       expect(await workspace.has('lacking/1')).toBe(false)
     })
 
-    it('collects what an engine wrote, by name', async () => {
+    it('collects the files that an engine wrote, by name', async () => {
       const { workspace, root } = opened
       await workspace.prepare('outputs/1')
       expect(await workspace.has('outputs/1')).toBe(false)
@@ -62,7 +62,7 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
       await expect(Array.fromAsync(workspace.collect('outputs/none'))).rejects.toThrow()
     })
 
-    it('removes folders, also those that are not there', async () => {
+    it('removes folders, also unknown ones', async () => {
       const { workspace } = opened
       await workspace.materialise('removed/1', [{ name: 'a', blobKey: 'contents/a' }])
       await workspace.remove('removed/1')

@@ -34,7 +34,7 @@ export interface AnnotationQueues extends QueueItems, ItemProgress {
   update(req: wire.QueueUpdateReq): Promise<wire.QueueRes>
   /** Wire: the reply is the queue with the time at which it was deleted. */
   remove(name: wire.QueueName): Promise<wire.QueueRes>
-  /** Wire: one entry for each that was asked for; an unknown queue has no items. */
+  /** Wire: one entry for each requested queue; an unknown queue has no items. */
   stats(req: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes>
   /** Whether a project has a queue that is not deleted. */
   isLive(name: wire.QueueName): Promise<boolean>

@@ -9,7 +9,7 @@ export interface Item extends Fields {
 /** Two people's keys. */
 const KEYS = { mine: 'Bearer test-key', theirs: 'Basic YXBpOnRoZWly' }
 
-/** What tests do with queues on their server. */
+/** Helpers for tests of annotation queues. */
 export function useQueues(server: TestServer) {
   async function newQueue(project_id: string): Promise<string> {
     const body = { project_id, name: 'queue', scorer_refs: [] }

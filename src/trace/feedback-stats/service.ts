@@ -10,7 +10,7 @@ import { payloadPaths, stepsOf } from './payload-paths.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** Wire: what is answered where no metric is asked for. */
+/** Wire: the granularity of a reply to a request without metrics. */
 const GRANULARITY_OF_NOTHING = 3600
 
 /** Buckets in one reply, of all groups together. */

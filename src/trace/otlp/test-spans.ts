@@ -18,7 +18,7 @@ export interface TestSpan {
 
 export const START = 1_767_225_600_123_456_789n
 
-/** A span of its own trace that took a second and a half. */
+/** A span in a new trace that took a second and a half. */
 export function spanOf(fields: Partial<TestSpan> = {}): TestSpan {
   return {
     traceId: randomBytes(16).toString('hex'),
@@ -94,7 +94,7 @@ function withByteIds(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Exports spans as JSON to a project; all must be taken. */
+/** Exports spans as JSON to a project; all must be accepted. */
 export async function exportSpans(server: TestServer, project: string, ...spans: TestSpan[]): Promise<void> {
   const reply = await server.request('/otel/v1/traces', {
     method: 'POST',

@@ -26,7 +26,7 @@ export type FieldResolver = (path: string, params: Params) => FieldExpression
  */
 const CONDITIONS_MAX = 250
 
-/** More keys than anybody sorts by. */
+/** More keys than clients sort by. */
 const SORT_KEYS_MAX = 32
 
 /** Nesting of operations; the database parses a thousand levels, and some operations take several. */
@@ -200,7 +200,7 @@ function truth(whole: Compiled, params: Params): string {
   return `(ifNull(${asText(value, params)}, '') NOT IN ('', 'false', '0'))`
 }
 
-/** A condition on a value, or on any element of an array, which it knows as `name`. */
+/** A condition on a value, or on any element of an array, which the condition calls `name`. */
 function any(value: Compiled, name: string, test: (one: Compiled) => string): string {
   if (!('many' in value)) return test(value)
   return `arrayExists(${name} -> ${test({ sql: name, kind: value.kind })}, ${value.sql})`

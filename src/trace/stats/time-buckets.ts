@@ -12,7 +12,7 @@ const HOUR = 3600
 const DAY = 24 * HOUR
 const MICROS = 1_000_000
 
-/** Wire: seconds of a bucket where none are asked for, for ranges up to so many seconds. */
+/** Wire: seconds of a bucket where the request names none, for ranges up to this many seconds. */
 const GRANULARITIES = [
   { rangeMax: 2 * HOUR, granularity: 300 },
   { rangeMax: 12 * HOUR, granularity: HOUR },

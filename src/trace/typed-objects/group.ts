@@ -116,7 +116,7 @@ export function createGroup<Shown>(
   return { list, read, delete: remove, publish }
 }
 
-/** What every reply says of a version. */
+/** The fields that every reply has of a version. */
 export function versionOf({ object_id, digest, version_index, created_at }: Stored): Version {
   return { object_id, digest, version_index, created_at }
 }

@@ -17,11 +17,11 @@ export type DeleteReq = z.output<typeof ObjectPath> & z.output<typeof DeleteQuer
 export const DeleteRes = z.object({ num_deleted: z.int() })
 export type DeleteRes = z.input<typeof DeleteRes>
 
-/** What every creation answers. */
+/** The reply to every creation. */
 const Created = z.object({ digest: z.string(), object_id: z.string(), version_index: z.int() })
 export type CreatedVersion = z.output<typeof Created>
 
-/** What is said of every version. */
+/** The fields of every version. */
 const Version = z.object({
   object_id: z.string(),
   digest: z.string(),

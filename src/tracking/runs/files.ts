@@ -22,7 +22,7 @@ import type { RunFileUploadRes } from './wire.ts'
 /** Logs, code and media of a run; larger files belong in an artifact. */
 const FILE_BYTES_MAX = 4 * 1024 ** 3
 
-/** Files that one request asks URLs for. */
+/** Files of one request for URLs. */
 const FILES_MAX = 1_000
 
 /** As long as a path may be. */

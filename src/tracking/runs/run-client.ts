@@ -1,7 +1,7 @@
 import type { TestServer } from '../../testing.ts'
 import type { TestClient } from '../test-client.ts'
 
-/** What a W&B client does with a run, for tests. */
+/** Requests of a W&B client for a run, for tests. */
 export function createRunClient(server: TestServer, client: TestClient) {
   function start(project: string, name: string, input: Record<string, unknown> = {}) {
     return client.mutate('upsertBucket', 'inserted bucket { id name displayName state historyLineCount }', {
