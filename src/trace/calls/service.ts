@@ -68,19 +68,19 @@ function createCallReader(deps: ReaderDeps): CallReader {
     }
   }
 
-  const read: CallReader['read'] = async (req, context) => {
+  async function read(req: CallReadReq, context: CallContext) {
     const list = await checked(req, context)
     const calls = (await lists.linesOfIds(list, [req.id])).flatMap(parseLines)
     await extras.add(calls, list)
     return { call: calls[0] ?? null }
   }
 
-  const streamQuery: CallReader['streamQuery'] = async (req, context) => {
+  async function streamQuery(req: CallsStreamQueryReq, context: CallContext) {
     const list = await checked(req, context)
     return hasExtras(req) ? callsOf(list) : lists.lines(list)
   }
 
-  const queryStats: CallReader['queryStats'] = async (req, { signal }) => {
+  async function queryStats(req: CallsQueryStatsReq, { signal }: CallContext) {
     checkSelection(req)
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     const storageSize = req.include_total_storage_size ? 'with' : 'without'

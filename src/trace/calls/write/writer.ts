@@ -90,15 +90,19 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
     return {}
   }
 
-  const record: CallWriter['record'] = (project_id, calls, user) =>
-    acceptParts(
-      calls.flatMap((call, index) => [
-        startPart({ ...call, project_id }, user, ['batch', index]),
-        endPart({ ...call, project_id }, ['batch', index]),
-      ]),
-    )
+  async function record(
+    project_id: string,
+    calls: readonly Omit<CallComplete, 'project_id'>[],
+    user: string,
+  ): Promise<void> {
+    const parts = calls.flatMap((call, index) => [
+      startPart({ ...call, project_id }, user, ['batch', index]),
+      endPart({ ...call, project_id }, ['batch', index]),
+    ])
+    await acceptParts(parts)
+  }
 
-  const upsertBatch: CallWriter['upsertBatch'] = async (req, { caller }) => {
+  async function upsertBatch(req: CallUpsertBatchReq, { caller }: CallContext) {
     const written = req.batch.map((item, index): { part: CallPart; res: Started | Record<string, never> } => {
       const at = ['batch', index, 'req', item.mode]
       if (item.mode === 'end') return { part: endPart(item.req.end, at), res: {} }
@@ -109,12 +113,12 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
     return { res: written.map(({ res }) => res) }
   }
 
-  const complete: CallWriter['complete'] = async (req, { caller }) => {
+  async function complete(req: CallsCompleteReq & ProjectPath, { caller }: CallContext) {
     await record(projectIdOf(req), req.batch, caller.user)
     return {}
   }
 
-  const update: CallWriter['update'] = async (req) => {
+  async function update(req: CallUpdateReq) {
     if (req.display_name == null) throw invalidRequest('One of [display_name] is required for call update')
     checkDisplayName(req.display_name)
     await writeParts([
@@ -123,7 +127,7 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
     return {}
   }
 
-  const deleteCalls: CallWriter['delete'] = async ({ project_id, call_ids }) => {
+  async function remove({ project_id, call_ids }: CallsDeleteReq) {
     if (call_ids.length > DELETE_MAX) throw tooLarge(`At most ${DELETE_MAX} calls can be deleted at once`)
     const ids = await withDescendants(traces, project_id, call_ids.map(callId))
     const deleted_at = nowIso()
@@ -150,6 +154,6 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
       onEnded = watcher
     },
     update,
-    delete: deleteCalls,
+    delete: remove,
   }
 }
