@@ -21,7 +21,7 @@ describe('parseKeeping', () => {
     )
   })
 
-  it('refuses what is not JSON', () => {
+  it('refuses text that is not JSON', () => {
     expect(() => parseKeeping('{"inputs": {"a": tru}}', { inputs: 'text' })).toThrow(SyntaxError)
   })
 

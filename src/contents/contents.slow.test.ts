@@ -83,7 +83,7 @@ describe('createContents', () => {
     expect(await contents.ownedBy('many')).toEqual([])
   })
 
-  it('409 for a share of bytes that have just gone', async () => {
+  it('409 for a share of bytes that were just deleted', async () => {
     await expect(contents.share(stores.control, 'late', ['gone'])).rejects.toMatchObject({ status: 409 })
   })
 

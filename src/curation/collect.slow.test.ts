@@ -106,7 +106,7 @@ describe('POST /v2/{entity}/{project}/collect of conversations', () => {
     }
   })
 
-  it('the one call of a model below, however deep, whatever libraries it went through', async () => {
+  it('the one call of a model below, at any depth, through any libraries', async () => {
     const root = finishedCall({ inputs: { question: 'a' }, output: { long: 'story' } })
     const under = (parent_id: string) => ({ trace_id: root['trace_id'], parent_id })
     const middle = finishedCall(under(root.id))

@@ -12,7 +12,7 @@ const { newQueue, add, items, progress } = useQueues(server)
 const INTO = { dataset: { name: 'good' } }
 
 describe('POST /v2/{entity}/{project}/collect from calls', () => {
-  it('200 with those that filter, query, order and limit choose, each with the call it came from', async () => {
+  it('200 with the calls that filter, query, order and limit select, and a ref to each', async () => {
     const project = server.newProject()
     const calls = ['a', 'b', 'c'].map((text) => chatCall(text, text.toUpperCase()))
     await write(project, [...calls, finishedCall({ op_name: 'other' })])

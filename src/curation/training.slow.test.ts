@@ -235,7 +235,7 @@ describe('POST /v2/{entity}/{project}/collect into trajectory_groups', () => {
     expect(kept).toMatchObject({ rows: 2, groups: 1, job_id: null })
   })
 
-  it('400 without a reward, or where every group teaches nothing', async () => {
+  it('400 without a reward, or where no group has differences', async () => {
     const project = server.newProject()
     await graded(project, [['a', 1]])
     expect((await post(project, { from: FROM, into: groupsInto() })).status).toBe(400)

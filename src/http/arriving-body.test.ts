@@ -35,7 +35,7 @@ describe('readArriving', () => {
     expect(await whole).toHaveLength(4_000_000)
   })
 
-  it('499 for a client that goes', async () => {
+  it('499 for a client that disconnects', async () => {
     const source = new PassThrough()
     const answer = expect(read(source)).rejects.toMatchObject({ status: 499 })
     source.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }))
@@ -53,7 +53,7 @@ describe('a body that has broken off before it is read', () => {
 })
 
 describe('streamArriving', () => {
-  it('408 for a client that is silent, and not for one that sends little', async () => {
+  it('408 for a client that sends nothing, and not for one that sends slowly', async () => {
     const source = new PassThrough()
     const reader = streamArriving(source).getReader()
     for (let part = 0; part < 10; part++) {

@@ -62,7 +62,7 @@ describe('migrateControlDb', () => {
 })
 
 describe('migrateTraceDb', () => {
-  it('runs each once; refuses one that was edited or is not there; an older folder takes those of today', async () => {
+  it('runs each once; refuses one that was edited or is missing; an older folder gets the present ones', async () => {
     const folder = await copied('trace')
     await using db = openChdb(await mkdtemp(join(tmpdir(), 'heddle-trace-')), SILENT)
     await migrateTraceDb(db, folder)

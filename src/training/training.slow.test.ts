@@ -61,7 +61,7 @@ describe('POST /v1/preview/training-jobs', () => {
     })
   })
 
-  it('200 for no groups at all: nothing is trained, and the step still advances', async () => {
+  it('200 without groups: the job does not train, and the step still advances', async () => {
     const model = await newModel()
     expect((await end(await startJob(model.id, []))).map((event) => event.type)).toEqual([
       'training_started',
@@ -150,7 +150,7 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(response.status).toBe(422)
   })
 
-  it('forgets a body whose client goes away in the middle', async () => {
+  it('drops a body whose client disconnects in the middle', async () => {
     const before = batches()
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -334,7 +334,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints', () => {
 })
 
 describe('DELETE /v1/preview/models/{model_id}', () => {
-  it('200 twice, 404 for one that never was; its open job ends', async () => {
+  it('200 twice, 404 for one that never existed; its open job ends', async () => {
     const model = await newModel()
     const job = await startJob(model.id, [group('wait')])
     await vi.waitFor(async () => expect((await events(job)).data).toHaveLength(1))

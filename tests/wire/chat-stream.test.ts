@@ -140,7 +140,7 @@ describe('POST /v1/chat/completions as a stream', () => {
     }
   })
 
-  it('the first token arrives while the engine makes the others, and a client that goes away ends them', async () => {
+  it('the first token arrives while the engine makes the others, and a client that disconnects ends them', async () => {
     const client = new AbortController()
     const reader = (await stream(LONG, client.signal)).body?.getReader()
     for (let chunks = 0; chunks < 3; chunks++) expect((await reader?.read())?.done).toBe(false)
@@ -151,7 +151,7 @@ describe('POST /v1/chat/completions as a stream', () => {
     expect(await engineMetric(server, 'generation_tokens_total')).toBeLessThan(1500)
   })
 
-  it('a client that waits for a whole reply and goes away ends its tokens as well', async () => {
+  it('a client that disconnects while it waits for a whole reply ends its tokens as well', async () => {
     const before = await engineMetric(server, 'generation_tokens_total')
     const client = new AbortController()
     const gone = stream({ ...LONG, stream: false }, client.signal).catch(() => 'gone')

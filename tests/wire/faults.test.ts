@@ -122,13 +122,13 @@ describe('a disk that fails', () => {
     expect(of('accepted_total')).toBe(of('applied_total') + of('rejected_total'))
   })
 
-  it('has lost nothing of all that after a kill and a restart', async () => {
+  it('has lost nothing of this after a kill and a restart', async () => {
     await restart()
     expect(await lossesOf(server.url, PROJECT, acknowledged)).toEqual([])
   })
 })
 
-describe('a disk that fails while the trace database merges what it has', () => {
+describe('a disk that fails while the trace database merges parts', () => {
   it.each(['write', 'sync', 'rename'] as const)('%s: loses nothing, and needs no restart', async (call) => {
     const fault: Fault = { call, path: /tmp_merge|\/all_\d+_\d+_[1-9]/, errno: 'EIO' }
     disk.fail(fault)
@@ -145,7 +145,7 @@ describe('a disk that fails while the trace database merges what it has', () => 
 })
 
 describe('a full disk', () => {
-  it('503 with a reason for every kind of write, reads go on; with room again all succeeds without a restart', async () => {
+  it('503 with a reason for every kind of write, reads go on; with free space all succeeds without a restart', async () => {
     await using small = await startServer(
       { HEDDLE_ENGINE_PYTHON: '/nonexistent/python' },
       { diskMegabytes: 128 },

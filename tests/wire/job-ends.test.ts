@@ -77,7 +77,7 @@ describe('logprobs', () => {
   })
 })
 
-describe('a job that goes wrong', () => {
+describe('a job that fails', () => {
   it('a loss that is not a number: fails with the reason and advice; the next job goes on', async () => {
     const model = await newModel()
     const impossible = [0, 1].map((reward) => trajectory(reward, { logprob: -1e38 }))

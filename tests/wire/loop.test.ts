@@ -37,7 +37,7 @@ async function jobOf(reply: Record<string, unknown>): Promise<Record<string, unk
   return training.call('GET', `/v1/preview/training-jobs/${reply['job_id']}`)
 }
 
-describe('PyPI weave and openai, and what becomes of their calls', () => {
+describe('PyPI weave and openai, and training on their calls', () => {
   const project = `loop-${randomUUID().slice(0, 8)}`
   let traced: { calls: string[]; outputs: string[] }
 
@@ -114,7 +114,7 @@ describe('PyPI weave and openai, and what becomes of their calls', () => {
     await expect(collect(project, '--into', 'x', '--name', 'x')).rejects.toThrow(/--into is/)
   })
 
-  it('predictions of evaluations become rows, whatever client made them', async () => {
+  it('predictions of evaluations become rows, from any client', async () => {
     const own = `loop-${randomUUID().slice(0, 8)}`
     const seen = await python('weave_loop_evaluations.py', own)
     const { evaluation } = await runClient(

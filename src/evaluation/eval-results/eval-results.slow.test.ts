@@ -199,7 +199,7 @@ describe('POST /v2/{entity}/{project}/eval_results/query', () => {
     expect(await query(project, { ...asked, limit: 0 })).toMatchObject({ rows: [], total_rows: 5 })
   })
 
-  it('200 with a page of rows of a dataset, each trial once and none that was deleted', async () => {
+  it('200 with a page of rows of a dataset, each trial once, without deleted ones', async () => {
     const project = server.newProject()
     const exampleOf = (n: number) => `weave:///${project}/object/d:abc/attr/rows/id/${n}`
     const [first, second] = [

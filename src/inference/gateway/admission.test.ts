@@ -28,7 +28,7 @@ describe('createAdmission', () => {
     enter({ key: 'a', project: 'e/p' })
   })
 
-  it('429 for a project whatever its keys, and a refused request takes no place', () => {
+  it('429 for a project with any of its keys, and a refused request takes no place', () => {
     const { enter } = createAdmission({ key: NONE, project: { ...NONE, requestsMax: 1 } })
     const place = enter({ key: 'a', project: 'e/p' })
     for (const key of ['a', 'b']) expect(refusal(() => enter({ key, project: 'e/p' }))?.status).toBe(429)

@@ -58,7 +58,7 @@ describe('createLoadedAdapters', () => {
     expect(told.filter((line) => line.endsWith(' a'))).toEqual(['load a', 'load a'])
   })
 
-  it('takes one that is there already for loaded, and tries a failed one again', async () => {
+  it('treats an adapter that exists already as loaded, and tries a failed one again', async () => {
     const there = recordingProcess({ status: 400, text: 'has already been loaded' })
     await newLoaded().use(there.process, adapter('a'))
     const failing = recordingProcess({ status: 500, text: 'no' })

@@ -10,7 +10,7 @@ const choices = (delta: object, finish_reason: string | null = null) => [
 ]
 
 describe('createMarker', () => {
-  it('names the model as the client did, and changes nothing else of a token', () => {
+  it('names the model as the client did, and does not change the rest of a token', () => {
     const text = chunk({ choices: choices({ content: 'say "model":"digest" and "finish_reason":"stop"' }) })
     const expected = text.replace('"model":"digest"', '"model":"e/p/\\"name\\""')
     expect(renamed(Buffer.from(`data: ${text}\n\n`))?.toString()).toBe(`data: ${expected}\n\n`)

@@ -126,7 +126,7 @@ describe('GET /inference/{any}/v2/hardware', () => {
 })
 
 describe('acceleratorsIn', () => {
-  it('reads a line for each GPU and passes over what is none', () => {
+  it('reads a line for each GPU and skips other lines', () => {
     const csv = 'NVIDIA H200, 143771, 4, 570.86.15\nUnable to determine the device handle\n'
     expect(acceleratorsIn(csv)).toEqual([
       {

@@ -198,7 +198,7 @@ describe('POST /completions/create', () => {
     expect(await statusOf(bodyOf(project, { messages: ['hi'] }, 'hi'))).toBe(422)
   })
 
-  it('ends the request to the provider when the client goes away', async () => {
+  it('ends the request to the provider when the client disconnects', async () => {
     const project = server.newProject()
     const [asked, aborted] = [provider.requests.length, provider.aborted()]
     const client = new AbortController()

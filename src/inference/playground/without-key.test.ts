@@ -41,7 +41,7 @@ describe('a provider that repeats its key', () => {
     expect(await refused).not.toContain(ascii)
   })
 
-  it('leaves everything else unchanged, wherever chunks end', async () => {
+  it('leaves everything else unchanged, for any boundaries of chunks', async () => {
     const text = `sk-secret ${KEY} sk-secret-key sk-sk-secret-key-é. ü sk-`
     for (const size of [1, 2, 5, 100]) {
       const bytes = Buffer.from(text)

@@ -96,7 +96,7 @@ describe('engine processes that share the memory', () => {
     expect(statusOf(compute, 'inference a').state).toBe('idle')
   })
 
-  it('are lost to whoever held them idle, who is told that the request was never seen', async () => {
+  it('are lost to a request that held them idle, with an error that it was not sent', async () => {
     const compute = open(2)
     const held = await compute.inference('a').ready(signal())
     expect(await answerOf(compute, 'b')).toBe(200)
@@ -127,7 +127,7 @@ describe('engine processes that share the memory', () => {
     expect(await answerOf(compute, 'c')).toBe(200)
   })
 
-  it('503 for what would never fit, also for those who would wait', async () => {
+  it('503 for a process that would never fit, also for requests that would wait', async () => {
     const compute = open(0.5)
     const messages = compute.trainer('a').run({ kind: 'create_adapter' }, { whenFull: 'wait' }, signal())
     await expect(messages[Symbol.asyncIterator]().next()).rejects.toThrow(/trainer a needs 1.0 GB.*is 0.5 GB/)
@@ -203,7 +203,7 @@ describe('an engine process without users', () => {
 })
 
 describe('too many base models', () => {
-  it('the one asked for longest ago is forgotten, unless it is in use or the default one', async () => {
+  it('the least recently requested one is forgotten, unless it is in use or the default one', async () => {
     const compute = open(10)
     const client = new AbortController()
     const busy = await compute.inference('busy').ready(signal())

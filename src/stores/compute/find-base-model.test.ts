@@ -64,7 +64,7 @@ describe('a base model', () => {
     })
   })
 
-  it('is not looked for on a hub that is not to be asked, or cannot be', async () => {
+  it('is not looked for on a hub that is disabled or cannot be reached', async () => {
     const before = asked.length
     expect(await find('some/model', { HF_HUB_OFFLINE: '1' })).toMatchObject({ isThere: false })
     expect(asked).toHaveLength(before)

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'heddle-logs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the folder of logs', () => {
-  it('keeps those that were written last, and every one that is being written', async () => {
+  it('keeps the most recently written ones, and those in use', async () => {
     const { open } = createLogFolder(folder)
     const serving = open('serving.log')
     serving.add('for years')

@@ -32,7 +32,7 @@ async function needs(options: { memoryGb?: number; of?: string } = {}) {
   return found
 }
 
-describe('what engine processes need', () => {
+describe('the memory of engine processes', () => {
   it.each([
     ['bfloat16', { dtype: 'bfloat16' }, 4_000],
     ['float32', { torch_dtype: 'float32' }, 2_000],
@@ -63,7 +63,7 @@ describe('what engine processes need', () => {
     expect((await needs({ of: location })).trainerBytes(location)).toBe(6.8 * GB)
   })
 
-  it('is looked for by itself, in the background', async () => {
+  it('is measured in the background', async () => {
     const model = writeModel(join(folder, 'found'), {})
     const { trainerBytes } = await needs()
     expect(trainerBytes(model)).toBe(6.8 * GB)

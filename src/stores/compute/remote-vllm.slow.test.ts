@@ -164,7 +164,7 @@ describe('a vLLM elsewhere', () => {
     expect(statusOf(compute).state).toBe('failed')
   })
 
-  it('comes back after an outage, as another process: what it had loaded is gone', async () => {
+  it('comes back after an outage as another process, without the loaded adapters', async () => {
     const port = await freePort()
     const first = await startRemote(port)
     const compute = open({ url: urlOf(port) })
@@ -181,7 +181,7 @@ describe('a vLLM elsewhere', () => {
     expect(await chat(after, 'digest')).toBe('B=1')
   })
 
-  it('is noticed to be gone although nobody asks', async () => {
+  it('is found to be gone without a request', async () => {
     const port = await freePort()
     const server = await startRemote(port)
     const compute = open({ url: urlOf(port) })
@@ -206,7 +206,7 @@ describe('a vLLM elsewhere', () => {
     })
   })
 
-  it('has every replica behind a router load an adapter, except one that is away', async () => {
+  it('makes every replica behind a router load an adapter, except one that cannot be reached', async () => {
     const ports = [await freePort(), await freePort(), await freePort()]
     const [router = 0, one = 0, another = 0] = ports
     for (const port of [router, one]) await startRemote(port)

@@ -35,7 +35,7 @@ function ask(process: Supervisor<never>): Promise<unknown> {
 }
 
 describe('an engine process that cannot be started', () => {
-  it('is left alone once whoever asked was told, and tried once when somebody asks again', async () => {
+  it('stays stopped after the error was returned, and is tried once for the next request', async () => {
     const { process, starts } = failing('stop-when-idle')
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
     await vi.waitFor(() => expect(process.status().state).toBe('idle'))
@@ -45,7 +45,7 @@ describe('an engine process that cannot be started', () => {
     expect(starts()).toBe(4)
   })
 
-  it('tells the reason at once while it pauses', async () => {
+  it('returns the reason at once while it pauses', async () => {
     const { process, starts } = failing('stop-when-idle', 100)
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
     expect(process.status().state).toBe('failed')
@@ -53,7 +53,7 @@ describe('an engine process that cannot be started', () => {
     expect(starts()).toBe(3)
   })
 
-  it('goes on for somebody who uses it', async () => {
+  it('is retried while it is in use', async () => {
     const { process, starts } = failing('stop-when-idle')
     const release = process.use()
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
@@ -62,7 +62,7 @@ describe('an engine process that cannot be started', () => {
     await vi.waitFor(() => expect(process.status().state).toBe('idle'))
   })
 
-  it('goes on when it is to be kept', async () => {
+  it('is retried when it is to be kept', async () => {
     const { process, starts } = failing('keep')
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
     await vi.waitFor(() => expect(starts()).toBeGreaterThan(4))

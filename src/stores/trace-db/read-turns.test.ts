@@ -103,7 +103,7 @@ describe('createReadTurns', () => {
     expect(other.place).toBe(1)
   })
 
-  it('leaves those who wait in line when another has gone long ago', async () => {
+  it('keeps waiting readers in the queue when another has left long ago', async () => {
     const turns = createReadTurns([1], 16)
     const first = ask(turns, 'a')
     await settled()

@@ -37,7 +37,7 @@ async function queriesOf(project: string): Promise<number> {
 }
 
 describe('a read of the trace database', () => {
-  it('is ended when its client goes, who does not wait for its current block', async () => {
+  it('is ended when its client disconnects, without waiting for its current block', async () => {
     const client = new AbortController()
     const read = rowsOf(db.query(endless('gone', { blockMs: 2_000 }), client.signal))
     await expect.poll(() => queriesOf('gone'), ENDED).toBe(1)

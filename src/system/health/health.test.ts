@@ -52,7 +52,7 @@ describe('GET /health', () => {
   })
 })
 
-describe('GET /health after what went wrong', () => {
+describe('GET /health after errors', () => {
   const compute = { statuses: () => [] }
 
   it('503 while a table is closed', async () => {

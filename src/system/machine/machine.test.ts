@@ -101,12 +101,12 @@ describe('GET /v1/preview/system/logs/{name}', () => {
     expect(text).toBe(LINES)
   })
 
-  it('200 with the last piece of a log that has begun anew', async () => {
+  it('200 with the last piece of a log that has been rotated', async () => {
     await writeLog('anew.log', 'first\n')
     expect(await pieceOf('anew.log', '?from=4000')).toMatchObject({ from: 0, until: 6, text: 'first\n' })
   })
 
-  it('404 for a log that is not in the list, whatever its name', async () => {
+  it('404 for a log that is not in the list, under any name', async () => {
     await writeLog('no-log.txt', 'secret')
     for (const name of ['unknown.log', 'no-log.txt', '..%2F..%2Fholder.txt', '..%2Flogs%2Flisted.log', '.'])
       expect((await server.request(`/v1/preview/system/logs/${name}`)).status).toBe(404)

@@ -93,7 +93,7 @@ describe('GET /annotation_queues/{queue_id}', () => {
 })
 
 describe('PUT /annotation_queues/{queue_id}', () => {
-  it('200 with the given fields changed and the others as they were', async () => {
+  it('200 with the given fields changed and the others unchanged', async () => {
     const project_id = server.newProject()
     const id = await create(project_id, { description: 'old' })
     const before = await read(project_id, id)
@@ -106,7 +106,7 @@ describe('PUT /annotation_queues/{queue_id}', () => {
     expect(await names({ project_id, name: 'NEW' })).toEqual(['new'])
   })
 
-  it('200 without a change where nothing is given', async () => {
+  it('200 without a change where no field is given', async () => {
     const project_id = server.newProject()
     const id = await create(project_id)
     const queue = await read(project_id, id)

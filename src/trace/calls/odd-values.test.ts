@@ -15,7 +15,7 @@ const ODD = [
   String.raw`"\\\ud83d\ude00 \\ud800"`,
 ]
 
-describe('POST /calls/stream_query and what stands beside odd values', () => {
+describe('POST /calls/stream_query for calls with odd values', () => {
   it.each(ODD)('200 with the call, found by its other leaves: %s', async (odd) => {
     const project_id = server.newProject()
     const call = JSON.stringify(finishedCall({ inputs: 'INPUTS' })).replace(
@@ -70,7 +70,7 @@ describe('POST /call/upsert_batch with two ends of one call', () => {
   })
 })
 
-describe('POST /v2/{entity}/{project}/calls/complete at the edges of what is allowed', () => {
+describe('POST /v2/{entity}/{project}/calls/complete at the limits', () => {
   it('200 for ids like those of spans, and names of as many characters as there may be', async () => {
     const project_id = server.newProject()
     const fields = { id: '0123456789abcdez', op_name: '😀'.repeat(128), display_name: '😀'.repeat(1024) }

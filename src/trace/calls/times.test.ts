@@ -82,7 +82,7 @@ describe('POST /feedback/query with times as numbers', () => {
 })
 
 describe('POST /otel/v1/traces with nanoseconds', () => {
-  it('200 with the nearest microsecond, also of those that come as numbers of JSON', async () => {
+  it('200 with the nearest microsecond, also for times that are JSON numbers', async () => {
     const project_id = server.newProject()
     const micros = MICROS.slice(0, 50)
     const spans = micros.map((some, index) => ({

@@ -123,7 +123,7 @@ describe('PUT /objs/{object_id}/aliases', () => {
 })
 
 describe('POST /objs/{object_id}/aliases/remove', () => {
-  it('200 and the alias names nothing any more', async () => {
+  it('200 and the alias names no version any more', async () => {
     const project = server.newProject()
     const [digest = ''] = await publish(project, 'o', 1)
     await ok(alias(project, digest, 'prod', 'kept'))
@@ -151,7 +151,7 @@ describe('POST /objs/query', () => {
 })
 
 describe('POST /obj/delete', () => {
-  it('200 and the labels of the version are gone, also when it is published again', async () => {
+  it('200 and the labels of the version are removed, also when it is published again', async () => {
     const project = server.newProject()
     const [first = '', second = ''] = await publish(project, 'o', 1, 2)
     await ok(tag(project, first, 'a'))
@@ -187,7 +187,7 @@ describe('GET /tags and GET /aliases', () => {
   })
 })
 
-describe('what was written before the clock of the machine was put back', () => {
+describe('labels that were written before the clock of the machine was set back', () => {
   const AHEAD = '2090-01-01T00:00:00.000000Z'
 
   it('does not hide later changes: a version deleted later, an alias and a tag set later', async () => {

@@ -69,7 +69,7 @@ describe('POST /refs/read_batch', () => {
     expect(await response.text()).toBe('{"vals":[[1.0,12345678901234567890]]}')
   })
 
-  it('200 follows refs on the way, but not the one at its end', async () => {
+  it('200 follows refs on the path, but not the one at its end', async () => {
     const project = server.newProject()
     const leaf = await publish(project, 'leaf', { deep: [7] })
     const middle = await publish(project, 'middle', { leaf: `${leaf}/attr/deep` })
@@ -115,7 +115,7 @@ describe('POST /refs/read_batch', () => {
     expect(await read(elsewhere, here)).toEqual([{ a: 1 }, { ref: elsewhere }])
   })
 
-  it('200 with null for a deleted object, 404 for one that never was', async () => {
+  it('200 with null for a deleted object, 404 for one that never existed', async () => {
     const project = server.newProject()
     const ref = await publish(project, 'o', {})
     await ok('/obj/delete', { project_id: project, object_id: 'o' })

@@ -8,7 +8,7 @@ const client = createTestClient(server)
 const { start, stream, history, runOf } = createRunClient(server, client)
 
 describe('POST /graphql, runs', () => {
-  it('200 for a run that starts, fails and goes on where it was', async () => {
+  it('200 for a run that starts, fails and continues', async () => {
     const project = server.newProject()
     expect(await start(project, 'r', { displayName: 'Shown', config: '{"a":{"value":1}}' })).toMatchObject({
       inserted: true,

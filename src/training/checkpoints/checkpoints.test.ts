@@ -51,7 +51,7 @@ describe('GET /v1/preview/models/{model_id}/checkpoints/{checkpoint}/files/{file
 })
 
 describe('PUT and DELETE /v1/preview/models/{model_id}/checkpoints/{checkpoint}/tags/{tag}', () => {
-  it('200; a tag moves, is served, and goes with its checkpoint', async () => {
+  it('200; a tag moves, is served, and is removed with its checkpoint', async () => {
     const model = await trained(2)
     const name = `wandb-artifact:///local/proj/${model.name}`
     expect(await json(await send('PUT', at(model.id, '/1/tags/prod')))).toMatchObject({

@@ -38,7 +38,7 @@ const chat = (second: number, messages: object[], choices: object[], more: objec
 })
 
 describe('a trajectory of exchanges', () => {
-  it('is one history where each request repeats the one before, in whatever order they came', () => {
+  it('is one history where each request repeats the one before, in any order', () => {
     const first = chat(1, [user('hi')], [choice('a', [1, 2])])
     const second = chat(2, [user('hi'), assistant('a'), user('more')], [choice('b', [1, 2, 3, 4])])
     const { messages_and_choices, additional_histories, exchanges, reward } = stored({
@@ -176,7 +176,7 @@ describe('a trajectory of exchanges', () => {
   })
 })
 
-describe('a trajectory without what has its default', () => {
+describe('a trajectory without fields that have a default', () => {
   it('has a reward of 0 and no messages', () => {
     expect(stored({})).toEqual({ reward: 0, messages_and_choices: [] })
   })

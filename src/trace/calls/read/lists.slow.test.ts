@@ -108,8 +108,8 @@ describe('POST /calls/stream_query for texts in payloads', () => {
   })
 })
 
-describe('POST /calls/stream_query and what clients wrote', () => {
-  it('200 with one line a call, whatever line breaks the payloads came with', async () => {
+describe("POST /calls/stream_query and the clients' text", () => {
+  it('200 with one line a call, with any line breaks in payloads', async () => {
     const project = server.newProject()
     const call = finishedCall({ inputs: { a: [1, 'two\nlines'] }, output: { b: 1 } })
     await writeText(project, JSON.stringify(call, null, 2))
@@ -193,7 +193,7 @@ describe('POST /calls/stream_query and what clients wrote', () => {
     expect(found.map(({ started_at }) => String(started_at).slice(11, 13))).toEqual(hours.toReversed())
   })
 
-  it('200 with summaries that hold nothing but space', async () => {
+  it('200 with summaries of spaces only', async () => {
     const project = server.newProject()
     const text = JSON.stringify(finishedCall())
     await writeText(project, text.replace('"summary":{}', `"summary":{${' '.repeat(300)}}`))
@@ -201,7 +201,7 @@ describe('POST /calls/stream_query and what clients wrote', () => {
     expect(await list(project, { include_feedback: true })).toHaveLength(1)
   })
 
-  it('200 with the same name of an op shown and searched, whatever the project is called', async () => {
+  it('200 with the same name of an op shown and searched, in a project of any name', async () => {
     const project = `me-${newId()}/op`
     await write(project, [{ op_name: `weave:///${project}/op/predict:abc` }])
     const $eq = [{ $getField: 'summary.weave.trace_name' }, { $literal: 'predict' }]
