@@ -12,19 +12,22 @@ import {
 } from '../src/stores/compute/python-environment.ts'
 import { lockFolder } from './folder-lock.ts'
 import { ROOT } from './repository.ts'
-import { runSteps } from './steps.ts'
+import { runSteps, type Step } from './steps.ts'
 
 type PythonVersion = readonly [major: number, minor: number]
 
-/** The words after `pip install`; a requirement file comes last. */
-type PipArguments = readonly [string, ...string[]]
+/** What is installed at once: the words after `pip install`, of which a requirement file comes last. */
+interface Install {
+  /** uv takes a twentieth of pip's time; pip finds what only its own settings lead to. */
+  by: 'uv' | 'pip'
+  words: readonly string[]
+}
 
 interface Environment {
   what: string
   /** Defines it. */
   file: string
-  /** The calls of pip that fill it. */
-  installs: readonly PipArguments[]
+  installs: readonly Install[]
   /** The oldest Python it is for. */
   python?: PythonVersion
 }
@@ -49,6 +52,9 @@ const TORCH = 'torch==2.13.0'
 const PYTHON_MIN: PythonVersion = [3, 11]
 const PYTHON_NAMES = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
 
+/** The environment with uv and pip, which fill the others. */
+const INSTALLERS = 'locks'
+
 /** What the newest openpipe-art needs. */
 const NEWEST_CLIENTS_PYTHON: PythonVersion = [3, 12]
 
@@ -68,7 +74,7 @@ function environments(): Record<EnvironmentName, Environment> {
     ),
     tools: environment('Python checkers (ruff, pytest)', 'engine/requirements-dev.txt'),
     bench: environment('what the benchmarks compare with (TRL)', 'bench/requirements.txt'),
-    locks: environment('what writes the hashes of Python packages (uv)', 'scripts/requirements.txt'),
+    locks: installersEnvironment(),
     peers: environment(
       'trace servers that the benchmarks compare with (Phoenix, MLflow)',
       'bench/requirements-peers.txt',
@@ -90,6 +96,15 @@ function environments(): Record<EnvironmentName, Environment> {
   }
 }
 
+function installersEnvironment(): Environment {
+  const file = join(ROOT, 'scripts/requirements.txt')
+  return {
+    what: 'what installs Python packages and writes their hashes (uv)',
+    file,
+    installs: [{ ...locked(file), by: 'pip' }],
+  }
+}
+
 function engineEnvironment(): Environment {
   const searchPath = process.env.PATH ?? ''
   const [file] = engineRequirementFiles(ROOT, searchPath)
@@ -97,14 +112,19 @@ function engineEnvironment(): Environment {
     ? {
         what: 'engine for the CPU (vLLM, PyTorch)',
         file,
-        installs: [[TORCH], ['--no-deps', '-r', file]],
+        installs: [{ by: 'pip', words: [TORCH] }, locked(file)],
       }
-    : { what: 'engine for NVIDIA GPUs (vLLM, PyTorch)', file, installs: [['-r', file]] }
+    : { what: 'engine for NVIDIA GPUs (vLLM, PyTorch)', file, installs: [{ by: 'pip', words: ['-r', file] }] }
 }
 
 function environment(what: string, requirements: string): Environment {
   const file = join(ROOT, requirements)
-  return { what, file, installs: [['--no-deps', '-r', file]] }
+  return { what, file, installs: [locked(file)] }
+}
+
+/** Exactly the packages of a file, all of which have hashes. */
+function locked(file: string): Install {
+  return { by: 'uv', words: ['--require-hashes', '--no-deps', '-r', file] }
 }
 
 /**
@@ -137,29 +157,54 @@ export function isReady(name: EnvironmentName): boolean {
   return pythonOf(environmentFolder(name)) !== undefined
 }
 
-/** Makes an environment unless it is there. Interrupted, it continues from pip's own cache. */
+/** Makes an environment unless it is there. Interrupted, it continues from the cache of what installs it. */
 export async function ensurePython(name: EnvironmentName): Promise<void> {
   const { what, file, installs, python: pythonMin = PYTHON_MIN } = environments()[name]
   const folder = environmentFolder(name)
   if (isReady(name)) return
+  if (name !== INSTALLERS) await ensurePython(INSTALLERS)
   const python = findPython(pythonMin)
   const release = await lockFolder(folder)
   try {
     if (isReady(name)) return
     mkdirSync(join(folder, '..'), { recursive: true })
-    const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', 'install', '--progress-bar=off']
+    const venv = ['-m', 'venv', '--clear', ...(name === INSTALLERS ? [] : ['--without-pip'])]
     await runSteps(what, [
-      { command: [python, '-m', 'venv', '--clear', folder], total: 0 },
-      ...installs.map((requirements) => ({
-        command: [join(folder, 'bin/python'), ...pip, ...requirements] as const,
-        total: requirementCount(requirements),
-        counts: /^(Collecting|Requirement already satisfied:) /,
-        shows: /^(?:Collecting|Downloading|Installing collected packages:) ?([^\s,]*)/,
-      })),
+      { command: [python, ...venv, folder], total: 0 },
+      ...installs.map((install) => (install.by === 'uv' ? uvStep : pipStep)(folder, install)),
     ])
     writeFileSync(join(folder, COMPLETE_MARKER), readFileSync(file, 'utf8'))
   } finally {
     release()
+  }
+}
+
+function uvStep(folder: string, { words }: Pick<Install, 'words'>): Step {
+  const uv = join(environmentFolder(INSTALLERS), 'bin/uv')
+  return {
+    command: [uv, 'pip', 'install', '--python', join(folder, 'bin/python'), ...words],
+    total: 0,
+    shows: /^((?:Resolved|Prepared|Installed) \d+)/,
+    // Behind a mirror that only pip is configured for, uv finds nothing.
+    otherwise: pipStep(folder, { words }),
+  }
+}
+
+function pipStep(folder: string, { words }: Pick<Install, 'words'>): Step {
+  const python = join(environmentFolder(INSTALLERS), 'bin/python')
+  const pip = [
+    '-m',
+    'pip',
+    '--python',
+    join(folder, 'bin/python'),
+    '--disable-pip-version-check',
+    '--no-input',
+  ]
+  return {
+    command: [python, ...pip, 'install', '--progress-bar=off', ...words],
+    total: requirementCount(words),
+    counts: /^(Collecting|Requirement already satisfied:) /,
+    shows: /^(?:Collecting|Downloading|Installing collected packages:) ?([^\s,]*)/,
   }
 }
 
@@ -198,8 +243,8 @@ function pyenvPythons(): string[] {
     .map((version) => join(versions, version, 'bin', 'python3'))
 }
 
-function requirementCount(requirements: PipArguments): number {
-  const file = requirements.at(-1) ?? ''
+function requirementCount(words: readonly string[]): number {
+  const file = words.at(-1) ?? ''
   if (!existsSync(file)) return 0
   return readFileSync(file, 'utf8')
     .split('\n')

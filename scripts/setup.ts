@@ -15,7 +15,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   matrix     Python environments with the oldest supported and the newest clients, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
-  locks      Python environment that writes the hashes of Python packages
+  locks      Python environment with uv, which installs Python packages and writes their hashes
   web        the pages that the server shows to people
   browser    a Chromium for the tests of the pages, unless the machine has one
 

@@ -11,6 +11,8 @@ export interface Step {
   counts?: RegExp
   /** Its first group is shown as what is being done. */
   shows?: RegExp
+  /** What is run where the command fails. */
+  otherwise?: Step
 }
 
 /** Lines of output kept to explain a failure. */
@@ -23,8 +25,12 @@ export async function runSteps(what: string, steps: readonly Step[]): Promise<vo
   const progress = showProgress(what)
   try {
     for (const [index, step] of steps.entries()) {
-      progress.step(index + 1, steps.length, step.total)
-      await runStep(step, progress)
+      const run = (one: Step): Promise<void> => {
+        progress.step(index + 1, steps.length, one.total)
+        return runStep(one, progress)
+      }
+      const { otherwise } = step
+      await (otherwise === undefined ? run(step) : run(step).catch(() => run(otherwise)))
     }
     progress.done()
   } catch (error) {
