@@ -25,7 +25,7 @@ function newestOnNpm(name: string): string | undefined {
 
 function pinnedIn(file: string, name: string): string | undefined {
   const text = readFileSync(join(ROOT, 'tests/wire/requirements', file), 'utf8')
-  return new RegExp(`^${name}==(.+)$`, 'm').exec(text)?.[1]
+  return new RegExp(`^${name}==(\\S+)`, 'm').exec(text)?.[1]
 }
 
 /** Whether there is a newer one. */
