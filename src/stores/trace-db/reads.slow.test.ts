@@ -6,8 +6,8 @@ import { SILENT } from '../../test-log.ts'
 import { openChdb } from './chdb.ts'
 import { firstOf, rowsOf, type TraceDb } from './port.ts'
 
-/** The time limit of reads here. */
-const READ_MS_MAX = 4_000
+/** The time limit of reads here: longer than any other read of these tests takes while the machine is busy. */
+const READ_MS_MAX = 15_000
 
 /** How long tests wait for the end of a query. */
 const ENDED = { timeout: 20_000 }
@@ -64,7 +64,8 @@ describe('a read of the trace database', () => {
       const whole = Array.from({ length: 3 }, () => rowsOf(db.query(rows(5))))
       for (const read of await Promise.all(whole)) expect(read).toHaveLength(5)
     }
-  })
+    // Some 250 reads, of which 170 are killed: seconds, and a minute on a machine with much other work.
+  }, 180_000)
 
   it('503 with a reason, and is ended, when it takes too long', async () => {
     const read = rowsOf(db.query(endless('long', { blockMs: 200 })))
