@@ -27,8 +27,8 @@ export function parseLax<Schema extends z.ZodType>(
 ): z.ZodSafeParseResult<z.output<Schema>> {
   if (issues === 'first') {
     const parsed = schema.safeParse(value, FIRST_ISSUE)
-    const isMendable = parsed.error?.issues.some((issue) => readingsOf(issue, [], value).length > 0)
-    if (isMendable !== true) return parsed
+    const isRepairable = parsed.error?.issues.some((issue) => readingsOf(issue, [], value).length > 0)
+    if (isRepairable !== true) return parsed
   }
   let current = value
   for (let pass = 1; ; pass++) {
@@ -62,8 +62,8 @@ function readingsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[], roo
   if (issue.code === 'invalid_union') {
     const alternatives = issue.errors.map((issues) => issues.map((inner) => readingsOf(inner, path, root)))
     // An alternative is used when all its issues can be fixed.
-    const mended = alternatives.find((all) => all.length > 0 && all.every((found) => found.length > 0))
-    return mended?.flat() ?? []
+    const repairs = alternatives.find((all) => all.length > 0 && all.every((found) => found.length > 0))
+    return repairs?.flat() ?? []
   }
   if (issue.code !== 'invalid_type' || path.includes('__proto__')) return []
   const value = laxValue(issue.expected, valueAt(root, path))

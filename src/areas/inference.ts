@@ -18,7 +18,7 @@ import { createServedModels } from '../inference/served-models/service.ts'
 import { tokensRoutes } from '../inference/tokens/routes.ts'
 import { createTokens } from '../inference/tokens/service.ts'
 import { createTracing, untraced } from '../inference/tracing/tracing.ts'
-import { createUsageRecording } from '../inference/usage/recording.ts'
+import { createUsageCounter } from '../inference/usage/counter.ts'
 import { usageRoutes } from '../inference/usage/routes.ts'
 import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
@@ -65,14 +65,14 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     baseModels,
     defaultBaseModel: engine.baseModel,
   })
-  const recording = createUsageRecording({ traces, log })
+  const counter = createUsageCounter({ traces, log })
   const loaded = createLoadedAdapters({ files: checkpointFiles })
   const gateway = createGateway({
     served,
     loaded,
     baseModels,
     admission: createAdmission({ key: keyLimits, project: projectLimits }),
-    usage: recording,
+    usage: counter,
     projectOf: createProjectOf(options.projectHeaders),
   })
   const { priorityScheduling, mmProcessorKwargs } = baseModels
@@ -105,14 +105,14 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       ...embeddingsRoutes(createEmbeddings({ gateway })),
       ...tokensRoutes(createTokens({ gateway })),
       ...servedModelsRoutes(served),
-      ...usageRoutes(createUsage({ traces, costs, recording })),
+      ...usageRoutes(createUsage({ traces, costs, counter })),
       ...inferenceInformationRoutes(information),
       ...playgroundRoutes(playground),
     ],
 
     async start() {
       await using starting = new AsyncDisposableStack()
-      starting.use(recording.start())
+      starting.use(counter.start())
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
       // Not awaited: a failure shows with the first request.

@@ -1,14 +1,14 @@
-import type { GraphqlPart } from '../accounts/graphql/part.ts'
+import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { Contents } from '../contents/service.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
-import { artifactsPart } from '../tracking/artifacts/artifacts-part.ts'
+import { artifactsModule } from '../tracking/artifacts/artifacts-module.ts'
 import { artifactsRoutes } from '../tracking/artifacts/routes.ts'
 import { type Artifacts, createArtifacts } from '../tracking/artifacts/service.ts'
-import { filesPart } from '../tracking/files-part.ts'
+import { filesModule } from '../tracking/files-module.ts'
 import { runsRoutes } from '../tracking/runs/routes.ts'
-import { runsPart } from '../tracking/runs/runs-part.ts'
+import { runsModule } from '../tracking/runs/runs-module.ts'
 import { createRuns, type Runs } from '../tracking/runs/service.ts'
 import { sdkRoutes } from '../tracking/sdk/routes.ts'
 import { createSdk } from '../tracking/sdk/service.ts'
@@ -27,7 +27,7 @@ export interface TrackingArea extends Area {
   artifacts: Artifacts
   runs: Runs
   /** Its fields of the W&B API. */
-  graphqlParts: GraphqlPart[]
+  graphqlParts: GraphqlModule[]
 }
 
 export function createTrackingArea({ control, traces, contents, projects }: TrackingDeps): TrackingArea {
@@ -37,7 +37,7 @@ export function createTrackingArea({ control, traces, contents, projects }: Trac
   return {
     artifacts,
     runs,
-    graphqlParts: [filesPart, runsPart(runs), artifactsPart(artifacts, runs)],
+    graphqlParts: [filesModule, runsModule(runs), artifactsModule(artifacts, runs)],
     routes: [...runsRoutes(runs), ...artifactsRoutes(artifacts), ...sdkRoutes(createSdk())],
 
     /** Removes uploads that were abandoned before this start. */

@@ -73,7 +73,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
   const registry = createModelRegistry({ control })
   const checkpoints = createCheckpoints({ control, contents, artifacts, files })
   const baseModels = createBaseModels({ control, compute, files })
-  const parts = { control, blobs, contents, models: registry, checkpoints, baseModels, files }
+  const shared = { control, blobs, contents, models: registry, checkpoints, baseModels, files }
   const trainingData = createTrainingData({ control, contents, artifacts, objects, tables, dataFolder })
   const trajectoryCalls = createTrajectoryCalls({
     blobs,
@@ -81,12 +81,12 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     feedback,
     jobQueue,
     log,
-    trajectoriesOf: (jobId) => findTrajectories(parts, jobId),
+    trajectoriesOf: (jobId) => findTrajectories(shared, jobId),
   })
-  const queue = createTrainingQueue({ ...parts, jobQueue, runs, log })
-  const jobs = createJobs({ ...parts, trainingData, trajectoryCalls, queue, defaults })
+  const queue = createTrainingQueue({ ...shared, jobQueue, runs, log })
+  const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, defaults })
   const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
-  const forking = createForking({ ...parts, loraRankMax: baseModels.loraRankMax })
+  const forking = createForking({ ...shared, loraRankMax: baseModels.loraRankMax })
   artifacts.onCommit('lora', forking.fromArtifact)
   return {
     baseModels,
@@ -98,10 +98,10 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),
-      ...checkpointsRoutes({ ...parts, forking, merging: createMerging(parts) }),
+      ...checkpointsRoutes({ ...shared, forking, merging: createMerging(shared) }),
       ...jobsRoutes(jobs),
       ...trainingDataRoutes(trainingData),
-      ...trajectoriesRoutes(createTrajectories({ ...parts, trajectoryCalls })),
+      ...trajectoriesRoutes(createTrajectories({ ...shared, trajectoryCalls })),
     ],
 
     /** Prepares the folders of training jobs, and starts the engine without waiting for it. */

@@ -25,11 +25,11 @@ export interface Payloads {
 export function chatOf({ inputs, output, attributes }: Payloads): Conversation | undefined {
   const asked = unwrapped(inputs, INPUTS)
   const prompt = messagesIn(isRecord(asked) ? asked['messages'] : asked)
-  const said = answerIn(unwrapped(output, OUTPUTS))
-  if (prompt === undefined || said === undefined) return undefined
-  const [system, definitions] = spanSays(attributes)
+  const answer = answerIn(unwrapped(output, OUTPUTS))
+  if (prompt === undefined || answer === undefined) return undefined
+  const [system, definitions] = chatOfSpan(attributes)
   const tools = toolsIn(isRecord(asked) ? asked['tools'] : undefined) ?? definitions
-  return { prompt: [...(system ?? []), ...prompt], ...said, tools }
+  return { prompt: [...(system ?? []), ...prompt], ...answer, tools }
 }
 
 /** A list of messages, with at least one; undefined for anything else. */
@@ -85,7 +85,7 @@ function unwrapped(payload: unknown, names: readonly string[]): unknown {
 }
 
 /** Wire: spans keep system instructions and tools among their attributes. */
-function spanSays(attributes: unknown): [system: Message[] | undefined, tools: unknown[] | undefined] {
+function chatOfSpan(attributes: unknown): [system: Message[] | undefined, tools: unknown[] | undefined] {
   if (!isRecord(attributes)) return [undefined, undefined]
   const { system, otel_span: span } = attributes
   const instructions = Array.isArray(system) ? messagesOfParts('system', system) : undefined

@@ -59,10 +59,10 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
 
 function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Understood {
   const asked = valueAt(candidate, prompt)
-  const said = valueAt(candidate, answer)
+  const output = valueAt(candidate, answer)
   if (asked === undefined) return { reason: `has nothing at ${prompt}` }
-  if (said === undefined) return { reason: `has nothing at ${answer}` }
-  const conversation = conversationOf(asked, said)
+  if (output === undefined) return { reason: `has nothing at ${answer}` }
+  const conversation = conversationOf(asked, output)
   if (conversation === undefined)
     return { reason: `has neither texts nor messages at ${prompt} and ${answer}` }
   const first: Message[] = system == null ? [] : [{ role: 'system', content: system }]
@@ -83,12 +83,12 @@ function textInTextOut(inputs: unknown, output: unknown): Understood {
     : { conversation }
 }
 
-function conversationOf(asked: unknown, said: unknown): Conversation | undefined {
+function conversationOf(asked: unknown, output: unknown): Conversation | undefined {
   const prompt = typeof asked === 'string' ? [{ role: 'user', content: asked }] : messagesIn(asked)
   const answer =
-    typeof said === 'string'
-      ? { answer: { role: 'assistant', content: said }, choice: undefined }
-      : answerIn(said)
+    typeof output === 'string'
+      ? { answer: { role: 'assistant', content: output }, choice: undefined }
+      : answerIn(output)
   return prompt && answer && { prompt, ...answer, tools: undefined }
 }
 

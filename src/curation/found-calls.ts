@@ -29,14 +29,14 @@ function candidateOf({ call, trial }: FoundCall, values: ReadonlyMap<string, Jso
   if (trial === undefined) return { call, asked, payloads: asked, mayLookBelow: true }
   const { predict_call_id, model_output, scores } = trial.trial
   const example = exampleOf(trial, values)
-  const said = { scores: new JsonText(scores.text) }
+  const withScores = { scores: new JsonText(scores.text) }
   if (predict_call_id === null) {
     const alone = { inputs: example, output: model_output?.text ?? 'null' }
-    return { call, asked: alone, payloads: alone, mayLookBelow: false, ...said }
+    return { call, asked: alone, payloads: alone, mayLookBelow: false, ...withScores }
   }
   const own = { ...asked, inputs: unwrapped(inputs) }
   const payloads = { ...own, inputs: merged(example, own.inputs) }
-  return { call, asked: own, payloads, mayLookBelow: true, ...said }
+  return { call, asked: own, payloads, mayLookBelow: true, ...withScores }
 }
 
 /** Wire: the inputs of a prediction logged over HTTP, or by a logger, are one level deeper. */

@@ -29,8 +29,8 @@ export function messagesOfParts(role: string, parts: readonly unknown[]): Messag
     } else if (type !== 'reasoning') return undefined
   }
   if (texts.length === 0 && calls.length === 0) return results.length === 0 ? undefined : results
-  const said = { role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }
-  return [said, ...results]
+  const message = { role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }
+  return [message, ...results]
 }
 
 /** Undefined for a value nested too deeply to be written, so that only its own call is skipped. */

@@ -1,5 +1,5 @@
 import { invalidRequest, notFound, tooLarge } from '../errors.ts'
-import { placeTrials } from '../evaluation/eval-results/places.ts'
+import { sortTrials } from '../evaluation/eval-results/sorted-trials.ts'
 import { createTrialReading, type ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { EVALUATE, opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation/evaluation-runs/evaluation-calls.ts'
 import type { CallContext } from '../http/caller.ts'
@@ -62,8 +62,8 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Pred
     const { projectId, ids, context } = evaluations
     await check(evaluations)
     const filter = { parent_ids: [...ids], op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
-    const placed = await placeTrials(traces, { project_id: projectId, filter }, context.signal)
-    const places = placed.flatMap(({ trials }) => trials)
+    const sorted = await sortTrials(traces, { project_id: projectId, filter }, context.signal)
+    const places = sorted.flatMap(({ trials }) => trials)
     if (places.length > CALLS_MAX)
       throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
     for (const batch of inBatches(places, perBatch, ({ bytes }) => ({ bytes, count: 1 }))) {

@@ -1,18 +1,18 @@
 import { invalidRequest } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import { JsonText } from '../lossless-json.ts'
-import { checkObjectId } from '../trace/objects/publishing.ts'
+import { checkObjectId } from '../trace/objects/publisher.ts'
 import { safeName } from '../trace/objects/safe-name.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'
 import { objectRef } from '../trace/typed-objects/group.ts'
 import type { TypedObjects } from '../trace/typed-objects/service.ts'
-import { createGathering, type GatheringDeps } from './gathering.ts'
+import { type CollectorDeps, createCollector } from './collector.ts'
 import { groupsOf } from './groups.ts'
 import { createTally } from './left-out.ts'
 import { createTraining, type TrainingDeps } from './training.ts'
 import type { CollectReq, CollectRes } from './wire.ts'
 
-export interface CurationDeps extends GatheringDeps, TrainingDeps {
+export interface CurationDeps extends CollectorDeps, TrainingDeps {
   typedObjects: { datasets: Pick<TypedObjects['datasets'], 'create'> }
 }
 
@@ -27,7 +27,7 @@ export interface Curation {
 }
 
 export function createCuration(deps: CurationDeps): Curation {
-  const { gather } = createGathering(deps)
+  const { gather } = createCollector(deps)
   const training = createTraining(deps)
 
   async function collect(req: CollectReq, context: CallContext): Promise<CollectRes> {

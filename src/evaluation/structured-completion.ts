@@ -3,7 +3,7 @@ import { dependencyFailed, invalidRequest } from '../errors.ts'
 import { filledInputs } from '../inference/playground/prompt.ts'
 import { type CompletionInputs, Message } from '../inference/playground/wire.ts'
 import type { Objects } from '../trace/objects/service.ts'
-import type { Ask } from './asking.ts'
+import type { Ask } from './ask.ts'
 
 const Params = z.looseObject({
   messages_template: z.array(Message).nullish(),

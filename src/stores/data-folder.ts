@@ -43,8 +43,8 @@ function openLock(path: string): DatabaseSync {
 const LOCK_FILE = 'lock.sqlite'
 
 function notUsable(path: string, error: unknown): Error {
-  const said = messageOf(error)
-  return new Error(`The data folder ${path} cannot be used: ${said} (its lock is ${LOCK_FILE})`, {
+  const reason = messageOf(error)
+  return new Error(`The data folder ${path} cannot be used: ${reason} (its lock is ${LOCK_FILE})`, {
     cause: error,
   })
 }

@@ -32,7 +32,7 @@ export async function writeCalls(
 
 /** Writes calls as releases without a limit of levels did; `body` is that of `calls/complete`. */
 export async function writeDeepCalls({ stores }: TestServer, projectId: string, body: string): Promise<void> {
-  const writing = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
+  const writer = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
   const { batch } = CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(CallsCompleteReq)))
-  await writing.record(projectId, batch, 'local')
+  await writer.record(projectId, batch, 'local')
 }

@@ -1,4 +1,4 @@
-/** The types of users, entities and projects, and those that every part uses. */
+/** The types of users, entities and projects, and those that every module uses. */
 export const ACCOUNT_TYPES = `
   scalar JSON
   scalar JSONString

@@ -8,20 +8,22 @@ import {
 } from 'graphql'
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { GraphqlPart } from './part.ts'
+import type { GraphqlModule } from './graphql-module.ts'
 import type { GraphqlReq, GraphqlRes } from './wire.ts'
 
 /** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
 const TOKENS_MAX = 2_000
 
-/** Answers GraphQL requests with the fields of all parts. @throws Error for a resolver of a field that is not declared. */
+/** Answers GraphQL requests with the fields of all modules. @throws Error for a resolver of a field that is not declared. */
 export interface Graphql {
   run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes>
 }
 
-export function createGraphql(parts: readonly GraphqlPart[]): Graphql {
-  const schema = buildSchema(['type Query', 'type Mutation', ...parts.map((part) => part.types)].join('\n'))
-  for (const part of parts) attach(schema, part)
+export function createGraphql(modules: readonly GraphqlModule[]): Graphql {
+  const schema = buildSchema(
+    ['type Query', 'type Mutation', ...modules.map((module) => module.types)].join('\n'),
+  )
+  for (const module of modules) attach(schema, module)
 
   async function run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
     const { data, errors } = await graphql({
@@ -42,13 +44,13 @@ export function createGraphql(parts: readonly GraphqlPart[]): Graphql {
   return { run }
 }
 
-function attach(schema: GraphQLSchema, part: GraphqlPart): void {
-  for (const [typeName, fields] of Object.entries(part.resolvers)) {
+function attach(schema: GraphQLSchema, module: GraphqlModule): void {
+  for (const [typeName, fields] of Object.entries(module.resolvers)) {
     const type = schema.getType(typeName)
     for (const [fieldName, resolve] of Object.entries(fields)) {
       const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
       if (field === undefined) throw new Error(`GraphQL has no field ${typeName}.${fieldName}`)
-      // GraphQL calls with what the type declares; the part declares both type and resolver.
+      // GraphQL calls with what the type declares; the module declares both type and resolver.
       field.resolve = resolve as unknown as GraphQLFieldResolver<unknown, CallContext>
     }
   }

@@ -10,7 +10,7 @@ import type { Feedback } from '../../trace/feedback/service.ts'
 import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import { parseRef } from '../../trace/ref-uri.ts'
 import type { Refs } from '../../trace/refs/service.ts'
-import { askAs } from '../asking.ts'
+import { askAs } from '../ask.ts'
 import { backgroundContext } from '../background-context.ts'
 import { type RecordedCalls, recordCalls } from '../recorded-calls.ts'
 import { isTemporary } from '../retry.ts'
@@ -120,14 +120,14 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   if (task.is_traced) await deps.calls.writeParts(recorded.parts)
   if ('error' in outcome) return outcome
   const callId = task.is_traced ? outcome.callId : undefined
-  const said = scorer.said?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
-  const feedback = said.map((one, index) =>
+  const results = scorer.results?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
+  const feedback = results.map((one, index) =>
     scoreFeedback({
       id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
       project_id,
       scoredId: call.id,
       callId,
-      said: one,
+      result: one,
       turn: scored.turn,
       triggerRef: task.trigger_ref,
     }),

@@ -10,7 +10,7 @@ import { createParams, type Params } from '../../trace/query-language/params.ts'
  * The position of each trial, as rows of: id, evaluation, start, bytes of payloads, the example where it is a ref and
  * otherwise '', the inputs with any other example and otherwise ''.
  */
-export function selectPlaces(selection: Selection): BinaryQuery {
+export function selectTrialPositions(selection: Selection): BinaryQuery {
   const params = createParams()
   return {
     sql: `WITH JSONExtractString(assumeNotNull(inputs), 'example') AS example, startsWith(example, 'weave:') AS is_ref
@@ -23,7 +23,7 @@ export function selectPlaces(selection: Selection): BinaryQuery {
 }
 
 /** A row of a dataset with its trials, perhaps with duplicates, and the number of rows. */
-export interface PlacedRowRow {
+export interface RowPageRow {
   digest: string
   ids: string[]
   total: number
@@ -35,7 +35,7 @@ export interface PlacedRowRow {
  * Some of the rows, in the order of their digests, which are the ends of refs; of other examples '' stands for all. The
  * start part of a trial determines its row, and is read unmerged: merging all parts of all trials takes twice as long.
  */
-export function selectPlacedRows(selection: Selection, page: { limit: number; offset: number }): Query {
+export function selectRowPage(selection: Selection, page: { limit: number; offset: number }): Query {
   const params = createParams()
   const { limit, offset } = page
   const project = params.bindProject(selection.project_id)

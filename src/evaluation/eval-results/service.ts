@@ -10,11 +10,11 @@ import { projectIdOf } from '../../trace/project-path-wire.ts'
 import { type Page, pageOf } from '../../trace/query-language/page.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
-import { createChoosing } from './choosing.ts'
-import { createOrdering } from './ordering.ts'
-import { compare, type PlacedRow, placePage, placeTrials, type ShownRow } from './places.ts'
-import { createPricing, type Pricing } from './pricing.ts'
+import { createRowFilter } from './row-filter.ts'
+import { createRowOrder } from './row-order.ts'
+import { compare, pageOfRows, type RowOfTrials, type ShownRow, sortTrials } from './sorted-trials.ts'
 import { createSummaries } from './summary.ts'
+import { createTrialCosts, type TrialCosts } from './trial-costs.ts'
 import { trialErrors } from './trial-errors.ts'
 import { createTrialReading, type ReadTrial, type TrialOptions } from './trials.ts'
 import type * as wire from './wire.ts'
@@ -42,15 +42,15 @@ export function createEvalResults(deps: {
   costs: Pick<Costs, 'priceLists'>
 }): EvalResults {
   const { traces, refs, costs } = deps
-  const choosing = createChoosing(deps)
-  const ordering = createOrdering(deps)
+  const rowFilter = createRowFilter(deps)
+  const rowOrder = createRowOrder(deps)
   const trials = createTrialReading(deps)
   const summaries = createSummaries(deps)
 
   /** The rows with the results of their trials, in their order. @throws 413 for more than a reply can hold. */
   async function readRows(
     rows: readonly ShownRow[],
-    { req, projectId, pricing, context }: Asked,
+    { req, projectId, trialCosts, context }: Asked,
   ): Promise<wire.Row[]> {
     const options: TrialOptions = {
       projectId,
@@ -64,31 +64,31 @@ export function createEvalResults(deps: {
     for (const batch of inBatches(rows, PER_FETCH, ({ ids }) => ({ count: ids.length, bytes: 0 }))) {
       const ids = batch.flatMap((row) => row.ids)
       const read = await trials.read(ids, options)
-      if (pricing !== undefined)
+      if (trialCosts !== undefined)
         for (const { trial, used } of read.values())
-          trial.total_cost = await pricing.costOf(used.usage, used.startedAt)
+          trial.total_cost = await trialCosts.costOf(used.usage, used.startedAt)
       for (const row of batch) found.push(rowOf(row, read))
     }
     return found
   }
 
-  async function shownRows(placed: readonly ShownRow[], asked: Asked) {
+  async function shownRows(page: readonly ShownRow[], asked: Asked) {
     const { req, projectId } = asked
-    const rows = await readRows(placed, asked)
+    const rows = await readRows(page, asked)
     const isResolved = req.include_raw_data_rows && req.resolve_row_refs
     return { rows, warnings: isResolved ? await resolveRows(refs, projectId, rows) : [] }
   }
 
   /** Filtering, sorting and summaries of rows need the positions of all trials. */
-  async function queryPlaced(asked: Asked): Promise<wire.EvalResultsRes> {
+  async function querySorted(asked: Asked): Promise<wire.EvalResultsRes> {
     const { req, roots, selection, context, page } = asked
-    const placed = await placeTrials(traces, selection, context.signal)
-    const chosen = await choosing.filtered(placed, selection, asked)
+    const sorted = await sortTrials(traces, selection, context.signal)
+    const chosen = await rowFilter.filtered(sorted, selection, asked)
     const errors = req.include_errors ? await trialErrors(traces, selection, context.signal) : undefined
     const reply: wire.EvalResultsRes = { rows: [], total_rows: 0, summary: null, warnings: [] }
     if (req.include_rows) {
       const wanted = req.require_intersection ? inAll(chosen, roots) : chosen
-      const ordered = await ordering.sorted(wanted, selection, { ...asked, errors })
+      const ordered = await rowOrder.sorted(wanted, selection, { ...asked, errors })
       const end = page.limit === undefined ? undefined : page.offset + page.limit
       const shown = ordered.slice(page.offset, end).map(({ digest, trials: own }) => ({
         digest,
@@ -110,14 +110,14 @@ export function createEvalResults(deps: {
     const page = pageOf(req)
     const filter = { parent_ids: roots, op_names: opNames(projectId, PREDICT_AND_SCORE_NAMES) }
     const selection = { project_id: projectId, filter }
-    const pricing = req.include_costs ? createPricing(costs, projectId) : undefined
-    const asked = { req, projectId, roots, selection, page, pricing, context }
+    const trialCosts = req.include_costs ? createTrialCosts(costs, projectId) : undefined
+    const asked = { req, projectId, roots, selection, page, trialCosts, context }
     const { limit, offset } = page
     const plain =
       isPlainPage(req) && limit
-        ? await placePage(traces, selection, { limit, offset }, context.signal)
+        ? await pageOfRows(traces, selection, { limit, offset }, context.signal)
         : undefined
-    if (plain === undefined) return queryPlaced(asked)
+    if (plain === undefined) return querySorted(asked)
     return { ...(await shownRows(plain.rows, asked)), total_rows: plain.total, summary: null }
   }
 
@@ -134,7 +134,7 @@ interface Asked {
   selection: Selection
   page: Page
   /** Absent where no costs were requested. */
-  pricing: Pricing | undefined
+  trialCosts: TrialCosts | undefined
   context: CallContext
 }
 
@@ -174,7 +174,7 @@ async function resolveRows(
   return behind.some(({ ref }) => !found.has(ref)) ? [UNRESOLVED] : []
 }
 
-function inAll(rows: PlacedRow[], roots: readonly string[]): PlacedRow[] {
+function inAll(rows: RowOfTrials[], roots: readonly string[]): RowOfTrials[] {
   return rows.filter(({ trials }) => new Set(trials.map(({ root }) => root)).size === roots.length)
 }
 

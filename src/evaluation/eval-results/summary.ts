@@ -6,11 +6,11 @@ import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
-import type { PlacedRow } from './places.ts'
 import { isPrediction, tokensIn } from './predictions.ts'
-import type { Pricing } from './pricing.ts'
 import * as queries from './queries.ts'
 import { createScorerStats } from './scorer-stats.ts'
+import type { RowOfTrials } from './sorted-trials.ts'
+import type { TrialCosts } from './trial-costs.ts'
 import type * as wire from './wire.ts'
 
 type EvaluationSummary = wire.Summary['evaluations'][number]
@@ -22,7 +22,7 @@ interface SummaryOptions {
   /** Of their trials. */
   selection: Selection
   /** Absent where no costs were requested. */
-  pricing: Pricing | undefined
+  trialCosts: TrialCosts | undefined
   /** The ids of trials with an error; absent unless asked for. */
   errors: ReadonlySet<string> | undefined
   context: CallContext
@@ -31,11 +31,11 @@ interface SummaryOptions {
 /** Aggregates trials, of which the database returns only the columns needed, in two queries. */
 export interface Summaries {
   /** @param rows with the trials that count */
-  of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary>
+  of(rows: readonly RowOfTrials[], options: SummaryOptions): Promise<wire.Summary>
 }
 
 export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }): Summaries {
-  async function readScores(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+  async function readScores(trials: Trials, { selection, trialCosts, context }: SummaryOptions) {
     const models = createShared()
     for await (const piece of wholeRows(traces, queries.selectScores(selection), context.signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
@@ -47,12 +47,13 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
         const model_hash = models.shared(row.text())
         if (trial === undefined) continue
         trial.found = { scores, model, model_hash, by: 'itself', tokens: tokensIn(usage), cost: null }
-        if (pricing !== undefined) trial.found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
+        if (trialCosts !== undefined)
+          trial.found.cost = await trialCosts.costOf(usage, isoOfMicros(startedAt))
       }
     }
   }
 
-  async function readAnswers(trials: Trials, { selection, pricing, context }: SummaryOptions) {
+  async function readAnswers(trials: Trials, { selection, trialCosts, context }: SummaryOptions) {
     for await (const piece of wholeRows(traces, queries.selectAnswers(selection), context.signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
         const found = trials.get(row.text())?.found
@@ -63,12 +64,12 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
         if (found?.by !== 'itself' || !isPrediction({ op_name, self_hash }, found)) continue
         found.by = 'prediction'
         found.tokens = tokensIn(usage)
-        if (pricing !== undefined) found.cost = await pricing.costOf(usage, isoOfMicros(startedAt))
+        if (trialCosts !== undefined) found.cost = await trialCosts.costOf(usage, isoOfMicros(startedAt))
       }
     }
   }
 
-  async function of(rows: readonly PlacedRow[], options: SummaryOptions): Promise<wire.Summary> {
+  async function of(rows: readonly RowOfTrials[], options: SummaryOptions): Promise<wire.Summary> {
     const { req, roots, selection, context } = options
     const trials: Trials = new Map()
     for (const { trials: own } of rows) for (const { id, root } of own) trials.set(id, { root })
@@ -127,8 +128,8 @@ function summed(
     for (const [trialId, trial] of own) {
       if (trial.found === undefined) continue
       const { scores } = trial.found
-      const said = scores.startsWith('{') ? JSON.parse(scores) : {}
-      stats.add(said, errors?.has(trialId) ? 'error' : 'done')
+      const values = scores.startsWith('{') ? JSON.parse(scores) : {}
+      stats.add(values, errors?.has(trialId) ? 'error' : 'done')
     }
     return {
       evaluation_call_id: id,
@@ -143,7 +144,7 @@ function summed(
 }
 
 /** Number of the rows of each evaluation. */
-function rowCounts(rows: readonly PlacedRow[]): Map<string, number> {
+function rowCounts(rows: readonly RowOfTrials[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { trials } of rows)
     for (const root of new Set(trials.map((trial) => trial.root)))

@@ -138,8 +138,8 @@ function scorerCalls(
 
 function latencyOf({ output }: queries.TrialRow, predict: queries.ChildRow | undefined): number | null {
   if (predict?.ended_at) return (microsOf(predict.ended_at) - microsOf(predict.started_at)) / 1e6
-  const said = memberText(output, 'model_latency') ?? 'null'
-  const mean: unknown = JSON.parse(memberText(said, 'mean') ?? said)
+  const latency = memberText(output, 'model_latency') ?? 'null'
+  const mean: unknown = JSON.parse(memberText(latency, 'mean') ?? latency)
   return typeof mean === 'number' ? mean : null
 }
 

@@ -1,4 +1,4 @@
-import type { Ask } from '../asking.ts'
+import type { Ask } from '../ask.ts'
 import { float } from '../auto-summarize.ts'
 import { PREDICT_AND_SCORE } from '../evaluation-runs/evaluation-calls.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
@@ -106,7 +106,7 @@ function scoreOf(
   const inputs = { self: scorer.ref, output, inputs: trial.row }
   const call = { op_name: opRef(scorer.opName), inputs, seed: `${trial.seed}/score/${scorer.ref}` }
   return calls.call(call, async (own) => {
-    const said = await scorer.score({ output, inputs: trial.row }, scoringIn(own))
-    return { result: { scorer, callId: own.id ?? '', output: said }, output: said }
+    const scored = await scorer.score({ output, inputs: trial.row }, scoringIn(own))
+    return { result: { scorer, callId: own.id ?? '', output: scored }, output: scored }
   })
 }

@@ -10,7 +10,7 @@ import { endPart } from '../../trace/calls/write/parts.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
-import { askAs } from '../asking.ts'
+import { askAs } from '../ask.ts'
 import { backgroundContext } from '../background-context.ts'
 import { SUMMARIZE } from '../evaluation-runs/evaluation-calls.ts'
 import {
@@ -181,16 +181,16 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
     trial,
   )
   context.signal.throwIfAborted()
-  const said = scores.map(({ scorer, output, callId }) =>
+  const records = scores.map(({ scorer, output, callId }) =>
     scoreFeedback({
       callId,
-      said: scorer.said?.(output)[0] ?? { ref: scorer.ref, output },
+      result: scorer.results?.(output)[0] ?? { ref: scorer.ref, output },
       id: derivedId(call_id, `${trial.seed}/feedback/${scorer.ref}`),
       project_id,
       scoredId: predictionId ?? '',
     }),
   )
-  if (said.length > 0) await deps.feedback.record(said, job.user)
+  if (records.length > 0) await deps.feedback.record(records, job.user)
   await deps.calls.writeParts(calls.parts)
 }
 

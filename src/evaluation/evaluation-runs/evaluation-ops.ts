@@ -1,6 +1,6 @@
 import type { Files } from '../../trace/files/service.ts'
 import { createPlaceholderOps, type PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
-import { OBJECT_ID_CHARS_MAX } from '../../trace/objects/publishing.ts'
+import { OBJECT_ID_CHARS_MAX } from '../../trace/objects/publisher.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 
 /** Enough for the evaluations of many projects, each of which has few ops. */

@@ -62,7 +62,7 @@ export function createScores(deps: {
     const parts = scoreParts(req, { id, at, prediction, run, opName: ops.refOf(project_id, opName) }, user)
     await ops.publish(project_id, [opName], user)
     await calls.writeParts(parts)
-    const said = {
+    const feedbackOfScore = {
       // The id of the call as well: deleting a score deletes its feedback.
       id,
       project_id,
@@ -72,7 +72,7 @@ export function createScores(deps: {
       runnable_ref: req.scorer,
       call_ref: callRef(project_id, id),
     }
-    await feedback.record([said], user)
+    await feedback.record([feedbackOfScore], user)
     return { score_id: id }
   }
 

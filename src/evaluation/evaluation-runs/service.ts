@@ -5,9 +5,9 @@ import type { Objects } from '../../trace/objects/service.ts'
 import { createEvaluationCalls } from './evaluation-calls.ts'
 import { createEvaluationOps } from './evaluation-ops.ts'
 import { createMarkedLists } from './marked-lists.ts'
-import { createPredictionFinishing, type PredictionFinishing } from './prediction-finishing.ts'
+import { createPredictionFinisher, type PredictionFinisher } from './prediction-finisher.ts'
 import { createPredictions, type Predictions } from './predictions.ts'
-import { createRunFinishing, type RunFinishing } from './run-finishing.ts'
+import { createRunFinisher, type RunFinisher } from './run-finisher.ts'
 import { createRuns, type Runs } from './runs.ts'
 import { createScores, type Scores } from './scores.ts'
 
@@ -15,8 +15,8 @@ import { createScores, type Scores } from './scores.ts'
  * Evaluations that clients log step by step, stored as the same calls, ops and feedback as evaluations that they run.
  */
 export interface EvaluationRuns {
-  runs: Runs & RunFinishing
-  predictions: Predictions & PredictionFinishing
+  runs: Runs & RunFinisher
+  predictions: Predictions & PredictionFinisher
   scores: Scores
 }
 
@@ -33,8 +33,8 @@ export function createEvaluationRuns(services: {
     lists: createMarkedLists(services),
   }
   return {
-    runs: { ...createRuns(deps), ...createRunFinishing(deps) },
-    predictions: { ...createPredictions(deps), ...createPredictionFinishing(deps) },
+    runs: { ...createRuns(deps), ...createRunFinisher(deps) },
+    predictions: { ...createPredictions(deps), ...createPredictionFinisher(deps) },
     scores: createScores(deps),
   }
 }

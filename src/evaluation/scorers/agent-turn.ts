@@ -35,7 +35,7 @@ export function turnOf(call: Call): AgentTurn | undefined {
   if (span === undefined || call.parent_id !== null) return undefined
   if (ended_at === null || ended_at < started_at) return undefined
   const attributes = at(span, 'attributes')
-  const said = (name: string): string | null =>
+  const attribute = (name: string): string | null =>
     textAt(attributes, `weave.${name}`) ?? textAt(attributes, `gen_ai.${name}`)
   return {
     event_type: TURN_ENDED,
@@ -43,14 +43,14 @@ export function turnOf(call: Call): AgentTurn | undefined {
     trace_id: call.trace_id,
     span_id: call.id,
     span_name: textAt(span, 'name') ?? call.op_name,
-    operation_name: said('operation.name'),
+    operation_name: attribute('operation.name'),
     started_at,
     ended_at,
-    conversation: { id: said('conversation.id'), name: said('conversation.name') },
+    conversation: { id: attribute('conversation.id'), name: attribute('conversation.name') },
     agent: {
-      name: said('agent.name'),
-      version: said('agent.version'),
-      description: said('agent.description'),
+      name: attribute('agent.name'),
+      version: attribute('agent.version'),
+      description: attribute('agent.description'),
     },
     status: {
       code: textAt(span, 'status.code') ?? 'UNSET',
@@ -99,9 +99,9 @@ function messagesOf(attributes: unknown): AgentTurn['messages'] {
 }
 
 function messageOf(value: unknown, role: string): TurnMessage {
-  const said = isRecord(value) ? value : {}
-  const finish_reason = String(said['finish_reason'] ?? '')
-  return { role: String(said['role'] ?? role), content: contentOf(value), finish_reason }
+  const message = isRecord(value) ? value : {}
+  const finish_reason = String(message['finish_reason'] ?? '')
+  return { role: String(message['role'] ?? role), content: contentOf(value), finish_reason }
 }
 
 function contentOf(value: unknown): string {

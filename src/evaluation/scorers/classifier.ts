@@ -7,7 +7,7 @@ import { predictStructured, type StructuredCompletionModel } from '../structured
 import { classifierPrompt } from './classifier-prompt.ts'
 import { Judge, judgeMessages, mediaKindsOf } from './judge.ts'
 import { judgesModel } from './judges-model.ts'
-import type { Said, Scored, Scorer } from './scorer.ts'
+import type { Scored, ScoreResult, Scorer } from './scorer.ts'
 
 /** The class of monitors that are scorers too. */
 export const CLASSIFIER_CLASS = 'ClassifierMonitor'
@@ -42,7 +42,7 @@ interface Classifier {
 export async function classifierOf(
   { objects }: { objects: Pick<Objects, 'read'> },
   monitor: Published,
-): Promise<Pick<Scorer, 'score' | 'said'>> {
+): Promise<Pick<Scorer, 'score' | 'results'>> {
   const { projectId } = monitor
   const classifiers: Classifier[] = []
   for (const ref of checked(Monitor, monitor.val, monitor.name).scorers)
@@ -67,7 +67,7 @@ export async function classifierOf(
       }
       return { classifiers: verdicts }
     },
-    said: (output) => saidOf(Verdicts.parse(output).classifiers, classifiers),
+    results: (output) => resultsOf(Verdicts.parse(output).classifiers, classifiers),
   }
 }
 
@@ -129,10 +129,10 @@ function jsonIn(text: string): unknown {
 }
 
 /** Wire: what applies is a tag. */
-function saidOf(
+function resultsOf(
   verdicts: Record<string, z.output<typeof Verdict>>,
   classifiers: readonly Classifier[],
-): Said[] {
+): ScoreResult[] {
   return classifiers.map(({ name, ref }) => {
     const output = verdicts[name]
     if (output?.is_match !== true) return { ref, output }

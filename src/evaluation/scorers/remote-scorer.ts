@@ -60,7 +60,7 @@ export interface RemoteDeps {
 /** Scorers behind a URL, which receive the call to score. Wire: the contract is that of weave's `RemoteScorer`. */
 export interface RemoteScorers {
   /** @throws 400 for a scorer that cannot be used. */
-  load(published: Published): Pick<Scorer, 'score' | 'said'>
+  load(published: Published): Pick<Scorer, 'score' | 'results'>
 }
 
 export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteScorers {
@@ -99,7 +99,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
     return bearer(access_token)
   }
 
-  function load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'said'> {
+  function load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'results'> {
     const remote = checked(RemoteScorer, val, object)
     const name = remote.name ?? object
     if (!URL.canParse(remote.endpoint_url)) throw invalidRequest(`${object}: endpoint_url is no URL`)
@@ -126,14 +126,14 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
         const answered = await repeated(signal, (timeoutMs) => outbound.post({ ...request, timeoutMs }))
         const reply = { ...answered, text: withoutKey(answered.text, tokenIn(proof)) }
         if (reply.status !== 200) throw refused(object, reply)
-        const said = checked(Reply, jsonOf(reply), `The reply of ${object}`)
-        if (said.schema_version !== version)
+        const answer = checked(Reply, jsonOf(reply), `The reply of ${object}`)
+        if (answer.schema_version !== version)
           throw invalidRequest(
-            `${object} answered with schema_version ${said.schema_version}, not ${version}`,
+            `${object} answered with schema_version ${answer.schema_version}, not ${version}`,
           )
-        return said.result
+        return answer.result
       },
-      said: (output) => [{ ref, output, typed: typedScores(output, name) }],
+      results: (output) => [{ ref, output, typed: typedScores(output, name) }],
     }
   }
 

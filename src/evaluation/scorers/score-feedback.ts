@@ -2,7 +2,7 @@ import { JsonText, stringify } from '../../lossless-json.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef, parseRef } from '../../trace/ref-uri.ts'
 import type { AgentTurn } from './agent-turn.ts'
-import type { Said } from './scorer.ts'
+import type { ScoreResult } from './scorer.ts'
 
 /**
  * A scorer's results for a call, as the feedback that clients write themselves. Wire: its type is named after the ref.
@@ -14,23 +14,23 @@ export function scoreFeedback(score: {
   scoredId: string
   /** The call of the scoring, where it has one. */
   callId: string | undefined
-  said: Said
+  result: ScoreResult
   /** The agent turn that was scored. */
   turn?: AgentTurn | undefined
   /** The monitor that defined the task. */
   triggerRef?: string | null
 }): FeedbackCreateReq {
-  const { id, project_id, said } = score
+  const { id, project_id, result } = score
   return {
     id,
     project_id,
     weave_ref: callRef(project_id, score.scoredId),
-    feedback_type: `wandb.runnable.${parseRef(said.ref).name}`,
-    payload: new JsonText(stringify({ output: said.output })),
-    runnable_ref: said.ref,
+    feedback_type: `wandb.runnable.${parseRef(result.ref).name}`,
+    payload: new JsonText(stringify({ output: result.output })),
+    runnable_ref: result.ref,
     call_ref: score.callId === undefined ? undefined : callRef(project_id, score.callId),
     trigger_ref: score.triggerRef,
-    ...said.typed,
+    ...result.typed,
     ...(score.turn && spanFields(score.turn)),
   }
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
-import type { Ask } from '../asking.ts'
+import type { Ask } from '../ask.ts'
 import type { AgentTurn } from './agent-turn.ts'
 
 /** The input of a scorer: a model's output, and the call's inputs or the row of the dataset. */
@@ -39,7 +39,7 @@ export type TypedScores = Pick<
 >
 
 /** What becomes one feedback. */
-export interface Said {
+export interface ScoreResult {
   /** Of the scorer. */
   ref: string
   output: unknown
@@ -57,5 +57,5 @@ export interface Scorer {
   /** @throws ClientError that says why this cannot be scored. */
   score(scored: Scored, context: ScoringContext): Promise<unknown>
   /** Its output as several feedback entries, where that is not the output alone. */
-  said?(output: unknown): Said[]
+  results?(output: unknown): ScoreResult[]
 }

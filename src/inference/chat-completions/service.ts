@@ -31,7 +31,7 @@ export function createChatCompletions({ gateway, abilities, traced }: ChatComple
         body: (engine) => engineRequest({ ...req, request_id }, engine, abilities),
         choiceMarks: ({ trained }) =>
           trained === undefined ? {} : { policy: samplingPolicy(req, trained.checkpoint.step) },
-        replyMarks: ({ trained }) =>
+        replyFields: ({ trained }) =>
           isRollout(req, { isTrained: trained !== undefined })
             ? {
                 promptIds: { isAsked: req.return_token_ids === true },

@@ -3,17 +3,17 @@ import { relayEvents, type StreamEnd } from './event-stream.ts'
 
 const USAGE = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
 
-/** A marker that puts text in brackets, and drops `usage`, which it counts. */
-function mark(text: string) {
+/** A rewriter that puts text in brackets, and drops `usage`, which it counts. */
+function rewrite(text: string) {
   return text === 'usage' ? { text: undefined, usage: USAGE } : { text: `[${text}]`, usage: undefined }
 }
 
 function relay(body: AsyncIterable<Uint8Array>, ends: StreamEnd[] = []) {
-  const marker = { mark, renamed: () => undefined }
+  const rewriter = { rewrite, renamed: () => undefined }
   async function read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void> {
     for await (const chunk of body) await onChunk(chunk)
   }
-  return { ends, stream: relayEvents(read, { marker, onEnd: (end) => ends.push(end) }) }
+  return { ends, stream: relayEvents(read, { rewriter, onEnd: (end) => ends.push(end) }) }
 }
 
 async function* bytes(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {

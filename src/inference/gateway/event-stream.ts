@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { messageOf } from '../../errors.ts'
 import type { EngineReply } from '../../stores/compute/port.ts'
-import type { Marker, TokenUsage } from './marks.ts'
+import type { ReplyRewriter, TokenUsage } from './reply-rewriter.ts'
 
 const DONE = '[DONE]'
 
@@ -30,7 +30,7 @@ export interface StreamEnd {
 }
 
 export interface RelayOptions {
-  marker: Marker
+  rewriter: ReplyRewriter
   /** Called once, however the stream ends. */
   onEnd: (end: StreamEnd) => void
 }
@@ -40,7 +40,7 @@ export interface RelayOptions {
  * too, and `[DONE]` still follows.
  */
 export function relayEvents(read: EngineReply['read'], options: RelayOptions): ReadableStream<Uint8Array> {
-  const relay = createRelay(options.marker)
+  const relay = createRelay(options.rewriter)
   let isOpen = true
   let isSilent = true
   let resume: (() => void) | undefined
@@ -114,7 +114,7 @@ interface Relay {
   pass(chunk: Uint8Array): Uint8Array | undefined
 }
 
-function createRelay(marker: Marker): Relay {
+function createRelay(rewriter: ReplyRewriter): Relay {
   const end: StreamEnd = { usage: undefined, events: 0 }
   const decoder = new TextDecoder()
   let text = ''
@@ -126,16 +126,16 @@ function createRelay(marker: Marker): Relay {
         text += `data: ${DONE}\n\n`
         return
       }
-      const marked = marker.mark(data)
-      end.usage = marked.usage ?? end.usage
+      const rewritten = rewriter.rewrite(data)
+      end.usage = rewritten.usage ?? end.usage
       end.events++
-      if (marked.text !== undefined) text += `data: ${marked.text}\n\n`
+      if (rewritten.text !== undefined) text += `data: ${rewritten.text}\n\n`
     },
   })
 
   function pass(chunk: Uint8Array): Uint8Array | undefined {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    const renamed = isWithin ? undefined : marker.renamed(bytes)
+    const renamed = isWithin ? undefined : rewriter.renamed(bytes)
     if (renamed !== undefined) {
       end.events++
       return renamed

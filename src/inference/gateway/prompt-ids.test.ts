@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createMarker } from './marks.ts'
+import { createReplyRewriter } from './reply-rewriter.ts'
 
 const MARKS = { model: 'name', engineModel: 'digest', choice: { policy: { step: 3 } } }
 
-function marker(isAsked: boolean, more: object = {}) {
+function rewriter(isAsked: boolean, more: object = {}) {
   const options = { usageChunk: 'drop', fingerprint: { text: undefined } } as const
-  return createMarker({ ...MARKS, promptIds: { isAsked }, ...more }, options)
+  return createReplyRewriter({ ...MARKS, promptIds: { isAsked }, ...more }, options)
 }
 
 function parsed(text: string | undefined) {
@@ -28,7 +28,7 @@ describe('ids of prompts', () => {
       (index) =>
         `{"index":${index},"message":{},"logprobs":{"content":[]},"finish_reason":"stop","token_ids":[3]}`,
     )
-    const { text } = marker(false).mark(chunk(choices.join(','), ',"prompt_token_ids":[1, 2]'))
+    const { text } = rewriter(false).rewrite(chunk(choices.join(','), ',"prompt_token_ids":[1, 2]'))
     expect(text).toContain('"prompt_token_ids":[1, 2]')
     expect(parsed(text)).not.toHaveProperty('prompt_token_ids')
     expect(parsed(text).choices).toMatchObject([
@@ -38,41 +38,41 @@ describe('ids of prompts', () => {
   })
 
   it('stay at the top of a reply whose client requested them', () => {
-    expect(parsed(marker(true).mark(first(0)).text)).toMatchObject({
+    expect(parsed(rewriter(true).rewrite(first(0)).text)).toMatchObject({
       prompt_token_ids: [1, 2],
       choices: [{ prompt_token_ids: [1, 2] }],
     })
   })
 
   it('stand on the first chunk of each choice of a stream, and on its first token alone', () => {
-    const { mark, renamed } = marker(false)
+    const { rewrite, renamed } = rewriter(false)
     const event = (text: string): Buffer => Buffer.from(`data: ${text}\n\n`)
     expect(renamed(event(first(0)))).toBeUndefined()
-    expect(parsed(mark(first(0)).text).choices).toMatchObject([{ prompt_token_ids: [1, 2] }])
-    mark(first(1))
+    expect(parsed(rewrite(first(0)).text).choices).toMatchObject([{ prompt_token_ids: [1, 2] }])
+    rewrite(first(1))
     expect(renamed(event(chunk(token(0, '-0.50'))))).toBeUndefined()
-    const text = mark(chunk(token(0, '-0.50'))).text ?? ''
+    const text = rewrite(chunk(token(0, '-0.50'))).text ?? ''
     expect(text).toContain('-0.50')
     expect(parsed(text).choices[0].logprobs.content).toEqual([
       { prompt_token_ids: [1, 2], token: 'token_id:7', logprob: -0.5 },
     ])
-    expect(parsed(mark(chunk(token(0, '-1'))).text).choices[0].logprobs.content[0]).not.toHaveProperty(
+    expect(parsed(rewrite(chunk(token(0, '-1'))).text).choices[0].logprobs.content[0]).not.toHaveProperty(
       'prompt_token_ids',
     )
-    expect(parsed(mark(chunk(token(1, '-1'))).text).choices[0].logprobs.content[0]).toHaveProperty(
+    expect(parsed(rewrite(chunk(token(1, '-1'))).text).choices[0].logprobs.content[0]).toHaveProperty(
       'prompt_token_ids',
     )
     expect(renamed(event(chunk(token(0, '-2'))))?.toString()).toContain('"model":"name"')
   })
 
   it('cost no parsing where the reply is not trained on', () => {
-    const { renamed } = createMarker(MARKS, { usageChunk: 'drop', fingerprint: { text: undefined } })
+    const { renamed } = createReplyRewriter(MARKS, { usageChunk: 'drop', fingerprint: { text: undefined } })
     expect(renamed(Buffer.from(`data: ${chunk(token(0, '-1'))}\n\n`))).toBeDefined()
   })
 
   it('come with the reasoning, which is left out for a client that excludes it', () => {
     const text = chunk('{"index":0,"delta":{"reasoning":"hm","content":"a"},"finish_reason":null}')
-    expect(parsed(marker(false, { dropsReasoning: true }).mark(text).text).choices[0].delta).toEqual({
+    expect(parsed(rewriter(false, { dropsReasoning: true }).rewrite(text).text).choices[0].delta).toEqual({
       content: 'a',
     })
   })

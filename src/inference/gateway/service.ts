@@ -5,18 +5,24 @@ import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts
 import { loraOf } from '../../training/base-models/lora-wire.ts'
 import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
 import type { Admission, Load } from './admission.ts'
-import { createEngaging, type EngagingDeps, type EngineRequest } from './engaging.ts'
+import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
-import { createMarker, type Fingerprint, type Marker, type ReplyMarks, type TokenUsage } from './marks.ts'
 import type { Project, ProjectOf } from './project-header.ts'
+import {
+  createReplyRewriter,
+  type Fingerprint,
+  type ReplyFields,
+  type ReplyRewriter,
+  type TokenUsage,
+} from './reply-rewriter.ts'
 import { createSpeeds, type Speeds } from './speeds.ts'
 import { estimated, type UsageRecorder } from './spending.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 import type { EngineLoad } from './turns.ts'
 
-export interface GatewayDeps extends EngagingDeps {
+export interface GatewayDeps extends DispatchDeps {
   served: ServedModels
   admission: Admission
   usage: UsageRecorder
@@ -34,7 +40,7 @@ export interface GatewayRequest extends EngineRequest {
   /** Added to each choice of the reply. */
   choiceMarks?: (target: Target) => Record<string, unknown>
   /** How a reply of the target is handled further. */
-  replyMarks?: (target: Target) => Pick<ReplyMarks, 'promptIds' | 'dropsReasoning'>
+  replyFields?: (target: Target) => Pick<ReplyFields, 'promptIds' | 'dropsReasoning'>
   listener?: GatewayListener | undefined
 }
 
@@ -65,7 +71,7 @@ export interface Gateway {
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { served, loaded, baseModels, admission, usage, projectOf } = deps
-  const engage = createEngaging(deps)
+  const dispatch = createDispatch(deps)
   const turns = createEngineTurns(baseModels)
   const speeds = createSpeeds()
   const fingerprintOf = createFingerprints()
@@ -111,9 +117,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     try {
       const body = { model: use.name, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }
       const reply = await process.post('/v1/chat/completions', JSON.stringify(body), signal)
-      const marks = { model: baseModel, engineModel: use.name, choice: {} }
+      const fields = { model: baseModel, engineModel: use.name, choice: {} }
       const fingerprint = fingerprintOf(process)
-      createMarker(marks, { usageChunk: 'keep', fingerprint }).mark(await readText(reply))
+      createReplyRewriter(fields, { usageChunk: 'keep', fingerprint }).rewrite(await readText(reply))
     } finally {
       use.release()
     }
@@ -133,14 +139,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     try {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
-      const { process, reply, engineModel, release } = await engage(request, target, work.signal)
+      const { process, reply, engineModel, release } = await dispatch(request, target, work.signal)
       work.hold(release)
       const model = request.model ?? target.baseModel
       const choice = request.choiceMarks?.(target) ?? {}
-      const marks = { model, engineModel, choice, ...request.replyMarks?.(target) }
+      const fields = { model, engineModel, choice, ...request.replyFields?.(target) }
       const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
-      const marker = createMarker(marks, { usageChunk, fingerprint: fingerprintOf(process) })
-      return await answerOf(request, reply, { marker, onEnd: work.end })
+      const rewriter = createReplyRewriter(fields, { usageChunk, fingerprint: fingerprintOf(process) })
+      return await answerOf(request, reply, { rewriter, onEnd: work.end })
     } catch (error) {
       work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
       throw error
@@ -170,20 +176,20 @@ function tokensOf({ prompt_tokens, completion_tokens }: TokenUsage): number {
 }
 
 interface AnswerOptions {
-  marker: Marker
+  rewriter: ReplyRewriter
   onEnd: (spent: StreamEnd | undefined) => void
 }
 
 async function answerOf(
   { stream }: GatewayRequest,
   reply: EngineReply,
-  { marker, onEnd }: AnswerOptions,
+  { rewriter, onEnd }: AnswerOptions,
 ): Promise<RawReply> {
   if (stream !== 'none') {
     const headers = { ...STREAM_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' }
-    return { headers, body: relayEvents(reply.read, { marker, onEnd }) }
+    return { headers, body: relayEvents(reply.read, { rewriter, onEnd }) }
   }
-  const { text, usage } = marker.mark(await readText(reply))
+  const { text, usage } = rewriter.rewrite(await readText(reply))
   onEnd(usage && { usage, events: 0 })
   return { headers: { 'content-type': 'application/json' }, body: text ?? '' }
 }

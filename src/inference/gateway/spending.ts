@@ -1,6 +1,6 @@
 import type { Target } from '../served-models/service.ts'
-import type { TokenUsage } from './marks.ts'
 import type { Project } from './project-header.ts'
+import type { TokenUsage } from './reply-rewriter.ts'
 
 /** One request that has ended. */
 export interface Spending {

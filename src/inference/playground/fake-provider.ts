@@ -76,22 +76,24 @@ function sendImage(response: ServerResponse, prompt: string): void {
 }
 
 function sendCompletion(response: ServerResponse, body: Record<string, unknown>): void {
-  const said = String(Messages.parse(body['messages']).at(-1)?.content)
-  if (/^\d+$/.test(said)) sendFailure(response, Number(said))
-  else if (said === 'html') send(response, '<html>a fake gateway</html>')
-  else if (body['stream'] === true) stream(response, said)
-  else if (said !== 'hang') send(response, completion(said))
+  const prompt = String(Messages.parse(body['messages']).at(-1)?.content)
+  if (/^\d+$/.test(prompt)) sendFailure(response, Number(prompt))
+  else if (prompt === 'html') send(response, '<html>a fake gateway</html>')
+  else if (body['stream'] === true) stream(response, prompt)
+  else if (prompt !== 'hang') send(response, completion(prompt))
 }
 
-function completion(said: string): object {
-  const content = said.startsWith('say ') ? said.slice('say '.length) : (verdictsOf(said) ?? 'I am a fake')
-  const message = said === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content }
+function completion(prompt: string): object {
+  const content = prompt.startsWith('say ')
+    ? prompt.slice('say '.length)
+    : (verdictsOf(prompt) ?? 'I am a fake')
+  const message = prompt === 'tools' ? { content: null, tool_calls: [TOOL_CALL] } : { content }
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
   return { ...HEAD, object: 'chat.completion', choices, usage: USAGE }
 }
 
-function verdictsOf(said: string): string | undefined {
-  const asked = [...said.matchAll(/<classifier name="([^"]*)">\n(.*)/g)]
+function verdictsOf(prompt: string): string | undefined {
+  const asked = [...prompt.matchAll(/<classifier name="([^"]*)">\n(.*)/g)]
   const verdicts = asked.map(([, name, question = '']) => [
     name,
     { is_match: question.includes('yes'), confidence: 0.5, reason: 'as asked' },
@@ -99,7 +101,7 @@ function verdictsOf(said: string): string | undefined {
   return asked.length === 0 ? undefined : JSON.stringify({ classifiers: Object.fromEntries(verdicts) })
 }
 
-function stream(response: ServerResponse, said: string): void {
+function stream(response: ServerResponse, prompt: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (fields: object): void => {
     const chunk = { ...HEAD, object: 'chat.completion.chunk', choices: [], ...fields }
@@ -108,12 +110,12 @@ function stream(response: ServerResponse, said: string): void {
   const delta = (fields: object, finish_reason: string | null = null): void =>
     send({ choices: [{ index: 0, delta: fields, finish_reason }] })
   delta({ role: 'assistant', content: '', reasoning: 'hm' })
-  if (said === 'hang') return
-  if (said === 'cut') {
+  if (prompt === 'hang') return
+  if (prompt === 'cut') {
     setImmediate(() => response.destroy())
     return
   }
-  if (said === 'tools') {
+  if (prompt === 'tools') {
     const [name, first, second] = ['add', '{"a":', '1.0}']
     delta({
       tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: first } }],
@@ -122,7 +124,7 @@ function stream(response: ServerResponse, said: string): void {
   } else {
     for (const content of ['I am', ' a', ' fake']) delta({ content })
   }
-  delta({}, said === 'tools' ? 'tool_calls' : 'stop')
+  delta({}, prompt === 'tools' ? 'tool_calls' : 'stop')
   send({ usage: USAGE })
   response.end('data: [DONE]\n\n')
 }

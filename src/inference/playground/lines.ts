@@ -2,7 +2,7 @@ import { ClientError, messageOf } from '../../errors.ts'
 import { Chunk, createAssembly } from '../tracing/assembled-completion.ts'
 import type { LoggedCall } from '../tracing/logged-call.ts'
 import { CLIENT_GONE, type Deadline, startDeadline } from './deadline.ts'
-import { eventsOf, readAnswer } from './reading-answers.ts'
+import { eventsOf, readAnswer } from './read-answer.ts'
 
 export interface CompletionStream {
   call: LoggedCall | undefined

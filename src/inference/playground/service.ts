@@ -7,14 +7,14 @@ import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { STREAM_HEADERS } from '../gateway/stream-headers.ts'
 import { type LoggedCall, startCall } from '../tracing/logged-call.ts'
-import { type AnsweringDeps, type Asker, createAnswering } from './answering.ts'
+import { type AnswererDeps, type Asker, createAnswerer } from './answerer.ts'
 import { type Deadline, inTime } from './deadline.ts'
 import { completionLines, errorLine, streamOf } from './lines.ts'
 import { filledInputs } from './prompt.ts'
 import { withStoredImages } from './stored-images.ts'
 import type * as wire from './wire.ts'
 
-export interface PlaygroundDeps extends AnsweringDeps {
+export interface PlaygroundDeps extends AnswererDeps {
   calls: Pick<Calls, 'start' | 'end'>
   objects: Pick<Objects, 'read'>
   files: Pick<Files, 'create'>
@@ -31,7 +31,7 @@ export interface Playground {
 
 export function createPlayground(deps: PlaygroundDeps): Playground {
   const { calls, objects, files } = deps
-  const answering = createAnswering(deps)
+  const answerer = createAnswerer(deps)
 
   function fill(req: wire.CompletionsCreateReq): Promise<Attempt<wire.CompletionInputs>> {
     return attempt(() => filledInputs(req.inputs, { projectId: req.project_id, objects }))
@@ -54,7 +54,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
 
   function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
     return inTime(inputs.timeout, asker.context.signal, (deadline) =>
-      answering.completion(inputs, asker, deadline),
+      answerer.completion(inputs, asker, deadline),
     )
   }
 
@@ -68,7 +68,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     const asker = { project_id: req.project_id, context }
     const call = await startCompletion(req, inputs, context)
     const answer = await logged(call, async () => {
-      const ask = (deadline: Deadline) => answering.completion(inputs, asker, deadline)
+      const ask = (deadline: Deadline) => answerer.completion(inputs, asker, deadline)
       const response = await inTime(inputs.timeout, context.signal, ask)
       return { response, output: response }
     })
@@ -87,7 +87,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
       conversationId: req.conversation_id ?? undefined,
       timeout: inputs.timeout,
       client: AbortSignal.any([context.signal, gone.signal]),
-      ask: (deadline) => answering.stream(inputs, asker, deadline),
+      ask: (deadline) => answerer.stream(inputs, asker, deadline),
     })
     return { headers: LINES_HEADERS, body: streamOf(lines, () => gone.abort()) }
   }
@@ -97,7 +97,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
     const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
     const answer = await logged(call, async () => {
-      const ask = (deadline: Deadline) => answering.images(inputs, { project_id, context }, deadline)
+      const ask = (deadline: Deadline) => answerer.images(inputs, { project_id, context }, deadline)
       const response = await inTime(undefined, context.signal, ask)
       const output = call && (await withStoredImages(response, { projectId: project_id, files }))
       return { response, output }

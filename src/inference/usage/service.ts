@@ -4,8 +4,8 @@ import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { isoMicros } from '../../time.ts'
 import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
+import { NO_STEP, type UsageCounter } from './counter.ts'
 import { selectUsage, type UsageRow } from './queries.ts'
-import { NO_STEP, type UsageRecording } from './recording.ts'
 import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery, type UsageRes } from './wire.ts'
 
 /** Groups that one answer holds at most: a year of hours of one model. */
@@ -26,7 +26,7 @@ type Counts = Pick<
 export interface UsageDeps {
   traces: TraceDb
   costs: Costs
-  recording: UsageRecording
+  counter: UsageCounter
 }
 
 /** The usage of completions, grouped and filtered. */
@@ -35,7 +35,7 @@ export interface Usage {
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
 }
 
-export function createUsage({ traces, costs, recording }: UsageDeps): Usage {
+export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
   /** Finds prices; reads each project's list once. */
   function createPricing() {
     const lists = new Map<string, Promise<Map<string, Price[]>>>()
@@ -51,7 +51,7 @@ export function createUsage({ traces, costs, recording }: UsageDeps): Usage {
   }
 
   async function query(query: UsageQuery, { signal }: CallContext) {
-    await recording.flush()
+    await counter.flush()
     const now = Date.now()
     const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
     const before = query.before ?? new Date(now + 1).toISOString()

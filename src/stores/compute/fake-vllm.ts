@@ -82,18 +82,18 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 /** Usage is always sent: the server requests it whether its client did or not. */
-function stream(response: ServerResponse, said: { model: string; content: string; usage: object }): void {
+function stream(response: ServerResponse, reply: { model: string; content: string; usage: object }): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: said.model }
+  const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: reply.model }
   const event = (choices: unknown[], more: object = {}): string =>
     `data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`
   // An event that is cut in two, as networks do.
-  const text = event([{ index: 0, delta: { role: 'assistant', content: said.content } }])
+  const text = event([{ index: 0, delta: { role: 'assistant', content: reply.content } }])
   response.write(text.slice(0, 20))
   setTimeout(() => {
     response.write(text.slice(20))
     const end = event([{ index: 0, delta: {}, finish_reason: 'stop' }])
-    response.end(`${end}${event([], { usage: said.usage })}data: [DONE]\n\n`)
+    response.end(`${end}${event([], { usage: reply.usage })}data: [DONE]\n\n`)
   }, 5)
 }
 

@@ -150,9 +150,9 @@ function withReplicas(router: InferenceProcess, replicas: readonly Endpoint[]): 
     signal.throwIfAborted()
     const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
     // A failure takes precedence over a success, and a success over replicas that had the adapter already.
-    const told = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
-    if (told === undefined) throw new EngineProcessLost('No replica of the inference engine can be reached')
-    return { status: told.status, read: async (onChunk) => onChunk(Buffer.from(told.text)) }
+    const chosen = given.find(isFailure) ?? given.find(({ status }) => status === 200) ?? given[0]
+    if (chosen === undefined) throw new EngineProcessLost('No replica of the inference engine can be reached')
+    return { status: chosen.status, read: async (onChunk) => onChunk(Buffer.from(chosen.text)) }
   }
 
   return {

@@ -27,8 +27,8 @@ export interface LostWrites {
 export function createLostWrites(deps: RepairDeps): LostWrites {
   const { repair, failed, hasClosed, repairs } = createTableRepair(deps)
   let latest = 0
-  let mended = 0
-  let mending: Promise<void> = Promise.resolve()
+  let repaired = 0
+  let repairing: Promise<void> = Promise.resolve()
   let lookedAt = new Date()
 
   async function failedWrites(): Promise<number> {
@@ -37,23 +37,23 @@ export function createLostWrites(deps: RepairDeps): LostWrites {
     return latest
   }
 
-  async function mend(count: number): Promise<void> {
-    if (count <= mended && !hasClosed()) return
+  async function repairUpTo(count: number): Promise<void> {
+    if (count <= repaired && !hasClosed()) return
     await repair(lookedAt.getTime() - 1_000)
-    mended = Math.max(mended, count)
+    repaired = Math.max(repaired, count)
   }
 
   /** Repairs what has broken since the counter was `before`; resolves with whether anything may have. */
   async function lostSince(before: number): Promise<boolean> {
     const at = new Date()
     const count = await failedWrites()
-    if (count === before && count === mended && !hasClosed()) {
+    if (count === before && count === repaired && !hasClosed()) {
       lookedAt = at
       return false
     }
     // A failed repair is tried again with the next check.
-    mending = mending.then(() => mend(count)).catch(failed)
-    await mending
+    repairing = repairing.then(() => repairUpTo(count)).catch(failed)
+    await repairing
     return count > before
   }
 

@@ -114,11 +114,11 @@ function byMetric(
   aggregates: readonly Aggregate[],
   values: readonly (number | null)[],
 ): Record<string, Record<string, number | null>> {
-  const told = aggregates.map(({ metric, kind }, index) => ({
+  const described = aggregates.map(({ metric, kind }, index) => ({
     metric,
     entry: [kind, values[index] ?? null] as const,
   }))
-  const metrics = Map.groupBy(told, ({ metric }) => metric)
+  const metrics = Map.groupBy(described, ({ metric }) => metric)
   return Object.fromEntries(
     [...metrics].map(([metric, all]) => [metric, Object.fromEntries(all.map(({ entry }) => entry))]),
   )

@@ -4,7 +4,7 @@ import { JsonText } from '../../lossless-json.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
 import { createLabels, type Labelling, type Labels } from './labels.ts'
-import { createPublishing, type OnChange, type Publishing, type Review } from './publishing.ts'
+import { createPublisher, type OnChange, type Publisher, type Review } from './publisher.ts'
 import type { VersionRow } from './queries.ts'
 import { createVersionReading, isLive, keyOf, pickAll, unknownVersion, type VersionName } from './versions.ts'
 import type * as wire from './wire.ts'
@@ -16,7 +16,7 @@ const DELETE_MAX = 100
 type IsWanted = (version: Pick<VersionRow, 'kind' | 'base_object_class'>) => boolean
 
 /** Objects: named values with versions, distinguished by the digest of their content. */
-export interface Objects extends Publishing, Omit<Labelling, 'labelsOf' | 'removeLabels'> {
+export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'removeLabels'> {
   read(req: wire.ObjReadReq): Promise<wire.ObjReadRes>
   /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
   readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<wire.ObjReadRes>
@@ -107,7 +107,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     deleteOf,
     readValues,
     query,
-    ...createPublishing({
+    ...createPublisher({
       traces,
       projects,
       versionsOf,

@@ -1,6 +1,6 @@
 import type { Files } from '../files/service.ts'
 import { createPlaceholderOps } from '../objects/placeholder-ops.ts'
-import { OBJECT_ID_CHARS_MAX } from '../objects/publishing.ts'
+import { OBJECT_ID_CHARS_MAX } from '../objects/publisher.ts'
 import { safeName } from '../objects/safe-name.ts'
 import type { Objects } from '../objects/service.ts'
 

@@ -138,7 +138,7 @@ function rejection(span: unknown, fault: string): string {
 
 function replyOf(rejections: readonly string[]): wire.ExportTraceServiceResponse {
   if (rejections.length === 0) return {}
-  const told = rejections.slice(0, MESSAGES_MAX)
-  if (told.length < rejections.length) told.push('...')
-  return { partialSuccess: { rejectedSpans: String(rejections.length), errorMessage: told.join('; ') } }
+  const shown = rejections.slice(0, MESSAGES_MAX)
+  if (shown.length < rejections.length) shown.push('...')
+  return { partialSuccess: { rejectedSpans: String(rejections.length), errorMessage: shown.join('; ') } }
 }

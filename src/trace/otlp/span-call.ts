@@ -151,8 +151,8 @@ function exceptionOf({ status }: Span, events: readonly ShownEvent[]): string | 
   if (status.code !== STATUS_ERROR && status.code !== 'STATUS_CODE_ERROR') return undefined
   if (status.message !== '') return status.message
   const raised = events.findLast((event) => event.name === 'exception')
-  const said = raised && textAt(raised.attributes, ['exception.message', 'exception.type'])
-  return said ?? 'The span failed'
+  const message = raised && textAt(raised.attributes, ['exception.message', 'exception.type'])
+  return message ?? 'The span failed'
 }
 
 const STATUS_ERROR = 2

@@ -1,5 +1,5 @@
 import type { CallContext } from '../../http/caller.ts'
-import { checkObjectId } from '../objects/publishing.ts'
+import { checkObjectId } from '../objects/publisher.ts'
 import { safeName } from '../objects/safe-name.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import type { Tables } from '../tables/service.ts'

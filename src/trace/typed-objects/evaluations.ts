@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import { placeholderSource } from '../objects/op-value.ts'
-import { checkObjectId } from '../objects/publishing.ts'
+import { checkObjectId } from '../objects/publisher.ts'
 import { safeName } from '../objects/safe-name.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { classValue } from './class-value.ts'

@@ -1,7 +1,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { OP_SOURCE_FILE } from '../objects/op-value.ts'
-import { checkObjectId } from '../objects/publishing.ts'
+import { checkObjectId } from '../objects/publisher.ts'
 import { safeName } from '../objects/safe-name.ts'
 import { projectIdOf } from '../project-path-wire.ts'
 import { attributesIn, classValue } from './class-value.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
-import type { Resolver } from '../../accounts/graphql/part.ts'
+import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Runs } from '../runs/service.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
-import type { Resolver } from '../../accounts/graphql/part.ts'
+import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest } from '../../errors.ts'
 import * as nodes from './artifact-nodes.ts'

@@ -1,5 +1,5 @@
 import { plainId } from '../../accounts/graphql/global-id.ts'
-import type { Resolver } from '../../accounts/graphql/part.ts'
+import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import { collectionNode, membershipNode, tagNode } from './artifact-nodes.ts'
 import type * as inputs from './artifacts-inputs.ts'

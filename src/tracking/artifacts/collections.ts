@@ -7,7 +7,7 @@ import * as queries from './collection-queries.ts'
 import { checkName } from './names.ts'
 import { markDeleted, versionStates } from './queries.ts'
 import { tagsOf } from './versions.ts'
-import { manifestOwnerOf, ownerOf } from './writing.ts'
+import { manifestOwnerOf, ownerOf } from './writer.ts'
 
 /** Tags of one collection. Wire: clients add 20 at once. */
 const TAGS_MAX = 100

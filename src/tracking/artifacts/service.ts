@@ -5,16 +5,16 @@ import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
-import { type Browsing, createBrowsing } from './browsing.ts'
 import { type Collections, createCollections } from './collections.ts'
-import { type CommitHook, type Committing, createCommitting } from './committing.ts'
-import { createLinking, type Linking } from './linking.ts'
+import { type CommitHook, type Committer, createCommitter } from './committer.ts'
+import { createLinker, type Linker } from './linker.ts'
+import { type ArtifactLists, createArtifactLists } from './lists.ts'
 import { listVersions, pageFiles, sumFiles, type VersionRow } from './queries.ts'
-import { createReading, type Reading } from './reading.ts'
+import { type ArtifactReader, createArtifactReader } from './reader.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 import { loadAliases, metadataOf } from './versions.ts'
 import type { ArtifactsListQuery, ArtifactsListRes } from './wire.ts'
-import { createWriting, type Writing } from './writing.ts'
+import { type ArtifactWriter, createArtifactWriter } from './writer.ts'
 
 /** Files listed for each version; some versions have hundreds of thousands. */
 const FILES_SHOWN_MAX = 1_000
@@ -27,7 +27,14 @@ export interface ArtifactsDeps {
 }
 
 /** Versioned, named sets of files. */
-export interface Artifacts extends Writing, Reading, Browsing, Collections, Linking, Committing, Uploads {
+export interface Artifacts
+  extends ArtifactWriter,
+    ArtifactReader,
+    ArtifactLists,
+    Collections,
+    Linker,
+    Committer,
+    Uploads {
   /**
    * Adds a hook for every version of a type that a client commits, called before the commit. A ClientError it throws
    * is the client's reply, and the version stays uncommitted. Every commit of such a type makes a new version, even
@@ -42,7 +49,7 @@ export interface Artifacts extends Writing, Reading, Browsing, Collections, Link
 
 export function createArtifacts(deps: ArtifactsDeps): Artifacts {
   const hooks = new Map<string, CommitHook>()
-  const writing = createWriting(deps)
+  const writer = createArtifactWriter(deps)
   const isWatched = (type: string): boolean => hooks.has(type)
   const uploads = createUploads({ ...deps, isWatched })
 
@@ -58,17 +65,17 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
   }
 
   async function cleanUp(): Promise<void> {
-    await writing.removeVersions(await uploads.abandoned())
+    await writer.removeVersions(await uploads.abandoned())
     await releaseUnfinished(deps)
   }
 
   return {
-    ...writing,
-    ...createReading(deps),
-    ...createBrowsing(deps),
+    ...writer,
+    ...createArtifactReader(deps),
+    ...createArtifactLists(deps),
     ...createCollections({ ...deps, isWatched }),
-    ...createLinking(deps),
-    ...createCommitting({ ...deps, hooks }),
+    ...createLinker(deps),
+    ...createCommitter({ ...deps, hooks }),
     ...uploads,
     onCommit,
     list,

@@ -7,7 +7,7 @@ import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
 import * as queries from './queries.ts'
 import type { UploadRes } from './wire.ts'
-import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writing.ts'
+import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writer.ts'
 
 /** One file of an artifact: a merged model of 14 billion parameters in half precision takes 28 GB. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
@@ -43,7 +43,7 @@ export interface UploadsDeps {
   isWatched: (type: string) => boolean
 }
 
-/** Uploads of versions by clients: first a draft, then its files, then its manifest; committing.ts does the rest. */
+/** Uploads of versions by clients: first a draft, then its files, then its manifest; committer.ts does the rest. */
 export interface Uploads {
   /**
    * Opens a version. Wire: a version with the digest of the newest one is the same version, and gets the aliases.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
 import { globalId } from '../../accounts/graphql/global-id.ts'
-import type { Resolver } from '../../accounts/graphql/part.ts'
+import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { parseLine } from '../metrics/json-lines.ts'

@@ -25,8 +25,8 @@ import {
   updateRun,
 } from './queries.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
+import { createRunWriter, type RunWriter } from './run-writer.ts'
 import { runsFilter } from './runs-filter.ts'
-import { createUpserting, type Upserting } from './upserting.ts'
 import type { MetricsQuery, MetricsRes, RunPath, RunRes, RunsListQuery, RunsListRes } from './wire.ts'
 
 /** Alerts of one reply, the newest. */
@@ -54,7 +54,7 @@ export interface RunsPage extends RunsWanted {
 }
 
 /** Runs: metrics, files and alerts that a program logs. */
-export interface Runs extends Upserting, FileStream, RunFiles, RunAlerts {
+export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts {
   metrics: Metrics
   /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
   requestStop(id: string): Promise<void>
@@ -144,7 +144,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   return {
     metrics,
-    ...createUpserting(deps),
+    ...createRunWriter(deps),
     ...createFileStream({ control, metrics }),
     ...createRunFiles(deps),
     ...createRunAlerts({ control }),

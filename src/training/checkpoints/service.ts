@@ -1,8 +1,7 @@
 import { nowIso } from '../../time.ts'
-import { type CheckpointAdding, createCheckpointAdding } from './adding.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
-import { type CheckpointReading, createCheckpointReading } from './reading.ts'
+import { type CheckpointReader, createCheckpointReader } from './reader.ts'
 import {
   type Merged,
   type ModelOfCheckpoints,
@@ -13,6 +12,7 @@ import {
   stored,
 } from './rows.ts'
 import type { CheckpointsDeleteReq, CheckpointsDeleteRes, TagsRes } from './wire.ts'
+import { type CheckpointWriter, createCheckpointWriter } from './writer.ts'
 
 type TagChange = { set: string } | { remove: string }
 
@@ -23,7 +23,7 @@ interface MaybeMerged {
 }
 
 /** Steps of models: listed, tagged, deleted, never renumbered, never used twice. */
-export interface Checkpoints extends CheckpointReading, CheckpointAdding {
+export interface Checkpoints extends CheckpointReader, CheckpointWriter {
   /** Adds metrics to the newest checkpoint; later values of a name win. Returns its step. */
   addMetrics(modelId: string, metrics: Record<string, number>): Promise<number | undefined>
   /** Tags of a checkpoint; a tag moves from its previous one. @throws 404 */
@@ -44,7 +44,7 @@ export interface Checkpoints extends CheckpointReading, CheckpointAdding {
 
 export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   const { control, contents, artifacts, files } = deps
-  const reading = createCheckpointReading(deps)
+  const reader = createCheckpointReader(deps)
 
   async function deleteSteps(model_id: string, steps: readonly number[] | 'all'): Promise<Set<number>> {
     const rows = await queries.markDeleted(control, { model_id, steps, deleted_at: nowIso() })
@@ -63,15 +63,15 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   async function tag(model: ModelOfCheckpoints, text: string, change: TagChange) {
-    const { artifact_id: id, step } = await reading.existingRow(model, text)
+    const { artifact_id: id, step } = await reader.existingRow(model, text)
     if ('set' in change) await artifacts.setAlias({ id, alias: change.set })
     else await artifacts.removeAlias({ id, alias: change.remove })
-    const { tags } = await reading.read(model, String(step))
+    const { tags } = await reader.read(model, String(step))
     return { tags }
   }
 
   async function withMerged(model: ModelOfCheckpoints, text: string) {
-    const row = await reading.existingRow(model, text)
+    const row = await reader.existingRow(model, text)
     return { checkpoint: stored(row), merged: mergedOf(row) }
   }
 
@@ -95,8 +95,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   return {
-    ...reading,
-    ...createCheckpointAdding(deps),
+    ...reader,
+    ...createCheckpointWriter(deps),
     addMetrics,
     tag,
     withMerged,

@@ -4,7 +4,7 @@ import { toPage } from '../../page-wire.ts'
 import type { JobsDeps } from './deps.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
-import { createSubmitting, ownerOf } from './submitting.ts'
+import { createJobSubmitter, ownerOf } from './submitter.ts'
 import {
   type EventsListQuery,
   type EventsListRes,
@@ -38,7 +38,7 @@ export interface Jobs {
 
 export function createJobs(deps: JobsDeps): Jobs {
   const { control, queue } = deps
-  const submitting = createSubmitting(deps)
+  const submitter = createJobSubmitter(deps)
 
   async function existing(id: string): Promise<JobRow> {
     const row = await queries.findJob(control, id)
@@ -100,10 +100,10 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   return {
-    create: async ({ stream }, context) => shownOne(await submitting.rl(stream, context)),
+    create: async ({ stream }, context) => shownOne(await submitter.rl(stream, context)),
     createOfCalls: async ({ stream, dataset_ref }, context) =>
-      shownOne(await submitting.rl(stream, context, { dataset_ref })),
-    createSft: async (req, context) => shownOne(await submitting.sft(req, context)),
+      shownOne(await submitter.rl(stream, context, { dataset_ref })),
+    createSft: async (req, context) => shownOne(await submitter.sft(req, context)),
     get: async ({ training_job_id }) => shownOne(await existing(training_job_id)),
     list,
     cancel,

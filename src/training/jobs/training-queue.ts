@@ -100,21 +100,21 @@ async function run(
   // A server may have ended between the end of the training job and that of its queue job.
   if (job === undefined) return files.removeWork(id)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
-  signal.addEventListener('abort', () => tellWorker(deps, job, signal.reason), { once: true })
+  signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
   const step = await runJob(deps, job, { signal, onProgress: progress, fence, write })
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
 }
 
 /** The worker takes the next job after it has noticed that the rest of this one is not needed. */
-function tellWorker({ baseModels, log }: RunJobDeps, job: JobRow, reason: unknown): void {
+function notifyWorker({ baseModels, log }: RunJobDeps, job: JobRow, reason: unknown): void {
   if (!(reason instanceof JobCancelled || reason instanceof LeaseLost)) return
   try {
     baseModels.sendToTrainer(job.base_model, { kind: 'cancel_job', job_id: job.id })
   } catch (error) {
     log.warn(
       { job: job.id, reason: messageOf(error) },
-      'the worker could not be told that a job was cancelled',
+      'the worker could not be notified that a job was cancelled',
     )
   }
 }

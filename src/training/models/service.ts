@@ -5,7 +5,7 @@ import { toPage } from '../../page-wire.ts'
 import { Lora } from '../base-models/lora-wire.ts'
 import type { ModelRow } from '../model-registry/model-row.ts'
 import type { ModelsDeps } from './deps.ts'
-import { createRegistering } from './registering.ts'
+import { createModelRegistration } from './registration.ts'
 import type { ModelCreateReq, ModelDeleteRes, ModelRes, ModelsListQuery, ModelsListRes } from './wire.ts'
 
 type ShownModel = z.input<typeof ModelRes>
@@ -26,7 +26,7 @@ export interface Models {
 
 export function createModels(deps: ModelsDeps): Models {
   const { registry, checkpoints, jobs, runs } = deps
-  const register = createRegistering(deps)
+  const register = createModelRegistration(deps)
 
   async function list(req: ModelsListQuery, { caller }: CallContext) {
     const rows = await registry.page({

@@ -38,8 +38,8 @@ function chatCompletion(exchange: Json): Asked {
   const { choices, ...rest } = reply
   const answers = objectsOf(choices).map((choice) => {
     const message = recordOf(choice['message'])
-    const said = { ...choice, finish_reason: choice['finish_reason'] ?? null, message }
-    return { choice: noted(said, rest, { settings, rest, exchange }), message }
+    const sampled = { ...choice, finish_reason: choice['finish_reason'] ?? null, message }
+    return { choice: noted(sampled, rest, { settings, rest, exchange }), message }
   })
   return { at, messages: listOf(messages), tools: tools ?? null, answers }
 }
@@ -57,7 +57,7 @@ function completions(exchange: Json): Asked[] {
       const { text, logprobs, ...others } = choice
       const message = { role: 'assistant', content: text ?? '' }
       const ids = Array.isArray(asked) ? { prompt_token_ids: asked } : {}
-      const said = {
+      const sampled = {
         ...ids,
         ...others,
         finish_reason: choice['finish_reason'] ?? null,
@@ -65,7 +65,7 @@ function completions(exchange: Json): Asked[] {
         logprobs: tokensOf(logprobs),
         text_completion: true,
       }
-      return { choice: noted(said, rest, { settings, rest, exchange }), message }
+      return { choice: noted(sampled, rest, { settings, rest, exchange }), message }
     })
     return { at, messages: [{ role: 'user', content: asked }], tools: null, answers }
   })
@@ -97,13 +97,13 @@ function response(exchange: Json): Asked {
   const calls = items.filter(({ type }) => type === 'function_call').map(callOfItem)
   const content = parts.map((part) => part['text'] ?? '').join('')
   const message = assistantMessage(content, calls)
-  const said = {
+  const choice = {
     ...outcome(reply['status']),
     message,
     logprobs: tokens.length > 0 ? { content: tokens } : null,
     output: output ?? [],
   }
-  const answer = { choice: noted(said, rest, { settings, rest, exchange }), message }
+  const answer = { choice: noted(choice, rest, { settings, rest, exchange }), message }
   return { at, messages: [...system, ...asked], tools: tools ?? null, answers: [answer] }
 }
 
@@ -123,7 +123,7 @@ function anthropicMessage(exchange: Json): Asked {
   const { messages, system, tools, ...settings } = request
   const { content, stop_reason, ...rest } = reply
   const blocks = objectsOf(content)
-  const text = blocks.flatMap(({ type, text: said }) => (type === 'text' ? [said ?? ''] : [])).join('')
+  const text = blocks.flatMap(({ type, text: words }) => (type === 'text' ? [words ?? ''] : [])).join('')
   const calls = blocks
     .filter(({ type }) => type === 'tool_use')
     .map(({ id, name, input }) => ({
@@ -132,8 +132,8 @@ function anthropicMessage(exchange: Json): Asked {
       function: { name: name ?? null, arguments: input ?? {} },
     }))
   const message = assistantMessage(text, calls)
-  const said = { ...outcome(stop_reason), message, logprobs: null, content: content ?? [] }
-  const answer = { choice: noted(said, rest, { settings, rest, exchange }), message }
+  const choice = { ...outcome(stop_reason), message, logprobs: null, content: content ?? [] }
+  const answer = { choice: noted(choice, rest, { settings, rest, exchange }), message }
   const first = system == null ? [] : [{ role: 'system', content: system }]
   return { at, messages: [...first, ...listOf(messages)], tools: tools ?? null, answers: [answer] }
 }

@@ -12,7 +12,7 @@ export interface History {
 
 interface Branch extends History {
   /** The messages so far in the form in which requests repeat them. */
-  said: string[]
+  known: string[]
 }
 
 /**
@@ -39,25 +39,25 @@ function byTime(one: Asked, other: Asked): number {
 }
 
 function emptyBranch({ tools }: Asked): Branch {
-  return { messages_and_choices: [], tools, said: [] }
+  return { messages_and_choices: [], tools, known: [] }
 }
 
-function isBegin({ said, tools }: Branch, asked: Asked): boolean {
-  if (said.length > asked.messages.length || stringify(tools) !== stringify(asked.tools)) return false
-  return said.every((message, index) => message === comparable(asked.messages[index] ?? null))
+function isBegin({ known, tools }: Branch, asked: Asked): boolean {
+  if (known.length > asked.messages.length || stringify(tools) !== stringify(asked.tools)) return false
+  return known.every((message, index) => message === comparable(asked.messages[index] ?? null))
 }
 
 function longestOf(branches: readonly Branch[]): Branch | undefined {
   return branches.reduce<Branch | undefined>(
-    (longest, branch) => (branch.said.length > (longest?.said.length ?? 0) ? branch : longest),
+    (longest, branch) => (branch.known.length > (longest?.known.length ?? 0) ? branch : longest),
     undefined,
   )
 }
 
 function continueWith(branch: Branch, asked: Asked, { choice, message }: Answer): void {
-  const fresh = asked.messages.slice(branch.said.length)
+  const fresh = asked.messages.slice(branch.known.length)
   branch.messages_and_choices.push(...fresh, choice)
-  branch.said.push(...fresh.map(comparable), comparable(message))
+  branch.known.push(...fresh.map(comparable), comparable(message))
 }
 
 /** Clients repeat a model's message without members other than text and tool calls. */

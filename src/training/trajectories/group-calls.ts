@@ -4,7 +4,13 @@ import { isoMicros, isoOfMicros, microsOf } from '../../time.ts'
 import type { CallComplete } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef } from '../../trace/ref-uri.ts'
-import { type Members, parseShownGroup, type ShownGroup, type ShownTrajectory, said } from './shown-group.ts'
+import {
+  type Members,
+  nonEmpty,
+  parseShownGroup,
+  type ShownGroup,
+  type ShownTrajectory,
+} from './shown-group.ts'
 import { type Turn, turnsOf } from './turns.ts'
 
 /** The ops of calls for turns of a trajectory, by the source of the turn. */
@@ -57,8 +63,8 @@ interface Part extends Pick<GroupCall['call'], 'op_name' | 'thread_id' | 'turn_i
 export function* callsOfGroup(text: string, index: number, source: TrajectorySource): Generator<GroupCall> {
   const group = parseShownGroup(text)
   const { trajectories, exceptions, metadata, metrics, ...rest } = group
-  const about = said({ metadata, metrics })
-  const aboutOnce = { ...said(rest), ...about }
+  const about = nonEmpty({ metadata, metrics })
+  const aboutOnce = { ...nonEmpty(rest), ...about }
   let micros = microsOf(source.at) + index * GROUP_MICROS
   for (const [part, isLast] of withLast(partsOf(group, `${index}`, source.id, aboutOnce))) {
     const { id, startMicros, inputs = {}, output, reward, trajectory: own, ...shown } = part
@@ -114,7 +120,7 @@ function* partsOfTrajectory(
   const { reward, metrics, metadata, initial_policy_version, final_policy_version, start_time, ...rest } =
     others
   const about = { reward, metrics, metadata, initial_policy_version, final_policy_version }
-  const aboutOnce = { ...said(rest), ...said({ start_time }), ...about }
+  const aboutOnce = { ...nonEmpty(rest), ...nonEmpty({ start_time }), ...about }
   const startTime = isoMicros(textOf(start_time) ?? '')
   const startMicros = startTime === undefined ? undefined : microsOf(startTime)
   let sequence = 0
@@ -140,7 +146,7 @@ function* turnsOfTrajectory({ messages_and_choices, tools, additional_histories 
   for (const [history, { messages_and_choices: elements, tools: offered, ...rest }] of histories.entries()) {
     let index = 0
     for (const [turn, isLast] of withLast(turnsOf(elements))) {
-      const inputs = { ...(isLast && said(rest)), messages: turn.messages, tools: offered }
+      const inputs = { ...(isLast && nonEmpty(rest)), messages: turn.messages, tools: offered }
       yield { kind: turn.kind, history, index: index++, inputs, output: outputOf(turn) }
     }
   }

@@ -37,7 +37,7 @@ export function parseShownGroup(text: string): ShownGroup {
 export type Members = Record<string, JsonText | null | undefined>
 
 /** Without empty members. Wire: clients send empty lists and objects for absent values. */
-export function said(members: Members): Members {
+export function nonEmpty(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)))
 }
 

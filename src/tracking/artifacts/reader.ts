@@ -18,14 +18,14 @@ export interface Wanted extends CollectionName {
   alias: string
 }
 
-export interface ReadingDeps {
+export interface ArtifactReaderDeps {
   control: ControlDb
   contents: Contents
   signedUrls: SignedUrls
 }
 
 /** Reads versions. */
-export interface Reading {
+export interface ArtifactReader {
   /** Resolves a reference: a version of a sequence, or one in a portfolio. */
   member(wanted: Wanted): Promise<Member | undefined>
   /** A committed version that is not deleted; undefined when the name is unknown. */
@@ -43,7 +43,7 @@ export interface Reading {
   signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply>
 }
 
-export function createReading({ control, contents, signedUrls }: ReadingDeps): Reading {
+export function createArtifactReader({ control, contents, signedUrls }: ArtifactReaderDeps): ArtifactReader {
   async function member(wanted: Wanted): Promise<Member | undefined> {
     const collection = await findCollection(control, wanted)
     if (collection === undefined) return undefined

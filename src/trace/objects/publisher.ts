@@ -32,7 +32,7 @@ export type Review = (
 ) => Promise<string[]>
 
 /** The same content under the same name makes no new version; a deleted one is restored with its old index. */
-export interface Publishing {
+export interface Publisher {
   create(req: wire.ObjCreateReq, context: CallContext): Promise<wire.ObjCreateRes>
   /** One value under many names, as the server itself publishes them. */
   createAll(
@@ -41,13 +41,13 @@ export interface Publishing {
   ): Promise<void>
 }
 
-export function createPublishing(deps: {
+export function createPublisher(deps: {
   traces: TraceDb
   projects: Projects
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
   onChange: OnChange
   review: Review
-}): Publishing {
+}): Publisher {
   const { traces, projects, versionsOf, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { Costs } from '../../trace/costs/service.ts'
 import { totalCost, usageOf } from '../../trace/costs/usage-costs.ts'
 
 /** Costs of calls of one project; the prices of a model are read once. */
-export interface Pricing {
+export interface TrialCosts {
   /**
    * What a call cost, whatever models it used; null where none has a price.
    * @param usage JSON, or '' for none
@@ -12,7 +12,7 @@ export interface Pricing {
   costOf(usage: string, startedAt: string): Promise<number | null>
 }
 
-export function createPricing(costs: Pick<Costs, 'priceLists'>, projectId: string): Pricing {
+export function createTrialCosts(costs: Pick<Costs, 'priceLists'>, projectId: string): TrialCosts {
   const prices = new Map<string, readonly Price[]>()
 
   async function costOf(usage: string, startedAt: string): Promise<number | null> {

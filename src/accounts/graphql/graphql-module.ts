@@ -2,13 +2,13 @@ import type { CallContext } from '../../http/caller.ts'
 
 /**
  * Answers one field: from the object it belongs to, its arguments, which GraphQL has checked against the types, and the
- * caller. Each resolver names the types that its part's own `types` declare.
+ * caller. Each resolver names the types that its module's own `types` declare.
  */
 export type Resolver = (source: never, args: never, context: CallContext) => unknown
 
 /** The fields of one area of the W&B API: their types, and their resolvers. */
-export interface GraphqlPart {
-  /** Adds types, and fields to the types of other parts by `extend type`. */
+export interface GraphqlModule {
+  /** Adds types, and fields to the types of other modules by `extend type`. */
   types: string
   /** By type and field; a field without one is a property of its object. */
   resolvers: Record<string, Record<string, Resolver>>

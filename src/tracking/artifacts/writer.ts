@@ -45,7 +45,7 @@ export function manifestOwnerOf(id: string): string {
 }
 
 /** Changes of existing versions, and versions that the server adds. */
-export interface Writing {
+export interface ArtifactWriter {
   /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
   publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }>
   /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
@@ -68,7 +68,13 @@ export interface Writing {
   aliasesOf(ids: readonly string[]): Promise<Map<string, string[]>>
 }
 
-export function createWriting({ control, contents }: { control: ControlDb; contents: Contents }): Writing {
+export function createArtifactWriter({
+  control,
+  contents,
+}: {
+  control: ControlDb
+  contents: Contents
+}): ArtifactWriter {
   async function publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }> {
     const collection = await ensureCollection(tx, { ...publication, kind: 'sequence' })
     const files = publication.files

@@ -24,13 +24,13 @@ export interface EngineRequest {
   body: (engine: EngineModel) => Record<string, unknown>
 }
 
-export interface EngagingDeps {
+export interface DispatchDeps {
   baseModels: BaseModels
   loaded: LoadedAdapters
 }
 
 /** A process that answers a request. */
-export interface Engaged {
+export interface Dispatched {
   process: InferenceProcess
   reply: EngineReply
   /** The engine's name of the adapter or base model. */
@@ -43,9 +43,9 @@ export interface Engaged {
  * Finds the process that serves the target, loads the adapter there and sends the request; again where that is known to
  * be safe.
  */
-export type Engage = (request: EngineRequest, target: Target, signal: AbortSignal) => Promise<Engaged>
+export type Dispatch = (request: EngineRequest, target: Target, signal: AbortSignal) => Promise<Dispatched>
 
-export function createEngaging({ baseModels, loaded }: EngagingDeps): Engage {
+export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
   async function prepare(target: Target, signal: AbortSignal) {
     const hold = new AbortController()
@@ -97,7 +97,7 @@ export function createEngaging({ baseModels, loaded }: EngagingDeps): Engage {
     }
   }
 
-  return async function engage(request: EngineRequest, target: Target, signal: AbortSignal) {
+  return async function dispatch(request: EngineRequest, target: Target, signal: AbortSignal) {
     for (let tried = 1; ; tried++) {
       try {
         return await ask(request, target, signal)

@@ -14,7 +14,7 @@ import type { CollectReq } from './wire.ts'
 /** Characters of all rows, which are in memory until the last call has been read. */
 const ROWS_CHARS_MAX = 128 * 1024 * 1024
 
-export interface GatheringDeps extends SourcesDeps {
+export interface CollectorDeps extends SourcesDeps {
   calls: Calls
   feedback: Pick<Feedback, 'query'>
 }
@@ -32,12 +32,12 @@ interface Chosen {
 }
 
 /** Makes rows of calls; every other call is counted with the reason. */
-export interface Gathering {
+export interface Collector {
   /** @throws 413 when the rows exceed the memory allowed, and what refuses the source. */
   gather(work: Work): Promise<Row[]>
 }
 
-export function createGathering(deps: GatheringDeps): Gathering {
+export function createCollector(deps: CollectorDeps): Collector {
   const sources = createSources(deps)
   const scores = createScores(deps)
   const conversations = createConversations(deps)

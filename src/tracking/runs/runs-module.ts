@@ -1,6 +1,6 @@
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
-import type { GraphqlPart } from '../../accounts/graphql/part.ts'
+import type { GraphqlModule } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -8,15 +8,15 @@ import { newId } from '../../ids.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { runFields } from './run-fields.ts'
 import { type RunNode, runNode } from './run-node.ts'
+import type { RunChange } from './run-writer.ts'
 import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
-import type { RunChange } from './upserting.ts'
 
 /** The project of runs without one. Wire: the hosted service has the same name for it. */
 const DEFAULT_PROJECT = 'uncategorized'
 
 /** GraphQL fields and mutations of runs. */
-export function runsPart(runs: Runs): GraphqlPart {
+export function runsModule(runs: Runs): GraphqlModule {
   async function run(project: ProjectNode, { name }: { name: string }): Promise<RunNode | null> {
     const row = await runs.find({ entity: project.entityName, project: project.name, run: name })
     return row === undefined ? null : runNode(row)

@@ -14,20 +14,20 @@ import type * as wire from './wire.ts'
 const EMPTY = new JsonText('{}')
 
 /** The end of a prediction. */
-export interface PredictionFinishing {
+export interface PredictionFinisher {
   /**
    * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
    */
   finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
 }
 
-export function createPredictionFinishing({
+export function createPredictionFinisher({
   calls,
   found,
 }: {
   calls: Calls
   found: EvaluationCalls
-}): PredictionFinishing {
+}): PredictionFinisher {
   /** Wire: the scores of a prediction are its siblings; of several by one scorer the last counts. */
   async function scoresBeside(project_id: string, parent: Call, context: CallContext) {
     const filter = { parent_ids: [parent.id] }

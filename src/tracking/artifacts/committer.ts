@@ -5,12 +5,12 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { artifactDigest, type ManifestEntry, parseManifest } from './manifest.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
-import { makeCommitted, manifestOwnerOf, ownerOf } from './writing.ts'
+import { makeCommitted, manifestOwnerOf, ownerOf } from './writer.ts'
 
 /** Runs inside the transaction that commits a client's version; an error leaves the version uncommitted. */
 export type CommitHook = (version: ArtifactVersion, tx: ControlTx) => Promise<void>
 
-export interface CommittingDeps {
+export interface CommitterDeps {
   control: ControlDb
   contents: Contents
   /** The hooks by type of artifact. */
@@ -18,7 +18,7 @@ export interface CommittingDeps {
 }
 
 /** Commits what a client has uploaded as a version. */
-export interface Committing {
+export interface Committer {
   /**
    * Commits a pending version; one that is committed already stays as it is, because clients retry.
    * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
@@ -26,7 +26,7 @@ export interface Committing {
   commit(id: string): Promise<void>
 }
 
-export function createCommitting({ control, contents, hooks }: CommittingDeps): Committing {
+export function createCommitter({ control, contents, hooks }: CommitterDeps): Committer {
   async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[]> {
     const bytes = row.manifest_digest === null ? undefined : await contents.read(row.manifest_digest)
     if (bytes === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')

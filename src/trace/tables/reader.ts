@@ -11,7 +11,7 @@ import type * as wire from './wire.ts'
 const ROWS_PER_FETCH = 1000
 
 /** Every way tables are read. */
-export interface TableReading {
+export interface TableReader {
   /** Wire: an unknown table has no rows. */
   query(req: wire.TableQueryReq, context: CallContext): Promise<wire.TableQueryRes>
   queryStream(req: wire.TableQueryReq, context: CallContext): Promise<AsyncIterable<wire.TableRow>>
@@ -22,7 +22,7 @@ export interface TableReading {
   queryStatsBatch(req: wire.TableQueryStatsBatchReq): Promise<wire.TableQueryStatsBatchRes>
 }
 
-export function createTableReading({ traces }: { traces: TraceDb }): TableReading {
+export function createTableReader({ traces }: { traces: TraceDb }): TableReader {
   async function valuesOf(projectId: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>> {
     const query = queries.selectValues(projectId, [...new Set(rowDigests)])
     const values = new Map<string, JsonText>()

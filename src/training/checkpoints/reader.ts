@@ -21,7 +21,7 @@ import type {
 const ALL_MAX = 100_000
 
 /** Finds and describes checkpoints. */
-export interface CheckpointReading {
+export interface CheckpointReader {
   /** A live checkpoint by step, `latest`, `best`, version or tag. @throws 404 */
   existingRow(model: ModelOfCheckpoints, text: string): Promise<queries.CheckpointRow>
   /** The same, or undefined. */
@@ -46,11 +46,7 @@ export interface CheckpointReading {
   ): Promise<RawReply>
 }
 
-export function createCheckpointReading({
-  control,
-  contents,
-  artifacts,
-}: CheckpointsDeps): CheckpointReading {
+export function createCheckpointReader({ control, contents, artifacts }: CheckpointsDeps): CheckpointReader {
   async function findRow(model: ModelOfCheckpoints, text: string) {
     const selector = parseSelector(text)
     if (selector === 'latest') return queries.findNewest(control, model.id)

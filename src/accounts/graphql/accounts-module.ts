@@ -4,11 +4,11 @@ import type { Projects } from '../projects.ts'
 import { ACCOUNT_TYPES } from './accounts-types.ts'
 import { connectionOf, limitOf, type PageArguments } from './connection.ts'
 import { globalId } from './global-id.ts'
-import type { GraphqlPart } from './part.ts'
+import type { GraphqlModule } from './graphql-module.ts'
 import { type ProjectNode, projectNode } from './project-node.ts'
 
 /** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */
-export function accountsPart(projects: Projects): GraphqlPart {
+export function accountsModule(projects: Projects): GraphqlModule {
   async function project({ name, entityName }: ProjectArguments, { caller }: CallContext) {
     const wanted = { entity: entityName ?? caller.defaultEntity, name: name ?? '' }
     return (await projects.exists(wanted)) ? projectNode(wanted) : null

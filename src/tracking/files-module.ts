@@ -1,7 +1,7 @@
-import type { GraphqlPart } from '../accounts/graphql/part.ts'
+import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 
 /** Files of runs and artifacts in GraphQL. */
-export const filesPart: GraphqlPart = {
+export const filesModule: GraphqlModule = {
   types: `
   type File {
     id: ID!

@@ -12,13 +12,13 @@ const FLUSH_MS = 1_000
 const PENDING_MAX = 10_000
 
 /** Counts what requests cost, and adds it to the database once a second. */
-export interface UsageRecording extends UsageRecorder {
+export interface UsageCounter extends UsageRecorder {
   /** Resolves when everything recorded so far can be read. */
   flush(): Promise<void>
   start(): AsyncDisposable
 }
 
-export function createUsageRecording({ traces, log }: { traces: TraceDb; log: Log }): UsageRecording {
+export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log }): UsageCounter {
   let pending = new Map<string, UsageRow>()
 
   function add(row: UsageRow): void {

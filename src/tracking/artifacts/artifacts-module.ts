@@ -1,6 +1,6 @@
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
-import type { GraphqlPart, Resolver } from '../../accounts/graphql/part.ts'
+import type { GraphqlModule, Resolver } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -17,7 +17,7 @@ import { splitReference } from './names.ts'
 import type { Artifacts } from './service.ts'
 
 /** GraphQL fields and mutations of artifacts. */
-export function artifactsPart(artifacts: Artifacts, runs: Runs): GraphqlPart {
+export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule {
   return {
     types: ARTIFACT_TYPES + COLLECTION_TYPES,
     resolvers: {

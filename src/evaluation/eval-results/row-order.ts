@@ -5,8 +5,8 @@ import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { splitPath } from '../../trace/query-language/json-path.ts'
 import type { Refs } from '../../trace/refs/service.ts'
-import type { Place, PlacedRow } from './places.ts'
 import * as queries from './queries.ts'
+import type { RowOfTrials, TrialPosition } from './sorted-trials.ts'
 import { trialErrors } from './trial-errors.ts'
 import { pathInTrial } from './trial-fields.ts'
 import type * as wire from './wire.ts'
@@ -18,18 +18,18 @@ const SORTS_MAX = 10
 const ERRORS = 'errors'
 
 /** Orders rows by values of their trials; the payloads stay in the database. */
-export interface Ordering {
+export interface RowOrder {
   /** Rows in the order of the request; where that leaves them equal they stay as they were. */
-  sorted(rows: PlacedRow[], selection: Selection, sorting: Sorting): Promise<PlacedRow[]>
+  sorted(rows: RowOfTrials[], selection: Selection, sorting: Sorting): Promise<RowOfTrials[]>
 }
 
-export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolve'> }): Ordering {
+export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolve'> }): RowOrder {
   const { traces, refs } = deps
 
   /** The values of one field by trial, texts as the database shows leaves. */
   async function leaves(
     selection: Selection,
-    rows: readonly PlacedRow[],
+    rows: readonly RowOfTrials[],
     field: string,
     { signal }: CallContext,
   ): Promise<Map<string, string>> {
@@ -56,7 +56,7 @@ export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
 
   /** Of every trial `true` or `false`: whether it has an error. */
   async function errorLeaves(
-    rows: readonly PlacedRow[],
+    rows: readonly RowOfTrials[],
     selection: Selection,
     known: ReadonlySet<string> | undefined,
     { signal }: CallContext,
@@ -66,13 +66,13 @@ export function createOrdering(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
   }
 
   async function sorted(
-    rows: PlacedRow[],
+    rows: RowOfTrials[],
     selection: Selection,
     { req, errors, context }: Sorting,
-  ): Promise<PlacedRow[]> {
+  ): Promise<RowOfTrials[]> {
     const sorts = req.sort_by ?? []
     if (sorts.length > SORTS_MAX) throw invalidRequest(`At most ${SORTS_MAX} fields to sort by`)
-    const orders: ((a: PlacedRow, b: PlacedRow) => number)[] = []
+    const orders: ((a: RowOfTrials, b: RowOfTrials) => number)[] = []
     for (const sort of sorts) {
       const values =
         sort.field === ERRORS
@@ -104,7 +104,7 @@ interface Sorting {
 /** Where a scorer says true or false, a trial with an error and without a score is false. */
 function failErrors(
   values: Map<string, string>,
-  rows: readonly PlacedRow[],
+  rows: readonly RowOfTrials[],
   errors: ReadonlySet<string>,
 ): void {
   const isTruth = values.values().some((leaf) => leaf === 'true' || leaf === 'false')
@@ -116,8 +116,9 @@ function failErrors(
 type Key = number | string | undefined
 
 /** The sort value of a row: the mean of its numbers, or its first text; or the mean of the evaluations' means. */
-function keyOf({ trials }: PlacedRow, sort: wire.Sort, values: ReadonlyMap<string, string>): Key {
-  const keyIn = (group: readonly Place[]): Key => combined(group.flatMap(({ id }) => values.get(id) ?? []))
+function keyOf({ trials }: RowOfTrials, sort: wire.Sort, values: ReadonlyMap<string, string>): Key {
+  const keyIn = (group: readonly TrialPosition[]): Key =>
+    combined(group.flatMap(({ id }) => values.get(id) ?? []))
   if (sort.mode === 'change') {
     const groups = Map.groupBy(trials, ({ root }) => root)
     const base = keyIn(groups.get(sort.evaluation_call_id ?? '') ?? [])

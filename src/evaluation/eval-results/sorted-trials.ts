@@ -11,7 +11,7 @@ import * as queries from './queries.ts'
 const TRIALS_MAX = 1_000_000
 
 /** A trial's position; its payloads stay in the database. */
-export interface Place {
+export interface TrialPosition {
   id: string
   root: string
   /** Microseconds since 1970. */
@@ -21,33 +21,33 @@ export interface Place {
 }
 
 /** Trials of one example, in the order in which they began. */
-export interface PlacedRow {
+export interface RowOfTrials {
   digest: string
   /** A trial's example, where it is a ref. */
   ref: string | undefined
-  trials: Place[]
+  trials: TrialPosition[]
 }
 
 /**
  * Sorts trials into rows by their small columns, one after the other.
  * @throws 413 for more trials than can be sorted.
  */
-export async function placeTrials(
+export async function sortTrials(
   traces: TraceDb,
   selection: Selection,
   signal: AbortSignal,
-): Promise<PlacedRow[]> {
-  const rows = new Map<string, PlacedRow>()
+): Promise<RowOfTrials[]> {
+  const rows = new Map<string, RowOfTrials>()
   let count = 0
-  for await (const piece of wholeRows(traces, queries.selectPlaces(selection), signal)) {
+  for await (const piece of wholeRows(traces, queries.selectTrialPositions(selection), signal)) {
     for (const row = readRowBinary(piece); !row.done(); ) {
       if (++count > TRIALS_MAX)
         throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
       const trial = { id: row.text(), root: row.text(), startedAt: row.micros(), bytes: row.count() }
       const { digest, ref } = exampleOf(row.text(), row.text())
-      const placed = rows.get(digest) ?? { digest, ref, trials: [] }
-      placed.trials.push(trial)
-      rows.set(digest, placed)
+      const found = rows.get(digest) ?? { digest, ref, trials: [] }
+      found.trials.push(trial)
+      rows.set(digest, found)
     }
   }
   for (const { trials } of rows.values()) trials.sort(byStart)
@@ -65,21 +65,21 @@ export interface ShownRow {
  * whose digests the database cannot compute, and for a page after the last. A trial that was begun twice with different
  * examples is in the rows of both.
  */
-export async function placePage(
+export async function pageOfRows(
   traces: TraceDb,
   selection: Selection,
   page: { limit: number; offset: number },
   signal: AbortSignal,
 ): Promise<{ rows: ShownRow[]; total: number } | undefined> {
-  const query = queries.selectPlacedRows(selection, page)
-  const found = await rowsOf(traces.query<queries.PlacedRowRow>(query, signal))
+  const query = queries.selectRowPage(selection, page)
+  const found = await rowsOf(traces.query<queries.RowPageRow>(query, signal))
   const [first] = found
   if (first === undefined || first.has_others === 1) return undefined
   const rows = found.map(({ digest, ids }) => ({ digest, ids: [...new Set(ids)] }))
   return { rows, total: first.total }
 }
 
-function byStart(a: Place, b: Place): number {
+function byStart(a: TrialPosition, b: TrialPosition): number {
   return a.startedAt - b.startedAt || compare(a.id, b.id)
 }
 

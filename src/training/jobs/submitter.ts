@@ -25,7 +25,7 @@ export function ownerOf(jobId: string): string {
 }
 
 /** Accepts jobs; nothing of a refused job is kept. */
-export interface Submitting {
+export interface JobSubmitter {
   /**
    * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
    * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
@@ -39,7 +39,7 @@ export interface Submitting {
   sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow>
 }
 
-export function createSubmitting(deps: JobsDeps): Submitting {
+export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
   const { control, blobs, contents, models, baseModels, trainingData, trajectoryCalls, queue, defaults } =
     deps
 

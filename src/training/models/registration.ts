@@ -13,7 +13,7 @@ const REGISTER_MS_MAX = 300_000
 /** Registers a model, which begins with a step 0 that behaves like its base model. */
 export type Register = (req: ModelCreateReq, context: CallContext) => Promise<ModelRow>
 
-export function createRegistering(deps: ModelsDeps): Register {
+export function createModelRegistration(deps: ModelsDeps): Register {
   const { control, projects, registry, baseModels, checkpoints } = deps
 
   async function insert(req: ModelCreateReq, name: ModelName, context: CallContext): Promise<ModelRow> {

@@ -13,12 +13,12 @@ import type * as wire from './wire.ts'
 const EMPTY = new JsonText('{}')
 
 /** The end of a run. */
-export interface RunFinishing {
+export interface RunFinisher {
   /** Aggregates the run's predictions. Repeated, it aggregates again and keeps the run's end time. */
   finish(req: wire.RunFinishReq, context: CallContext): Promise<wire.Success>
 }
 
-export function createRunFinishing({ calls, found, ops }: RunsDeps): RunFinishing {
+export function createRunFinisher({ calls, found, ops }: RunsDeps): RunFinisher {
   /** Outputs of the children of a run, one after the other: they are never in memory together. */
   async function readChildren(project_id: string, run: Call, context: CallContext) {
     const names = opNames(project_id, [...PREDICT_AND_SCORE_NAMES, SUMMARIZE])

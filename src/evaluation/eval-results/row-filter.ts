@@ -4,7 +4,7 @@ import { rowsOf } from '../../stores/trace-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import type { Operand, Query } from '../../trace/query-language/wire.ts'
-import type { PlacedRow } from './places.ts'
+import type { RowOfTrials } from './sorted-trials.ts'
 import { pathInTrial, ROOTS } from './trial-fields.ts'
 import type * as wire from './wire.ts'
 
@@ -12,16 +12,16 @@ import type * as wire from './wire.ts'
 const FILTERS_MAX = 20
 
 /** Filters rows by values of their trials; the payloads stay in the database. */
-export interface Choosing {
+export interface RowFilter {
   /** Rows of which a trial matches any filter, or for each filter one. */
   filtered(
-    rows: PlacedRow[],
+    rows: RowOfTrials[],
     selection: Selection,
     asked: { req: wire.EvalResultsReq; context: CallContext },
-  ): Promise<PlacedRow[]>
+  ): Promise<RowOfTrials[]>
 }
 
-export function createChoosing({ calls }: { calls: Calls }): Choosing {
+export function createRowFilter({ calls }: { calls: Calls }): RowFilter {
   async function matching(
     selection: Selection,
     { query, evaluation_call_id }: wire.Filter,
@@ -35,16 +35,16 @@ export function createChoosing({ calls }: { calls: Calls }): Choosing {
   }
 
   async function filtered(
-    rows: PlacedRow[],
+    rows: RowOfTrials[],
     selection: Selection,
     { req, context }: { req: wire.EvalResultsReq; context: CallContext },
-  ): Promise<PlacedRow[]> {
+  ): Promise<RowOfTrials[]> {
     const filters = req.filters ?? []
     if (filters.length === 0) return rows
     if (filters.length > FILTERS_MAX) throw invalidRequest(`At most ${FILTERS_MAX} filters`)
     const sets: Set<string>[] = []
     for (const filter of filters) sets.push(await matching(selection, filter, context))
-    const has = (row: PlacedRow, ids: Set<string>): boolean => row.trials.some(({ id }) => ids.has(id))
+    const has = (row: RowOfTrials, ids: Set<string>): boolean => row.trials.some(({ id }) => ids.has(id))
     return req.filter_logic_operator === 'and'
       ? rows.filter((row) => sets.every((ids) => has(row, ids)))
       : rows.filter((row) => sets.some((ids) => has(row, ids)))

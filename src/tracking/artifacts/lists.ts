@@ -20,7 +20,7 @@ type Project = { entity: string; project: string }
 type Page = { after: string; limit: number }
 
 /** Lists for W&B clients: types, collections, versions and files, page by page. */
-export interface Browsing {
+export interface ArtifactLists {
   types(project: Project): Promise<{ name: string; created_at: string }[]>
   collection(name: collections.CollectionName): Promise<collections.CollectionRow | undefined>
   collectionById(id: string): Promise<collections.CollectionRow | undefined>
@@ -57,13 +57,13 @@ export interface Browsing {
   checkUnnamed(id: string): Promise<void>
 }
 
-export function createBrowsing({
+export function createArtifactLists({
   control,
   signedUrls,
 }: {
   control: ControlDb
   signedUrls: SignedUrls
-}): Browsing {
+}): ArtifactLists {
   async function members(
     of: CollectionRef,
     state: queries.VersionsFilter['state'],

@@ -29,7 +29,7 @@ export interface TokenUsage {
 }
 
 /** Fields that the engine's reply does not have. */
-export interface ReplyMarks {
+export interface ReplyFields {
   /** The name that the client requested. */
   model: string
   /** The engine's name for it. */
@@ -42,7 +42,7 @@ export interface ReplyMarks {
   dropsReasoning?: boolean | undefined
 }
 
-export interface Marked {
+export interface RewrittenReply {
   /** The chunk for the client; undefined for one that it did not request. */
   text: string | undefined
   usage: TokenUsage | undefined
@@ -53,7 +53,7 @@ export interface Fingerprint {
   text: string | undefined
 }
 
-export interface MarkerOptions {
+export interface RewriterOptions {
   /** How the chunk with nothing but the usage is handled. */
   usageChunk: 'keep' | 'drop'
   /** Shared by all replies of one engine. */
@@ -61,7 +61,7 @@ export interface MarkerOptions {
 }
 
 /** Rewrites a reply or the chunks of a stream, and reads its usage. */
-export interface Marker {
+export interface ReplyRewriter {
   /**
    * One event of a stream with the client's name for the model, where nothing else changes; undefined where more may
    * change. Most events are such, and parsing them would take longer than all other work on them. Inside a JSON
@@ -69,13 +69,16 @@ export interface Marker {
    */
   renamed(event: Buffer): Buffer | undefined
   /** @throws 503 for invalid JSON: it did not come from a working engine. */
-  mark(text: string): Marked
+  rewrite(text: string): RewrittenReply
 }
 
-export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: MarkerOptions): Marker {
-  const engineName = Buffer.from(`"model":${JSON.stringify(marks.engineModel)}`)
-  const clientName = Buffer.from(`"model":${JSON.stringify(marks.model)}`)
-  const promptIds = marks.promptIds && createPromptIdNoter(marks.promptIds)
+export function createReplyRewriter(
+  fields: ReplyFields,
+  { usageChunk, fingerprint }: RewriterOptions,
+): ReplyRewriter {
+  const engineName = Buffer.from(`"model":${JSON.stringify(fields.engineModel)}`)
+  const clientName = Buffer.from(`"model":${JSON.stringify(fields.model)}`)
+  const promptIds = fields.promptIds && createPromptIdNoter(fields.promptIds)
 
   function renamed(event: Buffer): Buffer | undefined {
     if (event.indexOf(EVENT_END) !== event.length - EVENT_END.length || !event.includes(TOKEN))
@@ -84,11 +87,11 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
     if (promptIds !== undefined && (promptIds.isWaiting() || event.includes(PROMPT_IDS))) return undefined
     const at = event.indexOf(engineName)
     if (at === -1) return undefined
-    if (marks.model === marks.engineModel) return event
+    if (fields.model === fields.engineModel) return event
     return Buffer.concat([event.subarray(0, at), clientName, event.subarray(at + engineName.length)])
   }
 
-  function mark(text: string): Marked {
+  function rewrite(text: string): RewrittenReply {
     const keep = NUMBERS.test(text) ? KEEP : undefined
     const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
     if (!isObject(value)) return { text, usage: undefined }
@@ -97,14 +100,14 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
     const choices = Array.isArray(value['choices']) ? value['choices'].filter(isObject) : []
     if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
       return { text: undefined, usage }
-    if ('model' in value) value['model'] = marks.model
+    if ('model' in value) value['model'] = fields.model
     promptIds?.note(value, choices)
     for (const choice of choices) {
-      const said = choice['message'] ?? choice['delta']
-      if (marks.dropsReasoning === true) dropReasoning(said)
-      else addReasoningContent(said)
+      const message = choice['message'] ?? choice['delta']
+      if (fields.dropsReasoning === true) dropReasoning(message)
+      else addReasoningContent(message)
       if (choice['finish_reason'] == null) continue
-      Object.assign(choice, marks.choice)
+      Object.assign(choice, fields.choice)
       // Wire: the fingerprint is on the chunk of usage, and at the end of each choice where there is none.
       if (usageChunk === 'drop' && fingerprint.text !== undefined)
         value['system_fingerprint'] ??= fingerprint.text
@@ -112,7 +115,7 @@ export function createMarker(marks: ReplyMarks, { usageChunk, fingerprint }: Mar
     return { text: keep === undefined ? JSON.stringify(value) : stringify(value), usage }
   }
 
-  return { renamed, mark }
+  return { renamed, rewrite }
 }
 
 function parsed(text: string, keep: KeepShape | undefined): unknown {

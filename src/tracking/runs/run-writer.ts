@@ -28,20 +28,20 @@ export type RunChange = Partial<
 >
 
 /** Creates and changes runs. */
-export interface Upserting {
+export interface RunWriter {
   /** Creates or resumes a run. A run of that name that has ended runs again. @throws 400 for a bad name. */
   start(name: RunName, change: RunChange, created_by: string): Promise<{ row: RunRow; inserted: boolean }>
   /** Changes a run without starting it. @throws 404. */
   change(id: string, change: RunChange): Promise<RunRow>
 }
 
-export function createUpserting({
+export function createRunWriter({
   control,
   projects,
 }: {
   control: ControlDb
   projects: Projects
-}): Upserting {
+}): RunWriter {
   async function start(
     name: RunName,
     change: RunChange,

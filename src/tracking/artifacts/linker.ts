@@ -7,13 +7,13 @@ import * as collections from './collection-queries.ts'
 import * as linkQueries from './link-queries.ts'
 import { linkedMember, type Member } from './members.ts'
 import { findVersion } from './queries.ts'
-import { addAliases, ensureCollection } from './writing.ts'
+import { addAliases, ensureCollection } from './writer.ts'
 
 /** Portfolios that a version is shown in. Wire: clients say that they show 500. */
 const PORTFOLIOS_SHOWN_MAX = 500
 
 /** A portfolio is a collection of versions of other collections, with numbers and aliases of its own. */
-export interface Linking {
+export interface Linker {
   /**
    * Adds a version to a portfolio, which is created where it does not exist; repeating a link changes nothing.
    * @throws 404 for a version that is not committed, 409 where the name belongs to a sequence or to another type.
@@ -25,7 +25,7 @@ export interface Linking {
   links(id: string): Promise<Member[]>
 }
 
-export function createLinking({ control, projects }: { control: ControlDb; projects: Projects }): Linking {
+export function createLinker({ control, projects }: { control: ControlDb; projects: Projects }): Linker {
   async function link(
     id: string,
     target: collections.CollectionName,

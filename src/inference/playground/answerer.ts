@@ -10,12 +10,12 @@ import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
 import { projectNamed } from '../gateway/project-header.ts'
-import { askProvider, type NamedProvider } from './asking-providers.ts'
+import { askProvider, type NamedProvider } from './ask-provider.ts'
 import type { Deadline } from './deadline.ts'
-import { readAnswer, wholeText } from './reading-answers.ts'
+import { readAnswer, wholeText } from './read-answer.ts'
 import type { CompletionInputs, ImageCreateReq } from './wire.ts'
 
-export interface AnsweringDeps {
+export interface AnswererDeps {
   chat: Pick<ChatCompletions, 'create'>
   /** Resolves for a name that this server serves. @throws 404 for any other. */
   resolveModel: (model: string, caller: Caller) => Promise<unknown>
@@ -40,7 +40,7 @@ const Images = z.looseObject({ data: z.array(z.looseObject({})) })
 const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as const
 
 /** Answers with a model of this server, or with one of a configured provider. */
-export interface Answering {
+export interface Answerer {
   /** The JSON of a whole completion. @throws ClientError with what went wrong. */
   completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string>
   /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
@@ -49,7 +49,7 @@ export interface Answering {
   images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string>
 }
 
-export function createAnswering({ chat, resolveModel, providers }: AnsweringDeps): Answering {
+export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps): Answerer {
   let asked = 0
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {

@@ -28,7 +28,7 @@ interface NewCheckpoint extends MadeBy {
 }
 
 /** Adds checkpoints; a step number is never used again. */
-export interface CheckpointAdding {
+export interface CheckpointWriter {
   /** Writes step 0 of a new model. */
   insertFirst(tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void>
   /**
@@ -52,12 +52,12 @@ export interface CheckpointAdding {
   ): Promise<number>
 }
 
-export function createCheckpointAdding({
+export function createCheckpointWriter({
   control,
   contents,
   artifacts,
   files,
-}: CheckpointsDeps): CheckpointAdding {
+}: CheckpointsDeps): CheckpointWriter {
   /** Writes a row whose files have an owner already, with the artifact version that shows it. */
   async function insert(tx: ControlTx, model: ModelOfCheckpoints, given: NewCheckpoint): Promise<void> {
     const { entity, project, name, created_by } = model

@@ -43,7 +43,7 @@ export async function askProvider(
     const response = await client.post(path, { body, signal: deadline.signal }).asResponse()
     return response.body ?? new Blob([]).stream()
   } catch (error) {
-    const message = `Provider ${name}: ${withoutKey(said(error), apiKey)}`
+    const message = `Provider ${name}: ${withoutKey(reasonOf(error), apiKey)}`
     throw isRefusal(error) ? invalidRequest(message) : dependencyFailed(message, error)
   }
 }
@@ -56,7 +56,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** The reason of a broken connection is in the cause of its error. */
-function said(error: unknown): string {
+function reasonOf(error: unknown): string {
   const root = rootOf(error)
   return root === error ? messageOf(error) : `${messageOf(error)} ${messageOf(root)}`
 }

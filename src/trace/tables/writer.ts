@@ -16,20 +16,20 @@ const CHARS_PER_TURN = 128 * 1024
 const CHARS_PER_INSERT = 8 * 1024 * 1024
 
 /** All writes of tables; the same table twice is one table. */
-export interface TableWriting {
+export interface TableWriter {
   create(req: wire.TableCreateReq): Promise<wire.TableCreateRes>
   /** Wire: rows are not checked to exist; clients send an empty list to find out whether this endpoint exists. */
   createFromDigests(req: wire.TableCreateFromDigestsReq): Promise<wire.TableCreateFromDigestsRes>
   update(req: wire.TableUpdateReq): Promise<wire.TableUpdateRes>
 }
 
-export function createTableWriting({
+export function createTableWriter({
   traces,
   projects,
 }: {
   traces: TraceDb
   projects: Projects
-}): TableWriting {
+}): TableWriter {
   /** Rows are written first: a visible table has all of its rows. */
   async function store(
     project_id: string,
