@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
 import { migrateControlDb } from '../stores/control-db/migrate.ts'
 import { openSqlite } from '../stores/control-db/sqlite.ts'
@@ -108,7 +109,7 @@ describe('a job', () => {
     open()
     await untilState(server.kind, 'a', 'completed')
     await server.add([{ id: 'a', payload: { n: 3 } }])
-    await vi.waitFor(() => expect(seen).toEqual([1, 3]))
+    await eventually(() => expect(seen).toEqual([1, 3]))
   })
 
   it('waits for its time', async () => {
@@ -130,7 +131,7 @@ describe('a job', () => {
     const { context } = await begun
     context.progress({ done: 1 })
     context.progress({ done: 2 })
-    await vi.waitFor(async () => expect((await rowOf(server.kind, 'a')).progress).toBe('{"done":2}'))
+    await eventually(async () => expect((await rowOf(server.kind, 'a')).progress).toBe('{"done":2}'))
     open()
     expect((await untilState(server.kind, 'a', 'completed')).progress).toBeNull()
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
 import { group } from './test-group.ts'
 import { json, useTrainingServer } from './use-training-server.ts'
@@ -179,7 +180,7 @@ describe('GET /v1/preview/training-jobs and /v1/preview/training-jobs/{training_
   it('200 with the place of each waiting job: models take turns, in the order in which they then run', async () => {
     const [one, other] = [await newModel(), await newModel()]
     const running = await startJob(one.id, [group('wait')])
-    await vi.waitFor(async () => expect((await events(running)).data).toHaveLength(1))
+    await eventually(async () => expect((await events(running)).data).toHaveLength(1))
     const waiting = [
       await startJob(one.id, [group()]),
       await startJob(one.id, [group()]),
@@ -267,7 +268,7 @@ describe('POST /v1/preview/training-jobs/{training_job_id}/cancel', () => {
       await startJob(model.id, [group('wait')]),
       await startJob(model.id, [group()]),
     ]
-    await vi.waitFor(async () => expect((await events(running)).data).toHaveLength(1))
+    await eventually(async () => expect((await events(running)).data).toHaveLength(1))
     for (const job of [waiting, running, running]) {
       await server.request(`/v1/preview/training-jobs/${job}/cancel`, { method: 'POST' })
     }
@@ -337,7 +338,7 @@ describe('DELETE /v1/preview/models/{model_id}', () => {
   it('200 twice, 404 for one that never existed; its open job ends', async () => {
     const model = await newModel()
     const job = await startJob(model.id, [group('wait')])
-    await vi.waitFor(async () => expect((await events(job)).data).toHaveLength(1))
+    await eventually(async () => expect((await events(job)).data).toHaveLength(1))
     const remove = (id: string) => server.request(`/v1/preview/models/${id}`, { method: 'DELETE' })
     expect(await json(await remove(model.id))).toMatchObject({ model_id: model.id, deleted_checkpoints: 1 })
     expect(await json(await remove(model.id))).toMatchObject({ deleted_checkpoints: 0 })

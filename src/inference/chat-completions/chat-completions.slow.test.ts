@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { useTestServer } from '../../testing.ts'
@@ -30,7 +31,7 @@ async function newModel(): Promise<{ id: string; name: string }> {
 async function trainOnce(model: { id: string }): Promise<void> {
   const body = { model_id: model.id, trajectory_groups: [{ trajectories: [] }] }
   const job = (await (await server.post('/v1/preview/training-jobs', body)).json()) as { id: string }
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const response = await server.request(`/v1/preview/training-jobs/${job.id}`)
     expect(await response.json()).toMatchObject({ state: 'succeeded' })
   })

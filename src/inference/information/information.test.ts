@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { useTestServer } from '../../testing.ts'
@@ -61,7 +62,7 @@ describe('GET /inference/router/{any}/models', () => {
     await (await chat(TEST_BASE_MODEL, 'hi')).text()
     const client = new AbortController()
     const held = chat(TEST_BASE_MODEL, 'hold', { signal: client.signal }).catch(() => {})
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const busy = await get<RouterModels>(PATH)
       expect(busy.requests).toEqual({ in_flight: 1, in_flight_max: 2048 })
       expect(busy.engines).toMatchObject([
@@ -76,7 +77,7 @@ describe('GET /inference/router/{any}/models', () => {
     })
     client.abort()
     await held
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const idle = await get<RouterModels>(PATH)
       expect(idle.requests.in_flight).toBe(0)
       expect(idle.engines[0]?.answers).toBe(0)

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
@@ -204,10 +205,10 @@ describe('POST /completions/create', () => {
     const client = new AbortController()
     const body = JSON.stringify(bodyOf(project, {}, 'hang'))
     const answer = server.request('/completions/create', { method: 'POST', body, signal: client.signal })
-    await vi.waitFor(() => expect(provider.requests).toHaveLength(asked + 1))
+    await eventually(() => expect(provider.requests).toHaveLength(asked + 1))
     client.abort()
     await answer.catch(() => {})
-    await vi.waitFor(() => expect(provider.aborted()).toBe(aborted + 1))
+    await eventually(() => expect(provider.aborted()).toBe(aborted + 1))
     expect(await callsOf(project)).toMatchObject([{ exception: expect.stringContaining('went away') }])
   })
 })
@@ -227,7 +228,7 @@ describe('many completions at once', () => {
     for (const answer of await Promise.allSettled(answers)) {
       if (answer.status === 'fulfilled') await answer.value.body?.cancel()
     }
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await complete({}, 'hi', untracked)).reply.response).toHaveProperty('usage')
     })
   })
@@ -318,7 +319,7 @@ describe('POST /completions/create_stream', () => {
     await reader?.read()
     await reader?.read()
     await reader?.cancel()
-    await vi.waitFor(() => expect(provider.aborted()).toBe(aborted + 1))
+    await eventually(() => expect(provider.aborted()).toBe(aborted + 1))
     expect(await callsOf(project)).toMatchObject([
       {
         exception: expect.stringContaining('went away'),

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import type { ComputeOptions } from './compute.ts'
 
 import { openFakeCompute } from './fake-compute.ts'
@@ -123,7 +124,7 @@ describe('engine processes that share the memory', () => {
         'of which 4.0 GB are in use by inference a (2.0 GB), inference b (2.0 GB)',
     )
     client.abort()
-    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+    await eventually(() => expect(statusOf(compute, 'inference a').users).toBe(0))
     expect(await answerOf(compute, 'c')).toBe(200)
   })
 
@@ -164,7 +165,7 @@ describe('users of an engine process', () => {
     expect(statusOf(compute, 'inference a').users).toBe(1)
     client.abort()
     await reply.catch(() => {})
-    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+    await eventually(() => expect(statusOf(compute, 'inference a').users).toBe(0))
   })
 
   it('end when the server dies in the middle', async () => {
@@ -173,7 +174,7 @@ describe('users of an engine process', () => {
     const stream = await chat(process, 'a', 'hold', { stream: true })
     await expect(chat(process, 'a', 'die')).rejects.toMatchObject({ status: 503 })
     await expect(textOf(stream)).rejects.toMatchObject({ status: 503 })
-    await vi.waitFor(() => expect(statusOf(compute, 'inference a').users).toBe(0))
+    await eventually(() => expect(statusOf(compute, 'inference a').users).toBe(0))
   })
 
   it('are those who wait for its start, too', async () => {
@@ -193,12 +194,12 @@ describe('an engine process without users', () => {
     const busy = await compute.inference('busy').ready(signal())
     void chat(busy, 'busy', 'hold', { until: client.signal }).catch(() => {})
     expect(await answerOf(compute, 'a')).toBe(200)
-    await vi.waitFor(() => expect(statusOf(compute, 'inference a').state).toBe('idle'), { timeout: 5_000 })
+    await eventually(() => expect(statusOf(compute, 'inference a').state).toBe('idle'))
     expect(statusOf(compute, 'inference test/base').state).toBe('ready')
     expect(statusOf(compute, 'inference busy').state).toBe('ready')
     expect(await answerOf(compute, 'a')).toBe(200)
     client.abort()
-    await vi.waitFor(() => expect(statusOf(compute, 'inference busy').state).toBe('idle'), { timeout: 5_000 })
+    await eventually(() => expect(statusOf(compute, 'inference busy').state).toBe('idle'))
   })
 })
 
@@ -222,7 +223,7 @@ describe('too many base models', () => {
     expect(known.slice(0, 3)).toEqual(['inference busy', 'inference test/base', 'inference mistyped 0'])
     expect(known).not.toContain('inference mistyped 1')
     await expect(chat(held, 'old', 'hi')).rejects.toMatchObject({ request: 'unsent' })
-    await vi.waitFor(() => expect(compute.memory().used_bytes).toBe(2 * GB))
+    await eventually(() => expect(compute.memory().used_bytes).toBe(2 * GB))
     expect(await answerOf(compute, 'old')).toBe(200)
     client.abort()
   })

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { createLog } from '../../log.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import { type Supervisor, supervise } from './supervisor.ts'
@@ -38,7 +39,7 @@ describe('an engine process that cannot be started', () => {
   it('stays stopped after the error was returned, and is tried once for the next request', async () => {
     const { process, starts } = failing('stop-when-idle')
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
-    await vi.waitFor(() => expect(process.status().state).toBe('idle'))
+    await eventually(() => expect(process.status().state).toBe('idle'))
     expect(process.status().last_error).toBe('it failed 3 times')
     expect(starts()).toBe(3)
     await expect(ask(process)).rejects.toThrow('it failed 4 times')
@@ -57,15 +58,15 @@ describe('an engine process that cannot be started', () => {
     const { process, starts } = failing('stop-when-idle')
     const release = process.use()
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
-    await vi.waitFor(() => expect(starts()).toBeGreaterThan(4))
+    await eventually(() => expect(starts()).toBeGreaterThan(4))
     release()
-    await vi.waitFor(() => expect(process.status().state).toBe('idle'))
+    await eventually(() => expect(process.status().state).toBe('idle'))
   })
 
   it('is retried when it is to be kept', async () => {
     const { process, starts } = failing('keep')
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
-    await vi.waitFor(() => expect(starts()).toBeGreaterThan(4))
+    await eventually(() => expect(starts()).toBeGreaterThan(4))
     expect(process.status().state).toBe('failed')
   })
 })

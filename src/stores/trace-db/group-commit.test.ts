@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { createGroupCommit } from './group-commit.ts'
 
 const KEPT = { kept: Promise.resolve() }
@@ -72,7 +73,7 @@ describe('createGroupCommit', () => {
         () => told.push(`${line} lost`),
       ),
     )
-    await vi.waitFor(() => expect(settle).toHaveLength(2))
+    await eventually(() => expect(settle).toHaveLength(2))
     expect(told).toEqual([])
     for (const go of settle) go()
     await Promise.all(writes)
@@ -131,7 +132,7 @@ describe('createGroupCommit', () => {
       const writes = ['f1', 'f2', 'f3'].map((rows) => group.write('flood', rows))
       expect(begun).toEqual(['two: f1'])
       end.get('f1')?.()
-      await vi.waitFor(() => expect(begun).toEqual(['two: f1', 'two: f2f3']))
+      await eventually(() => expect(begun).toEqual(['two: f1', 'two: f2f3']))
       end.get('f2f3')?.()
       await Promise.all(writes)
       await group.drained()
@@ -143,9 +144,9 @@ describe('createGroupCommit', () => {
       const writes = [group.write('a', 'a1'), group.write('b', 'b1')]
       writes.push(group.write('a', large), group.write('b', 'b2'))
       end.get('b1')?.()
-      await vi.waitFor(() => expect(begun).toHaveLength(3))
+      await eventually(() => expect(begun).toHaveLength(3))
       end.get('a1')?.()
-      await vi.waitFor(() => expect(begun).toHaveLength(4))
+      await eventually(() => expect(begun).toHaveLength(4))
       expect(begun.slice(2)).toEqual(['one: b2', `two: ${large}`])
       for (const go of end.values()) go()
       await Promise.all(writes)
