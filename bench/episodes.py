@@ -11,6 +11,8 @@ import art
 from heddle import Heddle
 from tasks import TASKS, Scenario, Task
 
+Json = dict[str, Any]
+
 
 class Episodes(Protocol):
     """Draws scenarios and plays them with a model; rewards lie in [0, 1]."""
@@ -21,6 +23,10 @@ class Episodes(Protocol):
     learning_rate: float
 
     def draw(self, rng: random.Random, count: int) -> list[Any]: ...
+
+    def demonstrate(self, scenario: Any) -> Json:
+        """A line of supervised training data in which the scenario is done right."""
+        ...
 
     async def play(self, heddle: Heddle, model: str, scenario: Any) -> art.Trajectory: ...
 
@@ -39,6 +45,10 @@ class OneTurn:
 
     def draw(self, rng: random.Random, count: int) -> list[Scenario]:
         return self.task.draw(rng, count)
+
+    def demonstrate(self, scenario: Scenario) -> Json:
+        answer = {"role": "assistant", "content": self.task.best(scenario)}
+        return {"messages": [{"role": "user", "content": scenario.question}, answer]}
 
     async def play(self, heddle: Heddle, model: str, scenario: Scenario) -> art.Trajectory:
         question: art.Messages = [{"role": "user", "content": scenario.question}]
@@ -100,6 +110,17 @@ class Phone:
         city = rng.choice(self.cities)
         result = f"{rng.randrange(24)}:{rng.randrange(60):02d}"
         return Lookup(f"What time is it in {city}?", "get_time", {"city": city}, result)
+
+    def demonstrate(self, scenario: Lookup) -> Json:
+        function = {"name": scenario.tool, "arguments": json.dumps(scenario.arguments)}
+        call = {"id": "call_1", "type": "function", "function": function}
+        messages: list[Json] = [
+            {"role": "user", "content": scenario.question},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": scenario.result},
+            {"role": "assistant", "content": scenario.result},
+        ]
+        return {"messages": messages, "tools": self.tools}
 
     async def play(self, heddle: Heddle, model: str, scenario: Lookup) -> art.Trajectory:
         messages: art.Messages = [{"role": "user", "content": scenario.question}]

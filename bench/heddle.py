@@ -3,6 +3,7 @@ registers models, sends jobs and reads their events. Heddle is known by its base
 """
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -21,6 +22,10 @@ PROJECT = "bench"
 
 REQUESTS_AT_ONCE = 64
 """Enough to keep the engine's batch full on a small machine, few enough to keep connections cheap."""
+
+SFT_BATCH_SIZE = 16
+SFT_LEARNING_RATE = 2e-3
+EVENTS_PAUSE_S = 0.2
 
 GAP = "on_policy/logprob_gap_max"
 """The difference between the log-probabilities of the trainer and of the engine that sampled, in nats."""
@@ -113,3 +118,16 @@ class Model:
     def at(self, step: int) -> str:
         """What chat completions call the model as it was after `step` jobs."""
         return f"wandb-artifact:///{self.entity}/{PROJECT}/{self.name}:step{step}"
+
+
+async def supervise(heddle: Heddle, model: Model, lines: list[dict[str, Any]]) -> None:
+    """One job of supervised fine-tuning; returns when the model has its next step."""
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    uploaded = await heddle.http.post("/preview/training-data", content=text.encode())
+    job = await heddle.art.sft_training_jobs.create(
+        model_id=model.id,
+        training_data_url=uploaded.raise_for_status().json()["training_data_url"],
+        config={"batch_size": SFT_BATCH_SIZE, "learning_rate": SFT_LEARNING_RATE},
+    )
+    async for _ in heddle.events(job.id, EVENTS_PAUSE_S):
+        pass

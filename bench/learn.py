@@ -19,7 +19,7 @@ from art.serverless.backend import ServerlessBackend
 
 import notation
 from episodes import EPISODES, Episodes, play_groups
-from heddle import BASE_MODEL, PROJECT, Heddle, connect
+from heddle import BASE_MODEL, PROJECT, Heddle, connect, supervise
 from report import console, show_table, write_json
 
 TASKS = (*EPISODES, "notation")
@@ -49,25 +49,34 @@ class Result:
     curve: tuple[float, ...] = ()
 
 
-async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int) -> list[Result]:
-    """Trains with openpipe-art's backend. Seconds are those of the training, without the two measurements."""
+async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int, primer: int) -> list[Result]:
+    """Trains with openpipe-art's backend, after one supervised job over `primer` demonstrations, if there are any.
+
+    Both measurements come after the primer, so that the rise is that of reinforcement learning. Seconds are those of
+    the training, without the two measurements.
+    """
     model = await heddle.create_model(f"{episodes.name}-{seed}")
     backend = ServerlessBackend(api_key=heddle.api_key, base_url=heddle.api_url)
     art_model = art.TrainableModel(name=model.name, project=PROJECT, base_model=heddle.base_model)
     await backend.register(art_model)
     rng = random.Random(seed)
     held_out = episodes.draw(rng, HELD_OUT_PROMPTS)
-    before = mean_reward(await play_groups(heddle, episodes, model.at(0), held_out, HELD_OUT_ROLLOUTS))
+    first = 0
+    if primer:
+        shown = [scenario for scenario in episodes.draw(rng, 4 * primer) if scenario not in held_out][:primer]
+        await supervise(heddle, model, [episodes.demonstrate(scenario) for scenario in shown])
+        first = 1
+    before = mean_reward(await play_groups(heddle, episodes, model.at(first), held_out, HELD_OUT_ROLLOUTS))
     started = time.monotonic()
     curve: list[float] = []
     for step in range(steps):
         scenarios = draw_fresh(episodes, rng, held_out)
-        groups = await play_groups(heddle, episodes, model.at(step), scenarios, ROLLOUTS)
+        groups = await play_groups(heddle, episodes, model.at(first + step), scenarios, ROLLOUTS)
         curve.append(mean_reward(groups))
         say(f"{episodes.name}, seed {seed}: step {step + 1}/{steps}, train reward {curve[-1]:.3f}")
         await backend.train(art_model, groups, learning_rate=episodes.learning_rate)
     seconds = time.monotonic() - started
-    after = mean_reward(await play_groups(heddle, episodes, model.at(steps), held_out, HELD_OUT_ROLLOUTS))
+    after = mean_reward(await play_groups(heddle, episodes, model.at(first + steps), held_out, HELD_OUT_ROLLOUTS))
     gap = await heddle.worst_gap(model.id)
     await backend.close()
     rise = after - before
@@ -93,7 +102,7 @@ async def fine_tune(heddle: Heddle, seed: int) -> list[Result]:
     loss_before, right_before = await measure(0)
     say(f"notation, seed {seed}: loss {loss_before:.3f}, right {right_before:.3f}")
     started = time.monotonic()
-    await notation.train(heddle, model, training)
+    await supervise(heddle, model, [{"messages": example.messages()} for example in training])
     seconds = time.monotonic() - started
     loss_after, right_after = await measure(1)
     return [
@@ -121,7 +130,7 @@ async def run(given: argparse.Namespace) -> list[Result]:
                 if episodes is None:
                     results += await fine_tune(heddle, seed)
                 else:
-                    results += await reinforce(heddle, episodes, seed, given.steps or episodes.steps)
+                    results += await reinforce(heddle, episodes, seed, given.steps or episodes.steps, given.primer)
                 console.print(line(results[-1]), highlight=False)
     return results
 
@@ -166,6 +175,7 @@ def main() -> int:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--steps", type=int)
     parser.add_argument("--base-model", default=BASE_MODEL)
+    parser.add_argument("--primer", type=int, default=0)
     parser.add_argument("--thinking", choices=("on", "off"))
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 
 import art
 
-from heddle import Heddle, Model
+from heddle import Heddle
 
 TRAINING_EXAMPLES = 768
 HELD_OUT_EXAMPLES = 128
-BATCH_SIZE = 16
-LEARNING_RATE = 2e-3
 ANSWER_TOKENS = 24
-PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -44,19 +41,6 @@ def difference_example(x: int, y: int) -> Example:
     # The base model subtracts smaller numbers from larger ones only.
     low, high = sorted((x, y))
     return Example(f"What is {high} - {low}?", json.dumps({"difference": high - low}))
-
-
-async def train(heddle: Heddle, model: Model, examples: list[Example]) -> None:
-    """One job over the examples; returns when the model has its next step."""
-    lines = "".join(json.dumps({"messages": example.messages()}) + "\n" for example in examples)
-    uploaded = await heddle.http.post("/preview/training-data", content=lines.encode())
-    job = await heddle.art.sft_training_jobs.create(
-        model_id=model.id,
-        training_data_url=uploaded.raise_for_status().json()["training_data_url"],
-        config={"batch_size": BATCH_SIZE, "learning_rate": LEARNING_RATE},
-    )
-    async for _ in heddle.events(job.id, PAUSE_S):
-        pass
 
 
 async def share_right(heddle: Heddle, model: str, examples: list[Example]) -> float:

@@ -53,7 +53,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
-       npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--template NAME] [--thinking on|off] [--json FILE]
+       npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--template NAME] [--thinking on|off]
+                                     [--primer N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
@@ -72,6 +73,8 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --steps    steps of reinforcement learning (default: each task's own)
            --template of a copy of the small model: one of engine/tests/chat_templates, such as qwen3
            --thinking what such a template is told (default: nothing)
+           --primer   demonstrations that the model is fine-tuned on before reinforcement learning, where its answers
+                      would otherwise never have a reward, as with a template it has not seen (default 0)
   chat   requests per second and time to the first token through Heddle, beside its vLLM alone, what token ids cost those
          who train, and Heddle's memory
            --rounds       measured rounds of each load (default 9)
