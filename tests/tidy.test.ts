@@ -98,6 +98,14 @@ describe('tidy', () => {
     expect(unlocked).toEqual([])
   })
 
+  it('every npm package has the hash of its file, but for optional ones of other systems', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<string, LockedPackage>
+    }
+    const unlocked = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
+    expect(unlocked.filter(([, { optional, ...of }]) => !optional || isForLinuxOnX64(of))).toEqual([])
+  })
+
   it('no file has leftover marks or a barrel', () => {
     const marked = sources.filter(
       (file) => /\b(FIXME|XXX|HACK)\b/.test(textOf(file)) && !file.endsWith('tidy.test.ts'),
@@ -106,6 +114,18 @@ describe('tidy', () => {
     expect([...marked, ...barrels]).toEqual([])
   })
 })
+
+interface LockedPackage {
+  integrity?: string
+  optional?: boolean
+  os?: string[]
+  cpu?: string[]
+  libc?: string[]
+}
+
+function isForLinuxOnX64({ os = ['linux'], cpu = ['x64'], libc = ['glibc'] }: LockedPackage): boolean {
+  return os.includes('linux') && cpu.includes('x64') && libc.includes('glibc')
+}
 
 function filesBelow(folder: string): string[] {
   try {
