@@ -72,7 +72,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --seeds    one run of each task for each seed (default 0 1 2)
            --steps    steps of reinforcement learning (default: each task's own)
            --template of a copy of the small model: one of engine/tests/chat_templates, such as qwen3
-           --thinking what such a template is told (default: nothing)
+           --thinking the enable_thinking that such a template gets (default: none)
            --primer   demonstrations that the model is fine-tuned on before reinforcement learning, where its answers
                       would otherwise never have a reward, as with a template it has not seen (default 0)
   chat   requests per second and time to the first token through Heddle, beside its vLLM alone, what token ids cost those

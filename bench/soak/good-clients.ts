@@ -11,7 +11,7 @@ import { answerParent } from '../child.ts'
 
 export type GoodTask = { kind: 'up'; url: string } | { kind: 'down' | 'start' | 'stop' | 'verify' }
 
-/** What is told of all clients when they verify. */
+/** The result of verifying everything that the clients have written. */
 export interface GoodOutcome {
   /** What was acknowledged and is missing. */
   lost: string[]

@@ -1,4 +1,4 @@
-/** What is asked of a server that speaks the trace API, once the calls are in. */
+/** The queries that are timed on a server with the trace API, after the import. */
 import { z } from 'zod'
 import { jsonOf } from './target.ts'
 import { MODELS, opRef, type WorkCall } from './workload.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
 import { documentsOf, useTestServer } from '../testing.ts'
@@ -32,9 +33,6 @@ async function newModel(): Promise<string> {
   const { name } = await json<{ name: string }>(await server.post('/v1/preview/models', body))
   return `local/proj/${name}`
 }
-
-/** Long enough for a busy machine. */
-const within = <Result>(look: () => Promise<Result>): Promise<Result> => vi.waitFor(look, { timeout: 20_000 })
 
 describe('GET /v1/models', () => {
   it('200 with the base model and the models of the caller', async () => {
@@ -248,7 +246,7 @@ describe('limits', () => {
         })
         .catch(() => undefined)
     const waiting = [hold(), hold()]
-    await within(async () => expect((await chat(project)).status).toBe(429))
+    await eventually(async () => expect((await chat(project)).status).toBe(429))
     const response = await chat(project)
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await response.json()).toMatchObject({
@@ -260,7 +258,7 @@ describe('limits', () => {
     })
     held.abort()
     await Promise.all(waiting)
-    await within(async () => expect((await chat(project)).status).toBe(200))
+    await eventually(async () => expect((await chat(project)).status).toBe(200))
   })
 })
 
@@ -279,7 +277,7 @@ describe('completions as calls', () => {
   it.each([false, true])('a call of the project with its answer and usage; stream: %s', async (stream) => {
     const project = `local/p-${randomUUID()}`
     await (await chat(project, 'hi', { stream })).text()
-    await within(async () => {
+    await eventually(async () => {
       const [call] = await callsOf(project)
       expect(call).toMatchObject({ op_name: 'chat.completions.create', exception: null })
       expect(call?.inputs.messages).toEqual([{ role: 'user', content: 'hi' }])
@@ -294,7 +292,7 @@ describe('completions as calls', () => {
     const project = `local/p-${randomUUID()}`
     const reply = await post('/v1/completions', { prompt: 'hi', stream }, { 'openai-project': project })
     await reply.text()
-    await within(async () => {
+    await eventually(async () => {
       const [call] = await callsOf(project)
       expect(call).toMatchObject({ op_name: 'completions.create', inputs: { prompt: 'hi' }, exception: null })
       expect(call?.summary.usage).toMatchObject({ [TEST_BASE_MODEL]: { completion_tokens: 2 } })
@@ -304,7 +302,7 @@ describe('completions as calls', () => {
   it('a call with the reason of a refusal', async () => {
     const project = `local/p-${randomUUID()}`
     await chat(project, 'refuse')
-    await within(async () =>
+    await eventually(async () =>
       expect((await callsOf(project))[0]).toMatchObject({ exception: 'made to refuse' }),
     )
   })

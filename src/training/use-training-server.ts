@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
 import { type TestServer, useTestServer } from '../testing.ts'
@@ -46,14 +47,11 @@ export function useTrainingServer() {
   }
 
   async function end(jobId: string): Promise<Event[]> {
-    return vi.waitFor(
-      async () => {
-        const { data } = await events(jobId)
-        expect(data.at(-1)?.type).toMatch(/^training_(ended|failed)$/)
-        return data
-      },
-      { timeout: 20_000 },
-    )
+    return eventually(async () => {
+      const { data } = await events(jobId)
+      expect(data.at(-1)?.type).toMatch(/^training_(ended|failed)$/)
+      return data
+    })
   }
 
   async function steps(modelId: string, query = ''): Promise<number[]> {

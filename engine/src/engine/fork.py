@@ -115,7 +115,7 @@ class Fork:
                 connection.recv_bytes()
             except EOFError:
                 return
-            # Nothing handles the alarm: the kernel ends this process whatever it is doing.
+            # SIGALRM has no handler, so the kernel ends this process at the deadline.
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             connection.send_bytes(b"")
             connection.send_bytes(self.answer(connection.recv_bytes()))

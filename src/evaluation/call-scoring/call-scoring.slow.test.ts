@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { PIXEL } from '../../inference/playground/fake-provider.ts'
 import { replyOf } from '../../testing.ts'
 import { callsIn, feedbackIn } from '../test-objects.ts'
-import { useMonitoredProjects, WAIT_MAX } from './use-monitored-projects.ts'
+import { useMonitoredProjects } from './use-monitored-projects.ts'
 
 const { provider, server, objects, record, said, monitor, pendingIn } = await useMonitoredProjects()
 
@@ -49,10 +50,10 @@ describe('POST /calls/score', () => {
     const [id] = await record(project, [{ output: 'x' }])
     const scorer_refs = [await objects.scorer(project, 'ExactMatchScorer')]
     await replyOf(await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs }))
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const scorings = (await callsIn(server, project)).filter((call) => call['id'] !== id)
       expect(scorings).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
-    }, WAIT_MAX)
+    })
     expect(await feedbackIn(server, project)).toEqual([])
   })
 
@@ -154,10 +155,10 @@ describe('monitors', () => {
     await record(project, [{ output: '{}' }])
     await replyOf(await server.post('/obj/delete', { project_id: project, object_id: 'watch' }))
     await record(project, [{ output: '{}' }])
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const left = await server.stores.control.selectFrom('monitored_calls').selectAll().execute()
       expect(left.filter(({ project_id }) => project_id === project)).toEqual([])
-    }, WAIT_MAX)
+    })
     expect(await feedbackIn(server, project)).toHaveLength(1)
   })
 
@@ -180,10 +181,10 @@ describe('monitors', () => {
       { thread_id: 'b' },
       { output: '{}' },
     ])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(2), WAIT_MAX)
+    await eventually(async () => expect(await pendingIn(project)).toHaveLength(2))
     expect((await pendingIn(project)).sort()).toEqual([second, other].sort())
     const [third = ''] = await record(project, [{ thread_id: 'a' }])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toContain(third), WAIT_MAX)
+    await eventually(async () => expect(await pendingIn(project)).toContain(third))
     expect((await pendingIn(project)).sort()).toEqual([other, third].sort())
     const [feedback] = await said(project, 1)
     expect(feedback).toMatchObject({ weave_ref: expect.stringContaining(alone) })

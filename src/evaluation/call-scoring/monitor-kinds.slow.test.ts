@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { type Fields, replyOf } from '../../testing.ts'
 import { callsIn } from '../test-objects.ts'
-import { useMonitoredProjects, WAIT_MAX } from './use-monitored-projects.ts'
+import { useMonitoredProjects } from './use-monitored-projects.ts'
 
 const { server, objects, provider, record, said, monitor, pendingIn } = await useMonitoredProjects()
 
@@ -21,7 +22,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       { ...at(1), output: 'one' },
       { ...at(2), output: 'two' },
     ])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toEqual([second]), WAIT_MAX)
+    await eventually(async () => expect(await pendingIn(project)).toEqual([second]))
     await wait(0.1)
     const [third = ''] = await record(project, [{ ...at(3), output: 'three' }])
     const [feedback] = await said(project, 1)
@@ -145,7 +146,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       'This server runs monitors of the classes Monitor and ClassifierMonitor only',
     ])
     await record(project, [{ output: '{}' }])
-    const states = await vi.waitFor(async () => {
+    const states = await eventually(async () => {
       const reply = await server.request(`/v2/${project}/monitors`)
       const { monitors } = await replyOf<{ monitors: Fields[] }>(reply)
       const byName = new Map(monitors.map((one) => [one['object_id'], one]))
@@ -153,7 +154,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       expect(byName.get('query')).toMatchObject({ failed: 1 })
       expect(byName.get('code')).toMatchObject({ scored: 1, failed: 1 })
       return byName
-    }, WAIT_MAX)
+    })
     expect(states.get('works')).toMatchObject({ is_active: true, problems: [], last_error: null })
     expect(states.get('off')).toMatchObject({ is_active: false, problems: [], last_run_at: null })
     expect(states.get('code')?.['last_error']).toContain('Python code')
@@ -166,7 +167,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
     const ref = await monitor(project, [scorer], { scorer_debounce_config: config })
     await record(project, [{ thread_id: 'a', output: '{}' }])
-    await vi.waitFor(async () => expect(await pendingIn(project)).toHaveLength(1), WAIT_MAX)
+    await eventually(async () => expect(await pendingIn(project)).toHaveLength(1))
     // As if the server had ended during every attempt.
     await server.stores.control
       .updateTable('jobs')
@@ -175,10 +176,10 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       .where('group_key', '=', ref)
       .execute()
     await record(project, [{ output: '{}' }])
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const exceptions = (await callsIn(server, project)).map(({ exception }) => exception)
       expect(exceptions).toContainEqual(expect.stringContaining('begun 12 times'))
       expect(await pendingIn(project)).toEqual([])
-    }, WAIT_MAX)
+    })
   })
 })

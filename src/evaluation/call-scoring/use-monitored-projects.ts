@@ -1,12 +1,10 @@
-import { afterAll, expect, vi } from 'vitest'
+import { afterAll, expect } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { type Fields, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { feedbackIn, publishing } from '../test-objects.ts'
 import { ScoringTask } from './scoring-task.ts'
-
-/** A busy machine takes longer than vitest's default of a second. */
-export const WAIT_MAX = { timeout: 10_000 }
 
 /** A server with a provider for judges, and helpers for tests of scoring. */
 export async function useMonitoredProjects() {
@@ -30,11 +28,11 @@ export async function useMonitoredProjects() {
 
     /** The feedback of a project, once it has this many entries. */
     said(project: string, count: number): Promise<Fields[]> {
-      return vi.waitFor(async () => {
+      return eventually(async () => {
         const feedback = await feedbackIn(server, project)
         expect(feedback).toHaveLength(count)
         return feedback
-      }, WAIT_MAX)
+      })
     },
 
     monitor: (project: string, scorers: readonly string[], fields: Fields = {}): Promise<string> =>

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
@@ -35,14 +36,11 @@ async function start(project: string, evaluation_ref: string, model_ref: string)
 /** Evaluates to the end and returns the last status. */
 async function evaluate(project: string, evaluation: string, model: string) {
   const id = await start(project, evaluation, model)
-  const status = await vi.waitFor(
-    async () => {
-      const now = await statusOf(project, id)
-      expect(now.code).not.toBe('running')
-      return now
-    },
-    { timeout: 20_000 },
-  )
+  const status = await eventually(async () => {
+    const now = await statusOf(project, id)
+    expect(now.code).not.toBe('running')
+    return now
+  })
   return { id, status }
 }
 

@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { builtinRule } from '../../rule-threads/builtin-rules.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
@@ -83,14 +84,11 @@ async function scoring(project: string, scorer: string): Promise<Fields> {
   await replyOf(
     await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs: [scorer] }),
   )
-  return vi.waitFor(
-    async () => {
-      const own = (await callsIn(server, project)).find((one) => one['op_name'] !== 'answer')
-      if (own === undefined) throw new Error('The call has not been scored yet')
-      return own
-    },
-    { timeout: 20_000 },
-  )
+  return eventually(async () => {
+    const own = (await callsIn(server, project)).find((one) => one['op_name'] !== 'answer')
+    if (own === undefined) throw new Error('The call has not been scored yet')
+    return own
+  })
 }
 
 describe('scorers that are code', () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
@@ -220,7 +220,7 @@ describe('many completions at once', () => {
     const path = (index: number) => `/completions/create${index % 2 === 0 ? '' : '_stream'}`
     const init = { method: 'POST', body, signal: client.signal }
     const answers = Array.from({ length: 256 }, (_, index) => server.request(path(index), init))
-    await vi.waitFor(() => expect(provider.requests).toHaveLength(asked + 256), { timeout: 20_000 })
+    await eventually(() => expect(provider.requests).toHaveLength(asked + 256))
     const untracked = { track_llm_call: false }
     const { reply } = await complete({}, 'hi', untracked)
     expect(reply.response).toEqual({ error: '256 answers are being waited for already' })

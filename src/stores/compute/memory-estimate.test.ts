@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 
 let folder = ''
@@ -67,7 +68,7 @@ describe('the memory of engine processes', () => {
     const model = writeModel(join(folder, 'found'), {})
     const { trainerBytes } = await needs()
     expect(trainerBytes(model)).toBe(6.8 * GB)
-    await vi.waitFor(() => expect(trainerBytes(model)).toBeLessThan(GB), { timeout: 20_000 })
+    await eventually(() => expect(trainerBytes(model)).toBeLessThan(GB))
   })
 
   it('fits a budget that is set, or a share of the machine', async () => {

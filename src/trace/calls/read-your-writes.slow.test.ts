@@ -76,7 +76,7 @@ describe('POST /calls/stream_query for a list that was read before', () => {
     expect(await read(project, middle)).toBeNull()
   })
 
-  it('200 with every change of a list of many batches and of one whose calls lie apart', async () => {
+  it('200 with every change of a list of many batches and of one whose calls are not neighbours', async () => {
     const { project, ids } = await listedProject(1500)
     const changed = ids.filter((_, number) => number % 100 === 7)
     for (const call_id of changed)

@@ -9,7 +9,7 @@ export interface Answer {
   message: Json
 }
 
-/** A request to a model as a chat completion, whatever its API. */
+/** A recorded request in the form of a chat completion; the client may have used another API. */
 export interface Asked {
   /** Its start, ISO 8601; empty where not known. */
   at: string
