@@ -33,8 +33,8 @@ const ReadReply = z.object({ call: z.object({ id: z.string() }).nullish() })
 const CountReply = z.object({ count: z.number() })
 
 /**
- * The questions by name. `asked` is one of the calls, and `calls` how many there are. Each `number` from 0 on makes other questions, as long as there
- * are calls that were not asked for yet.
+ * The questions by name. `asked` is one of the calls, and `calls` how many there are. Each `number` from 0 on makes other
+ * questions.
  */
 export function questions(
   project: string,
@@ -90,8 +90,7 @@ export function questions(
       expected: Math.floor((calls - model + MODELS - 1) / MODELS),
       rows: (reply) => CountReply.parse(jsonOf(reply)).count,
     },
-    ...((number + 1) * EXPORT <= calls && {
-      'export of 5000': list(EXPORT, { limit: EXPORT, offset: EXPORT * number }),
-    }),
+    // Exports overlap where there are too few calls, because the time of a single one is too inexact to be compared.
+    'export of 5000': list(EXPORT, { limit: EXPORT, offset: (EXPORT * number) % (calls - EXPORT + 1) }),
   }
 }
