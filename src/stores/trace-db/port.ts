@@ -61,10 +61,13 @@ export async function rowsOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   return collected
 }
 
-/** The first row, for queries that return one at most. */
+/**
+ * The first row, for queries that return one at most. They are read to their end: a query that is left before it keeps its
+ * slot among the reads until it has been ended, and until then the next read of its owner has one thread only.
+ */
 export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | undefined> {
-  for await (const row of rows) return row
-  return undefined
+  const [first] = await rowsOf(rows)
+  return first
 }
 
 /** Whether a query failed because it needed more than its `max_memory_usage`. */
