@@ -14,13 +14,21 @@ from tasks import TASKS, Scenario, Task
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How many jobs a model is trained by, and how far each of their gradient steps goes."""
+
+    steps: int
+    learning_rate: float
+
+
 class Episodes(Protocol):
     """Draws scenarios and plays them with a model; rewards lie in [0, 1]."""
 
     name: str
-    steps: int
     prompts_per_step: int
-    learning_rate: float
+    pace: Pace
+    pace_after_primer: Pace
 
     def draw(self, rng: random.Random, count: int) -> list[Any]: ...
 
@@ -35,12 +43,11 @@ class OneTurn:
     """A task of the demo."""
 
     answer_tokens = 24
-    learning_rate = 2e-3
 
     def __init__(self, task: Task, steps: int, prompts_per_step: int) -> None:
         self.task = task
         self.name = task.name
-        self.steps = steps
+        self.pace = self.pace_after_primer = Pace(steps, 2e-3)
         self.prompts_per_step = prompts_per_step
 
     def draw(self, rng: random.Random, count: int) -> list[Scenario]:
@@ -75,10 +82,12 @@ class Phone:
     """
 
     name = "phone"
-    steps = 8
     prompts_per_step = 8
     # A job here is six gradient steps, while one of a single turn is two.
-    learning_rate = 1e-3
+    pace = Pace(steps=8, learning_rate=1e-3)
+    # What the primer taught of calls and of copying results is new to the model: one job at 1e-3 undoes it, whether
+    # its gradient steps are many or few (docs/decisions/0018).
+    pace_after_primer = Pace(steps=24, learning_rate=1e-4)
     call_tokens = 40
     answer_tokens = 24
     people = ("Anna", "Ben", "Emma", "Felix", "Henry", "Iris", "Leo", "Maria", "Noah", "Paul", "Rosa", "Sam", "Zoe")

@@ -49,7 +49,7 @@ class Result:
     curve: tuple[float, ...] = ()
 
 
-async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int, primer: int) -> list[Result]:
+async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int | None, primer: int) -> list[Result]:
     """Trains with openpipe-art's backend, after one supervised job over `primer` demonstrations, if there are any.
 
     Both measurements come after the primer, so that the rise is that of reinforcement learning. Seconds are those of
@@ -61,11 +61,12 @@ async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int, p
     await backend.register(art_model)
     rng = random.Random(seed)
     held_out = episodes.draw(rng, HELD_OUT_PROMPTS)
-    first = 0
+    first, pace = 0, episodes.pace
     if primer:
         shown = [scenario for scenario in episodes.draw(rng, 4 * primer) if scenario not in held_out][:primer]
         await supervise(heddle, model, [episodes.demonstrate(scenario) for scenario in shown])
-        first = 1
+        first, pace = 1, episodes.pace_after_primer
+    steps = steps or pace.steps
     before = mean_reward(await play_groups(heddle, episodes, model.at(first), held_out, HELD_OUT_ROLLOUTS))
     started = time.monotonic()
     curve: list[float] = []
@@ -74,7 +75,7 @@ async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int, p
         groups = await play_groups(heddle, episodes, model.at(first + step), scenarios, ROLLOUTS)
         curve.append(mean_reward(groups))
         say(f"{episodes.name}, seed {seed}: step {step + 1}/{steps}, train reward {curve[-1]:.3f}")
-        await backend.train(art_model, groups, learning_rate=episodes.learning_rate)
+        await backend.train(art_model, groups, learning_rate=pace.learning_rate)
     seconds = time.monotonic() - started
     after = mean_reward(await play_groups(heddle, episodes, model.at(first + steps), held_out, HELD_OUT_ROLLOUTS))
     gap = await heddle.worst_gap(model.id)
@@ -130,7 +131,7 @@ async def run(given: argparse.Namespace) -> list[Result]:
                 if episodes is None:
                     results += await fine_tune(heddle, seed)
                 else:
-                    results += await reinforce(heddle, episodes, seed, given.steps or episodes.steps, given.primer)
+                    results += await reinforce(heddle, episodes, seed, given.steps, given.primer)
                 console.print(line(results[-1]), highlight=False)
     return results
 
