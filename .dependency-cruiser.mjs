@@ -120,7 +120,7 @@ export default {
       name: 'drivers-only-in-stores',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/stores/' },
-      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|pg)/)' },
+      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|pg)/)' },
     },
     {
       name: 'sql-only-in-queries',

@@ -3,7 +3,7 @@
  * acknowledged may be missing, correct requests may have failed only by a temporary refusal or a kill, the event loop
  * must never have been blocked, and memory must be back at its earlier level. Ends with status 1 otherwise.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,6 +14,7 @@ import type { GoodOutcome, GoodTask } from './soak/good-clients.ts'
 import type { Answers, HostileTask } from './soak/hostile.ts'
 import { pause, startAgain } from './soak/restarts.ts'
 import { percentile } from './statistics.ts'
+import { rssMib } from './traces/process-cost.ts'
 
 /** Tells the processes of the clients that a server is up or down, or to start. */
 type TellAll = (task: { kind: 'up'; url: string } | { kind: 'down' | 'start' }) => Promise<unknown>
@@ -173,10 +174,6 @@ function watchLoop(): LoopWatch {
       isOn = false
     },
   }
-}
-
-function rssMib(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
 function show({

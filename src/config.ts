@@ -190,8 +190,8 @@ export interface Config {
 }
 
 /**
- * Threads of libuv. Each query of the trace database takes one until it answers; with the default of four, four slow
- * queries would block all file access and all writes.
+ * Threads of libuv. Each operation on a file takes one until it is done, and an fsync may take long; with the default
+ * of four, four slow ones would block all others.
  */
 const THREADS = 24
 

@@ -56,7 +56,7 @@ describe('openStores', () => {
     const files = (await readdir(tables)).filter((name) => name.endsWith('.sql'))
     for (const name of files) await writeFile(join(tables, name), 'ATTACH NOTHING')
     expect(await refusal(folder)).toMatch(
-      `The trace database ${join(folder, 'trace-db')} cannot be opened: Failed to create connection`,
+      `The trace database ${join(folder, 'trace-db')} cannot be opened: ClickHouse ended with its start: exit code 1`,
     )
   })
 })

@@ -8,7 +8,7 @@ import type { ControlDb } from './stores/control-db/port.ts'
 import { openSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
-import { openChdb } from './stores/trace-db/chdb.ts'
+import { openEmbedded } from './stores/trace-db/embedded/embedded.ts'
 import { migrateTraceDb } from './stores/trace-db/migrate.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
 import { openFolderWorkspace } from './stores/workspace/folders.ts'
@@ -47,7 +47,7 @@ export async function openStores(folders: StoreFolders, log: Log): Promise<Store
   opening.use(openDataFolder(dataFolder))
   const at = (name: string): string => join(dataFolder, name)
   const traces = await named('trace database', at('trace-db'), async () => {
-    const opened = opening.use(openChdb(dataFolder, log))
+    const opened = opening.use(await openEmbedded(dataFolder, log))
     await migrateTraceDb(opened)
     return opened
   })

@@ -10,23 +10,46 @@ const BLOCK_BYTES = 512
 
 const isLinux = existsSync('/proc/self/clear_refs')
 
-/** The most memory a process has held, in MiB, since it started or since `forgetPeak`. */
+/**
+ * The most memory a process and its children have held, in MiB, since they started or since `forgetPeak`: the sum of the
+ * peak of each.
+ */
 export function peakMib(pid: number): number | undefined {
   if (!isLinux) return undefined
-  const kib = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib) / 1024
+  return sum(family(pid).map((one) => statusKib(one, 'VmHWM') / 1024))
+}
+
+/** The memory that a process and its children hold, in MiB. */
+export function rssMib(pid: number): number {
+  if (!isLinux) return Number.NaN
+  return sum(family(pid).map((one) => statusKib(one, 'VmRSS') / 1024))
 }
 
 export function forgetPeak(pid: number): void {
-  if (isLinux) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  if (isLinux) for (const one of family(pid)) writeFileSync(`/proc/${one}/clear_refs`, '5')
 }
 
-/** The share of one core that a process takes in some milliseconds. */
+/** A process and those that it has started, whose main thread starts them. */
+function family(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+  return [pid, ...children.flatMap((child) => family(Number(child)))]
+}
+
+function statusKib(pid: number, name: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1])
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+/** The share of one core that a process and its children take in some milliseconds. */
 export async function coreShare(pid: number, ms: number): Promise<number | undefined> {
   if (!isLinux) return undefined
-  const before = cpuSeconds(pid)
+  const before = sum(family(pid).map(cpuSeconds))
   await new Promise((wake) => setTimeout(wake, ms))
-  return (1000 * (cpuSeconds(pid) - before)) / ms
+  return (1000 * (sum(family(pid).map(cpuSeconds)) - before)) / ms
 }
 
 function cpuSeconds(pid: number): number {

@@ -1,7 +1,7 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobSweep } from '../blob-sweep.ts'
 import type { Stores } from '../open-stores.ts'
-import { engineLogsFolder } from '../stores/compute/log-folder.ts'
+import { engineLogsFolder } from '../stores/processes/log-folder.ts'
 import type { CountedTraceDb } from '../stores/trace-db/counted.ts'
 import { healthRoutes } from '../system/health/routes.ts'
 import { createHealth } from '../system/health/service.ts'

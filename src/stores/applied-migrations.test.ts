@@ -6,7 +6,7 @@ import { SILENT } from '../test-log.ts'
 import { readMigrationChecksums } from './applied-migrations.ts'
 import { migrateControlDb } from './control-db/migrate.ts'
 import { openSqlite } from './control-db/sqlite.ts'
-import { openChdb } from './trace-db/chdb.ts'
+import { openEmbedded } from './trace-db/embedded/embedded.ts'
 import { migrateTraceDb } from './trace-db/migrate.ts'
 import { rowsOf } from './trace-db/port.ts'
 
@@ -64,7 +64,7 @@ describe('migrateControlDb', () => {
 describe('migrateTraceDb', () => {
   it('runs each once; refuses one that was edited or is missing; an older folder gets the present ones', async () => {
     const folder = await copied('trace')
-    await using db = openChdb(await mkdtemp(join(tmpdir(), 'heddle-trace-')), SILENT)
+    await using db = await openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-trace-')), SILENT)
     await migrateTraceDb(db, folder)
     await migrateTraceDb(db, folder)
     await db.command({ sql: 'ALTER TABLE migrations DROP COLUMN checksum', params: {} })

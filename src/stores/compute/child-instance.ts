@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { type Child, type ChildSpec, startChild } from './child.ts'
+import { type Child, type ChildSpec, startChild } from '../processes/child.ts'
 import { EngineProcessLost } from './port.ts'
 import type { InstanceHooks } from './supervisor.ts'
 

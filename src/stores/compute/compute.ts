@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { ChildSpec } from './child.ts'
+import type { ChildSpec } from '../processes/child.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'

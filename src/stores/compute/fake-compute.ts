@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SILENT } from '../../test-log.ts'
-import type { ChildSpec } from './child.ts'
+import type { ChildSpec } from '../processes/child.ts'
+import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
 import { type ComputeOptions, openCompute } from './compute.ts'
-import { createLogFolder, engineLogsFolder } from './log-folder.ts'
 import { GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 

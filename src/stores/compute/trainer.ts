@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import type { Child, ChildSpec } from './child.ts'
+import type { Child, ChildSpec } from '../processes/child.ts'
 import { runAsChild } from './child-instance.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'

@@ -16,7 +16,7 @@ export interface BinaryQuery extends Query {
 }
 
 /**
- * The trace database: everything that is used of ClickHouse. Adapters: chdb.ts (in process). Date-times go in and come
+ * The trace database: everything that is used of ClickHouse. Adapters: clickhouse/, over HTTP, and embedded/, the same with a server that Heddle starts. Date-times go in and come
  * out as ISO 8601 with microseconds and `Z`.
  */
 export interface TraceDb extends AsyncDisposable {
@@ -73,7 +73,7 @@ export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | unde
 /** Whether a query failed because it needed more than its `max_memory_usage`. */
 export function isOutOfMemory(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message.includes('MEMORY_LIMIT_EXCEEDED')
+  return cause instanceof Error && 'type' in cause && cause.type === 'MEMORY_LIMIT_EXCEEDED'
 }
 
 /** Resolves when the database answers. */

@@ -2,7 +2,7 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { notFound } from '../../errors.ts'
-import { LOG_NAME } from '../../stores/compute/log-folder.ts'
+import { LOG_NAME } from '../../stores/processes/log-folder.ts'
 import type { EngineLogPieceRes, EngineLogQuery, EngineLogsRes } from './wire.ts'
 
 const NEWLINE = 0x0a

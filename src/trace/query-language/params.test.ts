@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openChdb } from '../../stores/trace-db/chdb.ts'
+import { openEmbedded } from '../../stores/trace-db/embedded/embedded.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { SILENT } from '../../test-log.ts'
 import { createParams } from './params.ts'
@@ -10,7 +10,7 @@ import { createParams } from './params.ts'
 let db: TraceDb
 
 beforeAll(async () => {
-  db = openChdb(await mkdtemp(join(tmpdir(), 'heddle-params-')), SILENT)
+  db = await openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-params-')), SILENT)
 })
 afterAll(() => db[Symbol.asyncDispose]())
 

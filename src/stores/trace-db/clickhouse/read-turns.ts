@@ -1,5 +1,5 @@
-import { unavailable } from '../../errors.ts'
-import { createOwnerLines } from '../../owner-lines.ts'
+import { unavailable } from '../../../errors.ts'
+import { createOwnerLines } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
 

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Requests } from '../clickhouse/server.ts'
 import { returnFreedMemory } from './freed-memory.ts'
-import type { Asked } from './table-repair.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** Only the statement is read. */
-function open(queryBindAsync: (sql: string) => Promise<unknown>) {
+function open(run: (sql: string) => Promise<void>) {
   const log = { warn: vi.fn() }
-  return { log, ...returnFreedMemory({ session: { queryBindAsync } as unknown as Asked, log }) }
+  return { log, ...returnFreedMemory({ requests: { run } as Requests, log }) }
 }
 
 it('freed memory is returned again and again, one statement at a time, until the database is closed', async () => {
   const running: (() => void)[] = []
-  const { stop } = open(() => new Promise((resolve) => running.push(() => resolve(undefined))))
+  const { stop } = open(() => new Promise((resolve) => running.push(() => resolve())))
   await vi.advanceTimersByTimeAsync(30_000)
   expect(running.length).toBe(1)
   running[0]?.()

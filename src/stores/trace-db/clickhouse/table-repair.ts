@@ -1,21 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Session } from 'chdb'
-import { messageOf } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { jsonLines } from './json-lines.ts'
-import type { TableRepairs } from './port.ts'
+import { messageOf } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import type { TableRepairs } from '../port.ts'
+import { codeOf } from './read-errors.ts'
+import type { Requests } from './server.ts'
 
 /** A table cannot be reopened while a query reads it, and no query may take longer than this. */
 const REOPEN_MS_MAX = 70_000
 const REOPEN_RETRY_MS = 20
 
-/** A session of its own, for the queries of the repair. */
-export type Asked = Pick<Session, 'queryBindAsync'>
+const NO_SUCH_DATA_PART = 232
 
 export interface RepairDeps {
-  session: Asked
-  /** Idle sessions. */
-  idleSessions: () => readonly Asked[]
+  requests: Requests
   log: Pick<Log, 'error' | 'warn'>
 }
 
@@ -34,7 +31,7 @@ export interface TableRepair {
   repairs(): TableRepairs
 }
 
-export function createTableRepair({ session, idleSessions, log }: RepairDeps): TableRepair {
+export function createTableRepair({ requests, log }: RepairDeps): TableRepair {
   const counts = { done: 0, failed: 0 }
   /** Tables between closing and opening. */
   const closed = new Set<string>()
@@ -44,25 +41,19 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps): T
   async function isBroken(table: string, part: string): Promise<boolean> {
     const check = `CHECK TABLE ${table} PART '${part}' SETTINGS check_query_single_value_result = 0`
     try {
-      return (await rowsOf<{ is_passed: number }>(session, check)).some((row) => row.is_passed === 0)
+      return (await requests.rows<{ is_passed: number }>(check)).some((row) => row.is_passed === 0)
     } catch (error) {
       // A merge has removed it meanwhile, so no query reads it any more.
-      if (/Code: 232\b/.test(messageOf(error))) return false
+      if (codeOf(error) === NO_SUCH_DATA_PART) return false
       throw error
     }
-  }
-
-  async function run(sql: string): Promise<void> {
-    await session.queryBindAsync(sql, {}, { format: 'Null' })
   }
 
   async function open(table: string): Promise<void> {
     const giveUpAt = performance.now() + REOPEN_MS_MAX
     for (;;) {
-      // A session keeps the error of its last query until the next one.
-      for (const idle of idleSessions()) await idle.queryBindAsync('SELECT 1', {}, { format: 'Null' })
       try {
-        return await run(`ATTACH TABLE ${table}`)
+        return await requests.run(`ATTACH TABLE ${table}`)
       } catch (error) {
         if (!messageOf(error).includes('still used') || performance.now() > giveUpAt) throw error
         await delay(REOPEN_RETRY_MS)
@@ -79,9 +70,11 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps): T
     setAside.delete(table)
     for (const part of parts) {
       const drop = `ALTER TABLE ${table} DROP DETACHED PART 'broken-on-start_${part}' SETTINGS allow_drop_detached = 1`
-      await run(drop).catch((error: unknown) =>
-        log.warn({ table, part, err: error }, 'a part that was not written is left in its folder'),
-      )
+      await requests
+        .run(drop)
+        .catch((error: unknown) =>
+          log.warn({ table, part, err: error }, 'a part that was not written is left in its folder'),
+        )
     }
   }
 
@@ -102,8 +95,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps): T
   }
 
   async function repair(since: number): Promise<void> {
-    const parts = await rowsOf<{ table: string; name: string }>(
-      session,
+    const parts = await requests.rows<{ table: string; name: string }>(
       `SELECT table, name FROM system.parts
         WHERE database = currentDatabase() AND active AND modification_time >= fromUnixTimestamp64Milli({since:Int64})`,
       { since },
@@ -116,7 +108,7 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps): T
       }
       for (const table of setAside.keys()) {
         if (closed.has(table)) continue
-        await run(`DETACH TABLE ${table}`)
+        await requests.run(`DETACH TABLE ${table}`)
         closed.add(table)
       }
     } finally {
@@ -136,13 +128,4 @@ export function createTableRepair({ session, idleSessions, log }: RepairDeps): T
     hasClosed: () => closed.size > 0,
     repairs: () => ({ ...counts, detached: [...closed] }),
   }
-}
-
-export async function rowsOf<Row>(
-  session: Asked,
-  sql: string,
-  params: Record<string, unknown> = {},
-): Promise<Row[]> {
-  const result = await session.queryBindAsync(sql, params, { format: 'JSONEachRow' })
-  return jsonLines<Row>(result.text())
 }

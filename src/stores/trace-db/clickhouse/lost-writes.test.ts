@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createLostWrites } from './lost-writes.ts'
-import type { Asked } from './table-repair.ts'
+import type { Requests } from './server.ts'
 
 /** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail. */
 function brokenDatabase(refuses: (sql: string) => boolean) {
@@ -10,16 +10,12 @@ function brokenDatabase(refuses: (sql: string) => boolean) {
     if (sql.includes('system.parts')) return [{ table: 'calls', name: 'all_1_1_0' }]
     return sql.startsWith('CHECK') ? [{ is_passed: 0 }] : []
   }
-  const queryBindAsync = async (sql: string) => {
-    const text = answerOf(sql)
-      .map((row) => JSON.stringify(row))
-      .join('\n')
-    return { text: () => text }
-  }
+  const requests = {
+    rows: async (sql: string) => answerOf(sql),
+    run: async (sql: string) => void answerOf(sql),
+  } as Requests
   const log = { error: vi.fn(), warn: vi.fn() }
-  // Only the text of a result is read.
-  const session = { queryBindAsync } as unknown as Asked
-  const lostWrites = createLostWrites({ session, idleSessions: () => [], log })
+  const lostWrites = createLostWrites({ requests, log })
   lostWrites.stop()
   return { lostWrites, log }
 }

@@ -2,9 +2,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SILENT } from '../../test-log.ts'
-import { openChdb } from './chdb.ts'
-import { firstOf, rowsOf, type TraceDb } from './port.ts'
+import { SILENT } from '../../../test-log.ts'
+import { openEmbedded } from '../embedded/embedded.ts'
+import { firstOf, rowsOf, type TraceDb } from '../port.ts'
 
 /** The time limit of reads here: longer than any other read of these tests takes while the machine is busy. */
 const READ_MS_MAX = 15_000
@@ -15,7 +15,7 @@ const ENDED = { timeout: 20_000 }
 let db: TraceDb
 
 beforeAll(async () => {
-  db = openChdb(await mkdtemp(join(tmpdir(), 'heddle-reads-')), SILENT, { readMsMax: READ_MS_MAX })
+  db = await openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-reads-')), SILENT, { readMsMax: READ_MS_MAX })
 })
 afterAll(() => db[Symbol.asyncDispose]())
 

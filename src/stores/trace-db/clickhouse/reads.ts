@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import type { Log } from '../../../log.ts'
+import type { Query } from '../port.ts'
+import { readError, tookTooLong } from './read-errors.ts'
+import { createReadTurns, type Taken } from './read-turns.ts'
+import { request, requestsTo, type Server } from './server.ts'
+
+/** Queries that may stream at once; further ones wait. */
+export const READERS = 6
+
+/** A query whose reader has left often ends by itself soon: only one that continues for longer is killed. */
+const ENDS_SOON_MS = 20
+
+/** A query checks whether it was killed between two blocks of rows, and a kill may have to be repeated. */
+const KILL_AGAIN_MS = 1_000
+
+/** A cancellation that takes longer is logged. */
+const SLOW_END_MS = 10_000
+
+export interface ReadsDeps {
+  server: Server
+  log: Pick<Log, 'warn'>
+  /** A query that takes longer is ended, at the latest a block of rows later. */
+  readMsMax: number
+  /** Called when a query fails by itself. */
+  onFailure: () => void
+}
+
+/** Streams the results of queries; `project_id` of their parameters is their owner. */
+export interface Reads {
+  /**
+   * Streams what a query returns, in a format. Ending the iteration early, or the signal, ends the query.
+   * @throws 400 for a query that asks for too much; 503 when it fails, takes too long, or its turn does not come.
+   */
+  stream(query: Query, format: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer>
+  /** Waits for queries that are being ended. */
+  close(): Promise<void>
+}
+
+/** A query that runs. */
+interface Running {
+  queryId: string
+  rest: AsyncIterator<Buffer>
+}
+
+const THREADS: Record<Taken<number>['threads'], { max_threads?: number }> = {
+  all: {},
+  one: { max_threads: 1 },
+}
+
+export function createReads({ server, log, readMsMax, onFailure }: ReadsDeps): Reads {
+  const turns = createReadTurns(
+    Array.from({ length: READERS }, (_, reader) => reader),
+    availableParallelism(),
+  )
+  const requests = requestsTo(server)
+  const ending = new Set<Promise<void>>()
+
+  /** Ends a query whose reader has left: closing its connection would end it only with its next block of rows. */
+  async function end({ queryId, rest }: Running): Promise<void> {
+    const started = performance.now()
+    let timer = setTimeout(kill, ENDS_SOON_MS)
+    function kill(): void {
+      requests
+        .run('KILL QUERY WHERE query_id = {id:String} ASYNC', { id: queryId })
+        .catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
+      timer = setTimeout(kill, KILL_AGAIN_MS)
+    }
+    try {
+      while (!(await rest.next()).done);
+    } catch {
+      // It was killed, or failed by itself after its reader had left.
+    } finally {
+      clearTimeout(timer)
+    }
+    const ms = Math.round(performance.now() - started)
+    if (ms > SLOW_END_MS) log.warn({ ms }, 'a query went on for long after it was killed')
+  }
+
+  function endLater(owner: string, reader: number, query: Running): void {
+    const ended = end(query).finally(() => {
+      ending.delete(ended)
+      turns.give(owner, reader)
+    })
+    ending.add(ended)
+  }
+
+  async function* stream(
+    query: Query,
+    format: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Buffer> {
+    const owner = ownerOf(query)
+    const { place: reader, threads } = await turns.take(owner, signal)
+    using stop = stopBy(signal, readMsMax)
+    let running: Running | undefined
+    try {
+      const queryId = randomUUID()
+      const options = { format, queryId, settings: THREADS[threads] }
+      const rows = request(server, 'unanswered', (connection) =>
+        connection.stream(query.sql, query.params, options),
+      )
+      const rest = iterate(rows)
+      running = { queryId, rest }
+      for (;;) {
+        const next = await stop.before(rest.next())
+        if (next.done) running = undefined
+        if (next.done) return
+        yield next.value
+      }
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (stop.isStopped()) throw error
+      running = undefined
+      onFailure()
+      throw readError(error)
+    } finally {
+      if (running === undefined) turns.give(owner, reader)
+      else endLater(owner, reader, running)
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(ending)
+  }
+
+  return { stream, close }
+}
+
+/** A promise of rows as an iterator, which can be left before they are there. */
+async function* iterate(rows: Promise<AsyncIterable<Buffer>>): AsyncGenerator<Buffer> {
+  yield* await rows
+}
+
+/** The owner of a read: its project, where it has one. */
+function ownerOf({ params }: Query): string {
+  const { project_id } = params
+  return typeof project_id === 'string' ? project_id : ''
+}
+
+/** Waits for work until the signal or a time limit ends the waiting. */
+function stopBy(signal: AbortSignal | undefined, msMax: number) {
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => undefined)
+  let isStopped = false
+
+  function stop(reason: unknown): void {
+    isStopped = true
+    stopped.reject(reason)
+  }
+  const gone = (): void => stop(signal?.reason)
+  const timer = setTimeout(() => stop(tookTooLong()), msMax)
+  signal?.addEventListener('abort', gone, { once: true })
+  return {
+    isStopped: () => isStopped,
+    before: <Result>(work: Promise<Result>): Promise<Result> => Promise.race([work, stopped.promise]),
+    [Symbol.dispose](): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', gone)
+    },
+  }
+}

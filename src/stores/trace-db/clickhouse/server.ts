@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection } from './connection.ts'
+
+/** A ClickHouse server that may be away for some time. */
+export interface Server extends AsyncDisposable {
+  /**
+   * The connection to it; waits while it starts.
+   * @throws 503 when it does not answer soon.
+   */
+  connection(): Promise<Connection>
+}
+
+const REPEAT_EVERY_MS = 20
+
+/** Longer than it takes to notice that a server has ended, from when on its connection is waited for. */
+const REPEAT_FOR_MS = 2_000
+
+/** When a failed request is repeated: where it never arrived, or also where no answer to it did. */
+type Repeat = 'unsent' | 'unanswered'
+
+const CODES: Record<Repeat, readonly unknown[]> = {
+  unsent: ['ECONNREFUSED'],
+  unanswered: ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'],
+}
+
+/**
+ * Makes a request on the connection of the moment. A server that ends meanwhile is waited for.
+ * @throws what the request fails with; 503 when the server does not answer soon
+ */
+export async function request<Answer>(
+  server: Server,
+  repeat: Repeat,
+  make: (connection: Connection) => Promise<Answer>,
+): Promise<Answer> {
+  const giveUpAt = performance.now() + REPEAT_FOR_MS
+  for (;;) {
+    const connection = await server.connection()
+    try {
+      return await make(connection)
+    } catch (error) {
+      const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+      if (!CODES[repeat].includes(code) || performance.now() > giveUpAt) throw error
+      await delay(REPEAT_EVERY_MS)
+    }
+  }
+}
+
+/** The requests that maintenance makes. */
+export type Requests = Pick<Connection, 'rows' | 'run'>
+
+/** Makes each request on the connection of the moment. */
+export function requestsTo(server: Server): Requests {
+  return {
+    rows: (...query) => request(server, 'unanswered', (connection) => connection.rows(...query)),
+    run: (...statement) => request(server, 'unsent', (connection) => connection.run(...statement)),
+  }
+}

@@ -1,0 +1,27 @@
+import { ClientError, dependencyFailed, unavailable } from '../../../errors.ts'
+import { codeOf } from './read-errors.ts'
+
+/** CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
+const OF_THE_DISK = [204, 243, 75, 1001, 60]
+
+/** TIMEOUT_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS. */
+const OF_THE_LOAD = [159, 202, 241, 252]
+
+/**
+ * The error of a failed write: 503 where it is not the rows' fault, so that clients repeat it, and the rows that share
+ * its commit are not tried one by one. Others stay what they are.
+ */
+export function writeError(error: unknown): unknown {
+  if (error instanceof ClientError) return error
+  const code = codeOf(error)
+  if (code === undefined)
+    return dependencyFailed('The trace database ended, so what was sent may not be stored', error)
+  if (OF_THE_DISK.includes(code)) return diskFails(error)
+  if (OF_THE_LOAD.includes(code))
+    return Object.assign(unavailable('The trace database has too much to do'), { cause: error })
+  return error
+}
+
+export function diskFails(cause: unknown): ClientError {
+  return dependencyFailed('The disk of the trace database fails, so nothing may have been stored', cause)
+}

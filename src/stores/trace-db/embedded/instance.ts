@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { env, execPath } from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { libchdbPath } from 'chdb/libchdb'
+import { messageOf } from '../../../errors.ts'
+import { type Child, startChild } from '../../processes/child.ts'
+import type { LogFolder } from '../../processes/log-folder.ts'
+import { type Connection, connect } from '../clickhouse/connection.ts'
+import { type ServerConfig, serverXml, usersXml } from './server-config.ts'
+
+const PROGRAM = join(import.meta.dirname, 'serve.ts')
+
+/** It starts in half a second, and on a busy machine in twenty. */
+const START_MS_MAX = 60_000
+
+const POLL_MS = 20
+
+const SECRET_BYTES = 24
+
+/** A ClickHouse process that answers. */
+export interface Instance {
+  child: Child
+  connection: Connection
+}
+
+/**
+ * Starts a ClickHouse process whose tables are in `path` and whose configuration is in `folder`, reachable from this
+ * machine with a password and a key that are new each time.
+ * @throws Error with the last output of the process when it ends, or does not answer in time
+ */
+export async function startInstance(path: string, folder: string, logs: LogFolder): Promise<Instance> {
+  const config: ServerConfig = {
+    port: await freePort(),
+    user: 'heddle',
+    password: randomBytes(SECRET_BYTES).toString('hex'),
+    key: { header: 'x-heddle-key', value: randomBytes(SECRET_BYTES).toString('hex') },
+  }
+  const files = { server: join(folder, 'config.xml'), users: join(folder, 'users.xml') }
+  writeFileSync(files.server, serverXml(config, files.users))
+  writeFileSync(files.users, usersXml(config))
+  const child = startChild({
+    command: execPath,
+    args: [PROGRAM, libchdbPath(), path, files.server],
+    env,
+    cwd: folder,
+    logs,
+    logName: 'clickhouse.log',
+    stdout: 'log',
+  })
+  const connection = connect({
+    url: `http://127.0.0.1:${config.port}`,
+    username: config.user,
+    password: config.password,
+    headers: { [config.key.header]: config.key.value },
+  })
+  try {
+    await answers(connection, child)
+    return { child, connection }
+  } catch (error) {
+    await stopInstance({ child, connection })
+    throw error
+  }
+}
+
+export async function stopInstance({ child, connection }: Instance): Promise<void> {
+  await connection[Symbol.asyncDispose]()
+  await child.kill('politely')
+}
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port')
+  return address.port
+}
+
+async function answers(connection: Connection, child: Child): Promise<void> {
+  const giveUpAt = performance.now() + START_MS_MAX
+  for (;;) {
+    try {
+      await connection.run('SELECT 1')
+      return
+    } catch (error) {
+      if (!child.isAlive()) {
+        const reason = await child.exited
+        throw new Error(`ClickHouse ended with its start: ${reason}\n${child.lastLines().join('\n')}`)
+      }
+      if (performance.now() > giveUpAt) throw new Error(`ClickHouse does not answer: ${messageOf(error)}`)
+      await delay(POLL_MS)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG`. The library of chDB is a whole ClickHouse,
+ * which listens when it is told to: https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with
+ * its standard input, so it never outlives the process that started it.
+ */
+import { argv, stderr, stdin } from 'node:process'
+import { DataType, load, open } from 'ffi-rs'
+
+const [, , library = '', data = '', config = ''] = argv
+
+/** A query that never ends: the library returns with its last query, and its listener ends then. */
+const FOREVER = `SELECT sleepEachRow(3) FROM system.numbers
+  SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 4000000 FORMAT Null`
+
+stdin.on('end', end).on('error', end).resume()
+
+const args = [
+  'clickhouse',
+  `--path=${data}`,
+  `--config-file=${config}`,
+  '--multiquery',
+  `--query=SYSTEM START LISTEN HTTP; ${FOREVER}`,
+]
+open({ library: 'chdb', path: library })
+load({
+  library: 'chdb',
+  funcName: 'query_stable_v2',
+  retType: DataType.External,
+  paramsType: [DataType.I32, DataType.StringArray],
+  paramsValue: [args.length, args],
+  runInNewThread: true,
+}).then(failed, (error: unknown) => failed(String(error)))
+
+/** The library has returned, so there is no listener. It has written its own error. */
+function failed(error?: unknown): void {
+  if (typeof error === 'string') stderr.write(`${error}\n`)
+  process.exit(1)
+}
+
+/** At once: what was acknowledged is on disk, and the library's own end would wait for its queries. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL')
+}

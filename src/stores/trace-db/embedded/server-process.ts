@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { unavailable } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import { createLogFolder } from '../../processes/log-folder.ts'
+import type { Server } from '../clickhouse/server.ts'
+import { type Instance, startInstance, stopInstance } from './instance.ts'
+
+/** Requests wait this long for a server that starts: clients try again after a 503. */
+const WAIT_MS_MAX = 20_000
+
+/** Delay before another start; doubles with every failed one. */
+const BACKOFF_MS_MIN = 100
+const BACKOFF_MS_MAX = 5_000
+
+/** The port may be taken meanwhile, or the process of a server that was killed may hold the files for a moment. */
+const FIRST_STARTS_MAX = 4
+
+/** Owner only: the password is there. */
+const FOLDER_MODE = 0o700
+
+/**
+ * Keeps ClickHouse running in a process of its own, with its tables in `path`: one that ends is started again.
+ * @throws Error when it cannot be started
+ */
+export async function startServer(path: string, log: Pick<Log, 'error'>): Promise<Server> {
+  const folder = `${path}-server`
+  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  const logs = createLogFolder(folder)
+  const start = (): Promise<Instance> => startInstance(path, folder, logs)
+  let isStopping = false
+  let running: Instance | undefined = await firstStart()
+  /** The instance that runs, or the one that is being started. */
+  let current = Promise.resolve(running)
+  const ended = keepRunning()
+
+  async function firstStart(): Promise<Instance> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await start()
+      } catch (error) {
+        if (attempt === FIRST_STARTS_MAX) throw error
+        await delay(backoffMs(attempt))
+      }
+    }
+  }
+
+  async function startAgain(): Promise<Instance> {
+    for (let failed = 0; ; failed++) {
+      try {
+        return await start()
+      } catch (error) {
+        if (isStopping) throw error
+        log.error({ err: error }, 'the trace database could not be started: it is tried again')
+        await delay(backoffMs(failed))
+      }
+    }
+  }
+
+  async function keepRunning(): Promise<void> {
+    for (;;) {
+      running = await current
+      const { child, connection } = running
+      const reason = await child.exited
+      if (isStopping) return
+      const last_lines = child.lastLines()
+      log.error({ reason, last_lines }, 'the trace database ended: it is started again')
+      running = undefined
+      current = startAgain()
+      await connection[Symbol.asyncDispose]()
+    }
+  }
+
+  return {
+    async connection() {
+      if (running !== undefined) return running.connection
+      const waiting = new AbortController()
+      const tooLate = delay(WAIT_MS_MAX, undefined, { signal: waiting.signal, ref: false }).then(() => {
+        throw unavailable('The trace database is starting')
+      })
+      tooLate.catch(() => undefined)
+      try {
+        return (await Promise.race([current, tooLate])).connection
+      } finally {
+        waiting.abort()
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      isStopping = true
+      await current.then(stopInstance, () => undefined)
+      await ended.catch(() => undefined)
+    },
+  }
+}
+
+function backoffMs(failed: number): number {
+  return Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failed)
+}
