@@ -19,7 +19,7 @@ from art.serverless.backend import ServerlessBackend
 
 import notation
 from episodes import EPISODES, Episodes, play_groups
-from heddle import BASE_MODEL, PROJECT, Heddle, connect, supervise
+from heddle import BASE_MODEL, PROJECT, SFT_LEARNING_RATE, Heddle, connect, supervise
 from report import console, show_table, write_json
 
 TASKS = (*EPISODES, "notation")
@@ -45,6 +45,7 @@ class Result:
     after: float
     rise: float
     seconds: float
+    learning_rate: float
     logprob_gap_max: float | None = None
     curve: tuple[float, ...] = ()
 
@@ -81,7 +82,8 @@ async def reinforce(heddle: Heddle, episodes: Episodes, seed: int, steps: int | 
     gap = await heddle.worst_gap(model.id)
     await backend.close()
     rise = after - before
-    return [Result(episodes.name, "reward", seed, before, after, rise, seconds, gap, tuple(curve))]
+    rate = pace.learning_rate
+    return [Result(episodes.name, "reward", seed, before, after, rise, seconds, rate, gap, tuple(curve))]
 
 
 def draw_fresh(episodes: Episodes, rng: random.Random, held_out: list[Any]) -> list[Any]:
@@ -106,9 +108,10 @@ async def fine_tune(heddle: Heddle, seed: int) -> list[Result]:
     await supervise(heddle, model, [{"messages": example.messages()} for example in training])
     seconds = time.monotonic() - started
     loss_after, right_after = await measure(1)
+    loss_fall, right_rise = loss_before - loss_after, right_after - right_before
     return [
-        Result("notation", "loss", seed, loss_before, loss_after, loss_before - loss_after, seconds),
-        Result("notation", "share right", seed, right_before, right_after, right_after - right_before, seconds),
+        Result("notation", "loss", seed, loss_before, loss_after, loss_fall, seconds, SFT_LEARNING_RATE),
+        Result("notation", "share right", seed, right_before, right_after, right_rise, seconds, SFT_LEARNING_RATE),
     ]
 
 
@@ -184,6 +187,7 @@ def main() -> int:
     all_rose = report(results)
     settings = {
         "thinking": given.thinking,
+        "primer": given.primer,
         "rollouts_per_prompt": ROLLOUTS,
         "held_out_prompts": HELD_OUT_PROMPTS,
         "held_out_rollouts": HELD_OUT_ROLLOUTS,
