@@ -87,7 +87,7 @@ class Phone:
     pace = Pace(steps=8, learning_rate=1e-3)
     # What the primer taught of calls and of copying results is new to the model: one job at 1e-3 undoes it, whether
     # its gradient steps are many or few (docs/decisions/0018).
-    pace_after_primer = Pace(steps=24, learning_rate=1e-4)
+    pace_after_primer = Pace(steps=48, learning_rate=1e-4)
     call_tokens = 40
     answer_tokens = 24
     people = ("Anna", "Ben", "Emma", "Felix", "Henry", "Iris", "Leo", "Maria", "Noah", "Paul", "Rosa", "Sam", "Zoe")
