@@ -131,6 +131,31 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(answers.flat()).toHaveLength(20)
     })
 
+    it('throws the error of a query that fails after its first rows, which have nothing of the error', async () => {
+      const sql = `SELECT concat(toString(throwIf(number = 3000000, 'too far')), '\\n') FROM numbers(5000000)`
+      const lines: string[] = []
+      const read = async () => {
+        for await (const piece of wholeLines(db, { sql, params: {} }))
+          lines.push(...piece.toString().split('\n'))
+      }
+      await expect(read()).rejects.toMatchObject({
+        status: 503,
+        cause: expect.objectContaining({ message: expect.stringContaining('too far') }),
+      })
+      expect(new Set(lines)).toEqual(new Set(['0', '']))
+    })
+
+    it('takes values that are longer than an address, and thousands of them', async () => {
+      const long = `'"\\\t\n\r${'é'.repeat(100_000)}`
+      const params: Record<string, unknown> = { long, list: [long, 'b'] }
+      for (let index = 0; index < 5_000; index++) params[`v${index}`] = `${index}`
+      const listed = Object.keys(params).slice(2)
+      const sql = `SELECT {long:String} AS long, {list:Array(String)} AS list,
+        [${listed.map((name) => `{${name}:String}`).join(', ')}] AS all`
+      const all = listed.map((name) => name.slice(1))
+      expect(await firstOf(db.query({ sql, params }))).toEqual({ long, list: [long, 'b'], all })
+    })
+
     it('rejects a query that cannot run', async () => {
       await expect(firstOf(db.query({ sql: 'SELECT nonsense', params: {} }))).rejects.toThrow()
     })

@@ -1,8 +1,8 @@
 import { invalidRequest, tooLarge } from '../../errors.ts'
 
 /**
- * Values that one list of a request may have. Clients send 10,000; planning a query with a set of 50,000 short texts
- * takes some 40 ms, during which nothing else is served.
+ * Values that one list of a request may have. Clients send 10,000; a query with a set of 50,000 short texts takes some
+ * 40 ms to plan.
  */
 const LISTED_MAX = 50_000
 
@@ -39,7 +39,7 @@ const ARRAY_MAX = 200
  */
 const ARRAY_CHARS_MAX = 64 * 1024
 
-/** chDB's driver refuses whole numbers beyond 2^53, and what is no number; they travel as texts. */
+/** Whole numbers beyond 2^53, and what is no number, travel as texts. */
 function isSendable(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 }

@@ -5,4 +5,4 @@ import { SILENT } from '../../../test-log.ts'
 import { traceDbContract } from '../trace-db.contract.ts'
 import { openEmbedded } from './embedded.ts'
 
-traceDbContract(async () => openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-chdb-')), SILENT))
+traceDbContract(async () => openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-embedded-')), SILENT))
