@@ -32,6 +32,7 @@ export function routesWithoutStores(): Route[] {
     remoteScorers: { hosts: [], secrets: nothing() },
     dataFolder: '',
     engineFolder: '',
+    recentCallsBytes: 0,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
   return app.routes

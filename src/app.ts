@@ -33,6 +33,8 @@ export interface AppOptions {
   dataFolder: string
   /** The workspace folder, in the data folder or elsewhere. */
   engineFolder: string
+  /** Memory for recent calls, in bytes; 0 keeps none. */
+  recentCallsBytes: number
   /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
 }
@@ -56,7 +58,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
-  const trace = createTraceArea({ ...stores, projects })
+  const trace = createTraceArea({ ...options, ...stores, projects })
   const tracking = createTrackingArea({ ...stores, contents, projects })
   const training = createTrainingArea({ ...options, stores, contents, projects, jobQueue, trace, tracking })
   const inference = createInferenceArea({

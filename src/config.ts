@@ -12,6 +12,9 @@ const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
 /** A week: timers of Node count at most 24 days. */
 const IDLE_MINUTES_MAX = 7 * 24 * 60
 
+/** The memory is that of the thread that serves, whose garbage collector looks through it. */
+const RECENT_CALLS_MB_MAX = 1024
+
 /** One core is left to the thread that feeds the engine's threads. */
 const THREADS_DEFAULT = Math.max(1, availableParallelism() - 1)
 
@@ -53,6 +56,7 @@ const Variables = z.object({
   HEDDLE_HOSTS: Hosts.default([]),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
+  HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(64),
   HEDDLE_AUTH: z.enum(['local']).default('local'),
   HEDDLE_CACHE: z.string().optional(),
   HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -168,6 +172,8 @@ export interface Config {
   port: number
   /** Absolute path of the one folder that holds everything embedded. */
   dataFolder: string
+  /** Memory for recent calls, in bytes; 0 keeps none. */
+  recentCallsBytes: number
   auth: 'local'
   /** Where Python environments live, shared by all clones of one user. */
   cacheFolder: string
@@ -221,6 +227,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     hosts: values.HEDDLE_HOSTS,
     port: values.HEDDLE_PORT,
     dataFolder: resolve(values.HEDDLE_DATA),
+    recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     auth: values.HEDDLE_AUTH,
     cacheFolder: resolve(
       values.HEDDLE_CACHE ?? join(values.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'),

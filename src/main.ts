@@ -52,6 +52,7 @@ async function main(): Promise<void> {
     remoteScorers: config.remoteScorers,
     dataFolder: config.dataFolder,
     engineFolder: folder,
+    recentCallsBytes: config.recentCallsBytes,
     unexpected,
   })
   await using _work = await app.start()

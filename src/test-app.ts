@@ -21,6 +21,8 @@ export interface TestAppOptions {
   providers?: Providers
   /** Runs scorers that are code; they are refused where absent. */
   scorerPython?: ScorerPython
+  /** Memory for recent calls. None by default, so that tests of queries ask the database. */
+  recentCallsBytes?: number
   /** Settings of scorers behind a URL, as environment variables. */
   remoteScorers?: { hosts: string[]; secrets?: object }
 }
@@ -67,6 +69,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     },
     dataFolder: folder,
     engineFolder,
+    recentCallsBytes: options.recentCallsBytes ?? 0,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
   opening.use(await start())

@@ -1,5 +1,6 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
+import type { Log } from '../log.ts'
 import type { Blobs } from '../stores/blobs/port.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
@@ -46,6 +47,9 @@ export interface TraceDeps {
   control: ControlDb
   blobs: Blobs
   projects: Projects
+  log: Log
+  /** Memory for recent calls, in bytes; 0 where other servers write to the same trace database. */
+  recentCallsBytes: number
 }
 
 /** Calls and everything that refers to them. It needs no other area. */
@@ -62,14 +66,16 @@ export interface TraceArea extends Area {
   typedObjects: TypedObjects
 }
 
-export function createTraceArea({ traces, control, blobs, projects }: TraceDeps): TraceArea {
+export function createTraceArea(deps: TraceDeps): TraceArea {
+  const { traces, control, blobs, projects, log, recentCallsBytes } = deps
   const objects = createObjects({ traces, projects })
   const tables = createTables({ traces, projects })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
   const feedback = createFeedback({ traces, projects, objects, annotationQueues })
   const costs = createCosts({ traces, projects })
   const refs = createRefs({ objects, tables })
-  const calls = createCalls({ traces, projects, feedback, costs, refs })
+  const recentBytesMax = recentCallsBytes
+  const calls = createCalls({ traces, projects, feedback, costs, refs, log, recentBytesMax })
   const files = createFiles({ traces, blobs, projects })
   const typedObjects = createTypedObjects({ objects, tables, files })
   return {

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import { parseKeeping } from '../lossless-json.ts'
 import { type Fields, replyOf, type TestServer } from '../testing.ts'
 import { CallsCompleteReq } from './calls/messages/write-wire.ts'
+import { CALL_ROWS } from './calls/sql/table.ts'
 import { createCallWriter } from './calls/write/writer.ts'
 
 /** A call as a client sends it when it has ended, alone in its trace where `fields` do not override that. */
@@ -32,7 +33,9 @@ export async function writeCalls(
 
 /** Writes calls as releases without a limit of levels did; `body` is that of `calls/complete`. */
 export async function writeDeepCalls({ stores }: TestServer, projectId: string, body: string): Promise<void> {
-  const writer = createCallWriter({ traces: stores.traces, projects: createProjects(stores) })
+  const { traces } = stores
+  const recent = { insert: (rows: readonly object[]) => traces.insert(CALL_ROWS, rows) }
+  const writer = createCallWriter({ traces, projects: createProjects(stores), recent })
   const { batch } = CallsCompleteReq.parse(parseKeeping(body, keepShapeOf(CallsCompleteReq)))
   await writer.record(projectId, batch, 'local')
 }

@@ -18,26 +18,17 @@ export class NumberText {
   }
 }
 
-/** Questions that change nothing, and so may be asked more than once. */
-const READS = new Set<Request['path']>(['/calls/stream_query', '/call/read'])
-
-/**
- * Sends a scenario's requests to one server, each read of calls so many times; the replies to each request are in the same
- * order.
- */
-export async function play(url: string, scenario: Scenario, readTimes = 1): Promise<Reply[][]> {
-  const replies = new Map<string, Reply[]>()
+/** Sends a scenario's requests to one server; the replies are in the same order. */
+export async function play(url: string, scenario: Scenario): Promise<Reply[]> {
+  const replies = new Map<string, Reply>()
   const said: Said = (title) => {
-    const [reply] = replies.get(title) ?? []
+    const reply = replies.get(title)
     if (reply === undefined) throw new Error(`${scenario.name}: nothing was said to ${title} yet`)
     return reply.body as Record<string, unknown> // Scenarios know which replies are objects.
   }
   for (const request of scenario.requests) {
     if (replies.has(request.title)) throw new Error(`${scenario.name}: ${request.title} is there twice`)
-    const answers: Reply[] = []
-    replies.set(request.title, answers)
-    const times = READS.has(request.path) ? readTimes : 1
-    while (answers.length < times) answers.push(await send(url, request, said))
+    replies.set(request.title, await send(url, request, said))
   }
   return [...replies.values()]
 }

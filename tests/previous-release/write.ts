@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     for (const scenario of SCENARIOS) {
       const replies = await play(url, scenario)
       for (const [index, { path, body }] of scenario.requests.entries())
-        noteDigest(digests, path, body, replies[index]?.[0])
+        noteDigest(digests, path, body, replies[index])
     }
     await train(url)
     await track(url)

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { Log } from '../../log.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
@@ -13,6 +14,7 @@ import { createExpansion } from './read/expansion.ts'
 import { createExtras, hasExtras } from './read/extras.ts'
 import { checkedPage, checkSelection, type List } from './read/list.ts'
 import * as queries from './read/queries.ts'
+import { createRecentCalls, type RecentCalls } from './recent/recent-calls.ts'
 import { parseLines } from './render/parse-lines.ts'
 import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'
@@ -43,11 +45,19 @@ interface ReaderDeps {
   costs: Pick<Costs, 'priceLists'>
 }
 
-export function createCalls(deps: ReaderDeps & { projects: Projects }): Calls {
-  return { ...createCallWriter(deps), ...createCallReader(deps) }
+export interface CallsDeps extends ReaderDeps {
+  projects: Projects
+  log: Pick<Log, 'warn'>
+  /** Memory for recent calls; 0 where other servers write to the same table. */
+  recentBytesMax: number
 }
 
-function createCallReader(deps: ReaderDeps): CallReader {
+export function createCalls(deps: CallsDeps): Calls {
+  const recent = createRecentCalls({ ...deps, bytesMax: deps.recentBytesMax })
+  return { ...createCallWriter({ ...deps, recent }), ...createCallReader({ ...deps, recent }) }
+}
+
+function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReader {
   const { traces } = deps
   const lists = createListReader(deps)
   const expansion = createExpansion(deps)

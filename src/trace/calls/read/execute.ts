@@ -1,6 +1,7 @@
 import { unavailable } from '../../../errors.ts'
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
+import type { RecentCalls } from '../recent/recent-calls.ts'
 import { renderRows } from '../render/by-server.ts'
 import { createBatchReader } from './batches.ts'
 import { createIdScan, type FoundCalls } from './id-scan.ts'
@@ -16,7 +17,7 @@ const LONG_LISTS_MAX = 32
 /** Memory limit of the query for a page; a page that exceeds it is read in batches. */
 const PAGE_BYTES_MAX = 256 * 1024 * 1024
 
-/** Executes the plans of lists of calls (`plan.ts`). */
+/** Answers lists of calls, from memory (`recent/`) or by executing their plans (`plan.ts`). */
 export interface ListReader {
   /**
    * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and three
@@ -36,7 +37,12 @@ interface Lines {
   isFull: boolean
 }
 
-export function createListReader({ traces }: { traces: TraceDb }): ListReader {
+interface Deps {
+  traces: TraceDb
+  recent: Pick<RecentCalls, 'lines' | 'line'>
+}
+
+export function createListReader({ traces, recent }: Deps): ListReader {
   const tableSize = createTableSize({ traces })
   const windowBounds = createWindowBounds({ traces })
   const idScan = createIdScan({ traces })
@@ -44,6 +50,8 @@ export function createListReader({ traces }: { traces: TraceDb }): ListReader {
   let longLists = 0
 
   async function* lines(list: List): AsyncGenerator<Uint8Array> {
+    const known = recent.lines(list)
+    if (known !== undefined) return yield known
     const plan = planRead(list, { isLargeTable: await tableSize.isLarge() })
     for await (const { step, scope } of scopedSteps(list, plan)) {
       if (scope.ids?.length === 0) return
@@ -116,7 +124,13 @@ export function createListReader({ traces }: { traces: TraceDb }): ListReader {
     return { [Symbol.dispose]: () => void longLists-- }
   }
 
-  return { lines, linesOfIds: batches.linesOfIds, ids: idScan.ids }
+  async function linesOfIds(list: List, ids: readonly string[]): Promise<Buffer[]> {
+    const [id, ...others] = ids
+    const known = id === undefined || others.length > 0 ? undefined : recent.line(list, id)
+    return known === undefined ? batches.linesOfIds(list, ids) : [known]
+  }
+
+  return { lines, linesOfIds, ids: idScan.ids }
 }
 
 function hasAsMany(calls: FoundCalls, limit: number | undefined): boolean {

@@ -1,6 +1,6 @@
 import { DISPLAY_NAME, LATENCY_MS, STATUS, TRACE_NAME } from '../sql/derived.ts'
 import { NEVER } from '../sql/table.ts'
-import { summaryKeeping } from './by-server.ts'
+import { summaryKeeping } from './call-text.ts'
 import { callMembers, type MemberForm, payloadSql, type ShownColumns } from './members.ts'
 
 /**

@@ -65,7 +65,7 @@ const TRACE_SIZE: Member = {
 }
 
 /** The JSON of an absent payload. */
-const ABSENT: Record<PayloadColumn, string> = {
+export const ABSENT: Record<PayloadColumn, string> = {
   attributes: '{}',
   inputs: '{}',
   output: 'null',

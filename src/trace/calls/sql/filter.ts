@@ -117,7 +117,8 @@ function endConditions(filter: CallsFilter | null | undefined, params: Params): 
   return filter?.output_refs?.length ? [anyRefOf('output_refs', filter.output_refs, params)] : []
 }
 
-const ANY_VERSION = ':*'
+/** Ends the name of an op of which all versions are meant. */
+export const ANY_VERSION = ':*'
 
 function anyVersionOf(column: string, names: readonly string[], params: Params): string {
   const exact = names.filter((name) => !name.endsWith(ANY_VERSION))

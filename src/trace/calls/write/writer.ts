@@ -15,7 +15,7 @@ import type {
   CallUpdateReq,
   CallUpsertBatchReq,
 } from '../messages/write-wire.ts'
-import { CALL_ROWS } from '../sql/table.ts'
+import type { RecentCalls } from '../recent/recent-calls.ts'
 import { withDescendants } from './descendants.ts'
 import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
 
@@ -63,8 +63,13 @@ export interface CallWriter {
   delete(req: CallsDeleteReq): Promise<{ num_deleted: number }>
 }
 
-export function createCallWriter(deps: { traces: TraceDb; projects: Projects }): CallWriter {
-  const { traces, projects } = deps
+interface Deps {
+  traces: TraceDb
+  projects: Projects
+  recent: Pick<RecentCalls, 'insert'>
+}
+
+export function createCallWriter({ traces, projects, recent }: Deps): CallWriter {
   let onEnded: OnEnded = async () => () => undefined
 
   async function acceptParts(parts: readonly CallPart[]): Promise<void> {
@@ -76,7 +81,7 @@ export function createCallWriter(deps: { traces: TraceDb; projects: Projects }):
   async function writeParts(parts: readonly CallPart[]): Promise<void> {
     for (const projectId of new Set(parts.map((part) => part.project_id)))
       await projects.ensureById(projectId)
-    await traces.insert(CALL_ROWS, joinParts(parts))
+    await recent.insert(joinParts(parts))
   }
 
   async function startOne(call: CallStart, { caller }: CallContext): Promise<Started> {

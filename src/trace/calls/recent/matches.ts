@@ -1,0 +1,53 @@
+import type { CallsFilter } from '../messages/list-wire.ts'
+import { ANY_VERSION } from '../sql/filter.ts'
+import type { KeptCall } from './kept-call.ts'
+
+/** Each call in memory is compared with each of them. */
+const PREFIXES_MAX = 16
+
+/**
+ * The conditions of `filterSql` for calls in memory; undefined for a filter that takes the database: refs are not in memory,
+ * and many names are found faster there.
+ */
+export function matcherOf(filter: CallsFilter | null | undefined): ((call: KeptCall) => boolean) | undefined {
+  if (filter == null) return () => true
+  if (filter.input_refs?.length || filter.output_refs?.length) return undefined
+  const isOp = anyVersionOf(filter.op_names)
+  if (isOp === undefined) return undefined
+  const conditions = [
+    ({ texts }: KeptCall) => isOp(texts.op_name ?? ''),
+    oneOf(filter.call_ids, ({ id }) => id),
+    oneOf(filter.parent_ids, ({ texts }) => texts.parent_id),
+    oneOf(filter.trace_ids, ({ texts }) => texts.trace_id),
+    oneOf(filter.wb_user_ids, ({ texts }) => texts.wb_user_id),
+    oneOf(filter.wb_run_ids, ({ texts }) => texts.wb_run_id),
+    oneOf(filter.turn_ids, ({ texts }) => texts.turn_id),
+    oneOf(filter.thread_ids, ({ texts }) => texts.thread_id),
+    // Wire: an empty list is no condition, except for threads, where it matches nothing.
+    () => filter.thread_ids?.length !== 0,
+    ({ texts }: KeptCall) => !filter.trace_roots_only || !texts.parent_id,
+  ]
+  return (call) => conditions.every((condition) => condition(call))
+}
+
+/** True for all calls where no values are given. Absent values are equal to none, not even to an empty text. */
+function oneOf(
+  values: readonly string[] | null | undefined,
+  read: (call: KeptCall) => string | undefined,
+): (call: KeptCall) => boolean {
+  if (!values?.length) return () => true
+  const wanted = new Set(values)
+  return (call) => {
+    const value = read(call)
+    return value !== undefined && value !== '' && wanted.has(value)
+  }
+}
+
+/** Undefined for too many names that end in {@link ANY_VERSION}. */
+function anyVersionOf(names: readonly string[] | null | undefined): ((value: string) => boolean) | undefined {
+  if (!names?.length) return () => true
+  const exact = new Set(names)
+  const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
+  if (prefixes.length > PREFIXES_MAX) return undefined
+  return (value) => exact.has(value) || prefixes.some((prefix) => value.startsWith(prefix))
+}

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import { idOf, newId } from '../../../ids.ts'
+import type { TraceDb } from '../../../stores/trace-db/port.ts'
+import { SILENT } from '../../../test-log.ts'
+import { useTestServer } from '../../../testing.ts'
+import { isoOfMicros } from '../../../time.ts'
+import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
+import { createListReader } from '../read/execute.ts'
+import { checkedPage, type List } from '../read/list.ts'
+import type { CallRow } from '../sql/table.ts'
+import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
+
+const server = useTestServer()
+
+const START_MS = Date.parse('2026-01-01T00:00:00Z')
+const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
+const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']
+const FROM_DATABASE: Pick<RecentCalls, 'lines' | 'line'> = { lines: () => undefined, line: () => undefined }
+
+/** Numbers from 0 to 1 that are always the same (Park and Miller's generator). */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
+function openRecent(traces: TraceDb, bytesMax = 2 ** 30): RecentCalls {
+  return createRecentCalls({ traces, log: SILENT, bytesMax })
+}
+
+function listOf(project_id: string, fields: Partial<CallsStreamQueryReq> = {}): List {
+  const req = { project_id, ...fields }
+  const signal = new AbortController().signal
+  const caller = { user: 'me', defaultEntity: 'me', keyId: 'k' }
+  const context = { caller, signal, requestId: newId(), header: () => undefined }
+  return { req, selection: req, page: checkedPage(req), context }
+}
+
+/** The calls of a list, and whether memory answered it. */
+async function answerOf(recent: Pick<RecentCalls, 'lines' | 'line'>, list: List) {
+  const { traces } = server.stores
+  const reader = createListReader({ traces, recent })
+  const pieces: Uint8Array[] = []
+  for await (const piece of reader.lines(list)) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
+
+/** Members keep their order; a character may be escaped in several ways. */
+function callsIn(lines: string): string[] {
+  return lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.stringify(JSON.parse(line)))
+}
+
+/** Rows of calls as clients may write them: any part first, repeated, renamed, deleted, with clocks that differ. */
+function createRows(random: () => number, project_id: string) {
+  const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)]
+  const ids: string[] = []
+  let clock = START_MS
+
+  function newCallId(): string {
+    clock += Math.floor(random() * 5)
+    const skew = random() < 0.2 ? -Math.floor(random() * 2000) : 0
+    const id = idOf(`${random()}`, clock + skew)
+    const kind = random()
+    if (kind < 0.05) return `${id.slice(0, 14)}4${id.slice(15)}`
+    return kind < 0.1 ? id.replaceAll('-', '').slice(0, 16) : id
+  }
+
+  function timeOf(): string {
+    const ahead = random() * (random() < 0.1 ? 2000 : 200)
+    return isoOfMicros((clock + Math.floor(ahead)) * 1000 + Math.floor(random() * 3))
+  }
+
+  function startOf(id: string): CallRow {
+    return {
+      project_id,
+      id,
+      has_start: 1,
+      trace_id: pick([id, 't1', 't2']),
+      parent_id: pick([undefined, undefined, 'p1']),
+      thread_id: pick([undefined, '', 'thread']),
+      op_name: pick(OPS),
+      display_name: pick([undefined, undefined, '', 'shown', 'lone \ud800']),
+      started_at: timeOf(),
+      attributes: '{"a":1.0}',
+      inputs: JSON.stringify({ text: 'é'.repeat(Math.floor(random() * 50)) }),
+      wb_user_id: pick(['me', 'you']),
+      wb_run_step: pick([undefined, 0, 7]),
+    }
+  }
+
+  function endOf(id: string): CallRow {
+    return {
+      project_id,
+      id,
+      ended_at: timeOf(),
+      exception: pick([undefined, undefined, '', 'failed']),
+      error_count: pick([undefined, 0, 2]),
+      output: pick(['null', '[1, 2]', undefined]),
+      summary: pick(['{}', '{ "weave": {"own": 1}, "b":2 }', '{"c":[]}']),
+    }
+  }
+
+  function next(): CallRow {
+    const known = random() < 0.5 ? pick(ids.slice(-40)) : pick(ids)
+    const kind = random()
+    if (known !== undefined && kind < 0.25) return endOf(known)
+    if (known !== undefined && kind < 0.3) return startOf(known)
+    if (known !== undefined && kind < 0.35)
+      return { project_id, id: known, display_name: pick(['', 'renamed']) }
+    if (known !== undefined && kind < 0.37) return { project_id, id: known, deleted_at: timeOf() }
+    const id = newCallId()
+    ids.push(id)
+    if (kind < 0.5) return endOf(id)
+    return kind < 0.6 ? startOf(id) : { ...startOf(id), ...endOf(id) }
+  }
+
+  return { next, ids }
+}
+
+const LISTS: Partial<CallsStreamQueryReq>[] = [
+  { sort_by: NEWEST_FIRST, limit: 10 },
+  { sort_by: NEWEST_FIRST, limit: 10, offset: 35 },
+  { sort_by: NEWEST_FIRST, limit: 0 },
+  { sort_by: NEWEST_FIRST, limit: 1000 },
+  { sort_by: NEWEST_FIRST, limit: 5, columns: ['output', 'inputs.text'] },
+  { sort_by: NEWEST_FIRST, limit: 5, include_usernames: true },
+  { sort_by: NEWEST_FIRST, limit: 5, include_storage_size: true },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { trace_roots_only: true } },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { op_names: ['weave:///e/p/op/a:*', 'é"\\\u0007'] } },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { op_names: ['plain'], wb_user_ids: ['me'] } },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { thread_ids: [''] } },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { thread_ids: [] } },
+  { sort_by: NEWEST_FIRST, limit: 5, filter: { thread_ids: ['thread'], parent_ids: ['p1'] } },
+  { sort_by: NEWEST_FIRST, limit: 2, filter: { trace_ids: ['t1', 't2'], turn_ids: [] } },
+  { limit: 10 },
+  { filter: { trace_ids: ['t1'] } },
+  { offset: 5 },
+]
+
+/** A trace database some of whose inserts fail, before or after their rows are stored. */
+function failing(traces: TraceDb, random: () => number): TraceDb {
+  return {
+    ...traces,
+    async insert(table, rows) {
+      const kind = random()
+      if (kind > 0.05) await traces.insert(table, rows)
+      if (kind < 0.1) throw new Error('The connection was lost')
+    },
+  }
+}
+
+describe('recent calls', () => {
+  it.each([
+    [1, 2 ** 30],
+    [2, 60_000],
+    [3, 200_000],
+    [4, 1],
+  ])('are what the database has, seed %i, with %i bytes of memory', async (seed, bytesMax) => {
+    const random = createRandom(seed)
+    const traces = failing(server.stores.traces, random)
+    const recent = openRecent(traces, bytesMax)
+    const project = server.newProject()
+    const rows = createRows(random, project)
+    let answers = 0
+    for (let round = 0; round < 8; round++) {
+      for (let batch = 0; batch < 4; batch++)
+        await recent.insert(Array.from({ length: 10 }, rows.next)).catch(() => undefined)
+      const byId = rows.ids.filter(() => random() < 0.05).map((id) => ({ filter: { call_ids: [id] } }))
+      for (const fields of [...LISTS, ...byId.map((list) => ({ ...list, limit: 1 }))]) {
+        const list = listOf(project, fields)
+        const known = recent.lines(list)?.toString()
+        if (known === undefined) continue
+        answers++
+        expect(callsIn(known), JSON.stringify(fields)).toEqual(callsIn(await answerOf(FROM_DATABASE, list)))
+      }
+    }
+    expect(answers > 10).toBe(bytesMax > 1)
+  })
+
+  it('answers for one call by its id, and for an id that is newer than all', async () => {
+    const recent = openRecent(server.stores.traces)
+    const project = server.newProject()
+    const { next } = createRows(createRandom(5), project)
+    await recent.insert([next()])
+    expect(recent.line(listOf(project), newId())?.toString()).toBe('')
+    const id = newId()
+    const row: CallRow = { project_id: project, id, has_start: 1, started_at: isoOfMicros(START_MS * 1000) }
+    await recent.insert([{ ...row, op_name: 'op', trace_id: id }])
+    expect(recent.line(listOf(project), id)?.toString()).toContain(id)
+    expect(recent.line(listOf(server.newProject()), id)).toBeUndefined()
+  })
+
+  it('does not know what an earlier server wrote, and finds it in the database', async () => {
+    const { traces } = server.stores
+    const project = server.newProject()
+    const id = newId()
+    const started_at = isoOfMicros((START_MS + 60_000) * 1000)
+    const start: CallRow = { project_id: project, id, has_start: 1, started_at, op_name: 'op', trace_id: id }
+    await openRecent(traces).insert([start])
+
+    const recent = openRecent(traces)
+    await recent.insert([{ project_id: project, id, ended_at: started_at }])
+    const newer = newId()
+    await recent.insert([{ ...start, id: newer, started_at: isoOfMicros(START_MS * 1000) }])
+    expect(recent.line(listOf(project), id)).toBeUndefined()
+    // The earlier server's call is the newest one.
+    const list = listOf(project, { sort_by: NEWEST_FIRST, limit: 1 })
+    expect(recent.lines(list)).toBeUndefined()
+    expect(await answerOf(recent, list)).toContain(id)
+  })
+
+  it('shares its memory among projects', async () => {
+    const recent = openRecent(server.stores.traces, 10_000)
+    const ids: string[] = []
+    const projects = Array.from({ length: 12 }, server.newProject)
+    for (const project_id of projects) {
+      const id = newId()
+      ids.push(id)
+      const started_at = isoOfMicros(START_MS * 1000)
+      await recent.insert([{ project_id, id, has_start: 1, started_at, trace_id: id }])
+    }
+    const known = projects.filter(
+      (project, index) => recent.line(listOf(project), ids[index] ?? '') !== undefined,
+    )
+    expect(known.length).toBeGreaterThan(3)
+    expect(known.length).toBeLessThan(8)
+  })
+
+  it('leaves payloads that are too large to the database', async () => {
+    const recent = openRecent(server.stores.traces)
+    const project = server.newProject()
+    const id = newId()
+    const started_at = isoOfMicros(Date.now() * 1000)
+    const inputs = JSON.stringify({ text: 'x'.repeat(300_000) })
+    await recent.insert([{ project_id: project, id, has_start: 1, started_at, trace_id: id, inputs }])
+    const list = listOf(project, { sort_by: NEWEST_FIRST, limit: 1 })
+    expect(recent.lines(list)).toBeUndefined()
+    expect(await answerOf(recent, list)).toContain(id)
+  })
+})

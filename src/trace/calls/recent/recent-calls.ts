@@ -1,0 +1,152 @@
+import type { Log } from '../../../log.ts'
+import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { type List, shownCalls } from '../read/list.ts'
+import { addCall, createText } from '../render/call-text.ts'
+import { callMembers } from '../render/members.ts'
+import { CALL_ROWS, type CallRow } from '../sql/table.ts'
+import { isVisible, type KeptCall, shownCall } from './kept-call.ts'
+import { matcherOf } from './matches.ts'
+import { type Bounds, createProjectTail, type ProjectTail } from './project-tail.ts'
+import { selectBounds } from './queries.ts'
+
+/** Projects with calls in memory; beyond that, the one that was written to least recently is dropped. */
+const PROJECTS_MAX = 256
+
+/** Calls of a list that are written as JSON here at once; some hundredths of a second. */
+const LIST_MAX = 1000
+
+const NOT_KEPT = 'the recent calls of a project are not kept in memory'
+
+/**
+ * The newest calls of the projects that are written to, in memory: planning a query takes the database longer than most
+ * questions about them take here. It answers exactly what the database would, or not at all. That takes that no other process
+ * writes to the table.
+ */
+export interface RecentCalls {
+  /** Inserts rows and keeps them in memory. @throws as `TraceDb.insert` */
+  insert(rows: readonly CallRow[]): Promise<void>
+  /** The calls of a list as JSON lines; undefined where only the database knows them. */
+  lines(list: List): Buffer | undefined
+  /** One call by its id, as such a line, which is empty where there is no such call. */
+  line(list: List, id: string): Buffer | undefined
+}
+
+interface Deps {
+  traces: TraceDb
+  log: Pick<Log, 'warn'>
+  /** Memory for calls of all projects; 0 keeps none. */
+  bytesMax: number
+}
+
+export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls {
+  /** In the order of their last writes. */
+  const tails = new Map<string, ProjectTail>()
+  const opening = new Map<string, Promise<void>>()
+
+  async function insert(rows: readonly CallRow[]): Promise<void> {
+    const byProject = Map.groupBy(rows, (row) => row.project_id)
+    await Promise.all([...byProject.keys()].map(openTail))
+    try {
+      await traces.insert(CALL_ROWS, rows)
+    } catch (error) {
+      for (const [projectId, some] of byProject) tails.get(projectId)?.uncertain(some)
+      throw error
+    }
+    for (const [projectId, some] of byProject) keep(projectId, some)
+    makeRoom()
+  }
+
+  /** Rows of a project are written only after its bounds were read. */
+  function openTail(projectId: string): Promise<void> | undefined {
+    if (tails.has(projectId)) return undefined
+    const known = opening.get(projectId)
+    if (known !== undefined) return known
+    const opened = firstOf(traces.query<Bounds>(selectBounds(projectId)))
+      .then((stored) => void tails.set(projectId, createProjectTail(stored ?? { id: '', startedAt: '' })))
+      .catch((error: unknown) => log.warn({ project: projectId, error }, NOT_KEPT))
+      .finally(() => opening.delete(projectId))
+    opening.set(projectId, opened)
+    return opened
+  }
+
+  function keep(projectId: string, rows: readonly CallRow[]): void {
+    const tail = tails.get(projectId)
+    if (tail === undefined) return
+    tail.written(rows)
+    tails.delete(projectId)
+    tails.set(projectId, tail)
+  }
+
+  function makeRoom(): void {
+    for (const projectId of tails.keys()) {
+      if (tails.size <= PROJECTS_MAX) break
+      tails.delete(projectId)
+    }
+    const bytes = (): number => tails.values().reduce((sum, tail) => sum + tail.bytes(), 0)
+    while (bytes() > bytesMax) {
+      // A flood evicts its own calls.
+      const largest = tails.values().reduce((one, other) => (other.bytes() > one.bytes() ? other : one))
+      const bytesLeft = Math.max(0, largest.bytes() - (bytes() - bytesMax))
+      while (largest.bytes() > bytesLeft) largest.evictOldest()
+    }
+  }
+
+  return {
+    insert: bytesMax > 0 ? insert : (rows) => traces.insert(CALL_ROWS, rows),
+
+    lines(list) {
+      const tail = tails.get(list.selection.project_id)
+      const calls = tail && callsOf(tail, list)
+      return calls && linesOf(calls, list)
+    },
+
+    line(list, id) {
+      const call = tails.get(list.selection.project_id)?.find(id)
+      return call === undefined ? undefined : linesOf(visible(call), list)
+    },
+  }
+}
+
+/** Undefined where only the database knows them. */
+function callsOf(tail: ProjectTail, { selection, page }: List): KeptCall[] | undefined {
+  const matches = selection.query == null ? matcherOf(selection.filter) : undefined
+  if (matches === undefined) return undefined
+  const end = page.limit === undefined ? Number.POSITIVE_INFINITY : page.offset + page.limit
+  const [id, ...otherIds] = selection.filter?.call_ids ?? []
+  if (id !== undefined && otherIds.length === 0) {
+    const call = tail.find(id)
+    return call === undefined ? undefined : visible(call).filter(matches).slice(page.offset, end)
+  }
+  const direction = directionOf(page.sort_by)
+  const isAnswered = direction === 'desc' || (direction === 'asc' && tail.isWhole())
+  if (!isAnswered) return undefined
+  const selected = Iterator.from(tail.newest()).filter(matches)
+  const found = direction === 'desc' ? [...selected.take(end)] : [...selected].reverse()
+  // With fewer, the next ones may be calls that are not in memory.
+  return found.length >= end || tail.isWhole() ? found.slice(page.offset, end) : undefined
+}
+
+function visible(call: KeptCall | null): KeptCall[] {
+  return call !== null && isVisible(call) ? [call] : []
+}
+
+/** Of a list by start time alone. */
+function directionOf([first, second, ...others]: List['page']['sort_by']): 'asc' | 'desc' | undefined {
+  const isByStart = first?.field === 'started_at' && second?.field === 'id' && others.length === 0
+  return isByStart && first.direction === second.direction ? first.direction : undefined
+}
+
+/** Undefined where only the database knows what the list shows of them. */
+function linesOf(calls: readonly KeptCall[], list: List): Buffer | undefined {
+  const shown = shownCalls(list)
+  if (calls.length > LIST_MAX) return undefined
+  if (shown.storageSize === 'with' || shown.totalStorageSize === 'with') return undefined
+  const members = callMembers(shown)
+  const wholes = calls.map((call) => ({ bytes: call.bytes, whole: shownCall(call, shown) }))
+  const text = createText(wholes.reduce((sum, { bytes }) => sum + bytes, 0))
+  for (const { whole } of wholes) {
+    if (whole === undefined) return undefined
+    addCall(text, whole, members)
+  }
+  return text.written()
+}
