@@ -29,6 +29,17 @@ describe('readConfig', () => {
     expect(readConfig({ HEDDLE_REBUILT_CONTEXT: 'refuse' }).engine.requireSampledContext).toBe(true)
   })
 
+  it('wants the port and the password of SQL access together', () => {
+    const password = 'x'.repeat(16)
+    expect(readConfig({}).sqlAccess).toBeUndefined()
+    expect(readConfig({ HEDDLE_SQL_PORT: '8123', HEDDLE_SQL_PASSWORD: password }).sqlAccess).toEqual({
+      port: 8123,
+      password,
+    })
+    expect(() => readConfig({ HEDDLE_SQL_PORT: '8123' })).toThrow('HEDDLE_SQL_PASSWORD')
+    expect(() => readConfig({ HEDDLE_SQL_PASSWORD: password })).toThrow('HEDDLE_SQL_PORT')
+  })
+
   it.each([
     ['HEDDLE_ENGINE_MEMORY_GB', '0'],
     ['HEDDLE_GPU_MEMORY', '1.5'],
@@ -37,6 +48,9 @@ describe('readConfig', () => {
     ['HEDDLE_ENGINE_IDLE_MINUTES', '-1'],
     ['HEDDLE_VLLM_WORKERS', 'http://a:8000'],
     ['HEDDLE_VLLM_KEY', 'secret'],
+    ['HEDDLE_SQL_PASSWORD', 'short'],
+    ['HEDDLE_SQL_PASSWORD', '</password>12345'],
+    ['HEDDLE_SQL_PORT', '0'],
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
   })

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
+import type { SqlAccess } from './stores/trace-db/embedded/server-config.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
@@ -57,6 +58,11 @@ const Variables = z.object({
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
   HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(64),
+  HEDDLE_SQL_PORT: z.coerce.number().int().min(1).max(65535).optional(),
+  HEDDLE_SQL_PASSWORD: z
+    .string()
+    .regex(/^[\w-]{16,}$/, { error: 'at least 16 letters, digits, - and _' })
+    .optional(),
   HEDDLE_AUTH: z.enum(['local']).default('local'),
   HEDDLE_CACHE: z.string().optional(),
   HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -99,6 +105,11 @@ const Variables = z.object({
 })
 
 const Environment = Variables.superRefine((values, context) => {
+  if ((values.HEDDLE_SQL_PORT === undefined) !== (values.HEDDLE_SQL_PASSWORD === undefined)) {
+    const missing = values.HEDDLE_SQL_PORT === undefined ? 'HEDDLE_SQL_PORT' : 'HEDDLE_SQL_PASSWORD'
+    const message = 'HEDDLE_SQL_PORT and HEDDLE_SQL_PASSWORD are set together'
+    context.addIssue({ code: 'custom', path: [missing], message })
+  }
   if (values.HEDDLE_VLLM_URL !== undefined) return
   for (const name of OF_VLLM_URL) {
     if (values[name] === undefined) continue
@@ -174,6 +185,8 @@ export interface Config {
   dataFolder: string
   /** Memory for recent calls, in bytes; 0 keeps none. */
   recentCallsBytes: number
+  /** Who may read the trace database with SQL. */
+  sqlAccess: SqlAccess | undefined
   auth: 'local'
   /** Where Python environments live, shared by all clones of one user. */
   cacheFolder: string
@@ -228,6 +241,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.HEDDLE_PORT,
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
+    sqlAccess: sqlAccessOf(values),
     auth: values.HEDDLE_AUTH,
     cacheFolder: resolve(
       values.HEDDLE_CACHE ?? join(values.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'),
@@ -250,6 +264,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     providers: readProviders(env),
     environment: env,
   }
+}
+
+function sqlAccessOf(values: z.output<typeof Environment>): SqlAccess | undefined {
+  const { HEDDLE_SQL_PORT: port, HEDDLE_SQL_PASSWORD: password } = values
+  return port === undefined || password === undefined ? undefined : { port, password }
 }
 
 function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {

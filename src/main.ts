@@ -32,7 +32,8 @@ async function main(): Promise<void> {
   const stopped = stopSignal()
   using unexpected = watchUnexpectedErrors(log)
 
-  await using stores = await openStores({ data: config.dataFolder, workspace: config.engine.folder }, log)
+  const folders = { data: config.dataFolder, workspace: config.engine.folder }
+  await using stores = await openStores(folders, log, config)
   await using compute = openLocalCompute(config, log)
   const { baseModel, folder, requireSampledContext } = config.engine
   const engine = { compute, baseModel, defaults: { requireSampledContext } }

@@ -8,7 +8,7 @@ import type { ControlDb } from './stores/control-db/port.ts'
 import { openSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
-import { openEmbedded } from './stores/trace-db/embedded/embedded.ts'
+import { type EmbeddedOptions, openEmbedded } from './stores/trace-db/embedded/embedded.ts'
 import { migrateTraceDb } from './stores/trace-db/migrate.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
 import { openFolderWorkspace } from './stores/workspace/folders.ts'
@@ -40,14 +40,18 @@ export interface StoreFolders {
  * Opens and migrates the embedded stores.
  * @throws Error when another process holds it, or with the store that cannot be opened, where it is, and why.
  */
-export async function openStores(folders: StoreFolders, log: Log): Promise<Stores> {
+export async function openStores(
+  folders: StoreFolders,
+  log: Log,
+  { sqlAccess }: Pick<EmbeddedOptions, 'sqlAccess'> = {},
+): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
   opening.use(openDataFolder(dataFolder))
   const at = (name: string): string => join(dataFolder, name)
   const traces = await named('trace database', at('trace-db'), async () => {
-    const opened = opening.use(await openEmbedded(dataFolder, log))
+    const opened = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
     await migrateTraceDb(opened)
     return opened
   })

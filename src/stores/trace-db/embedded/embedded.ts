@@ -4,19 +4,26 @@ import { openClickHouse } from '../clickhouse/clickhouse.ts'
 import { requestsTo } from '../clickhouse/server.ts'
 import type { TraceDb } from '../port.ts'
 import { returnFreedMemory } from './freed-memory.ts'
+import type { SqlAccess } from './server-config.ts'
 import { startServer } from './server-process.ts'
+
+export interface EmbeddedOptions {
+  /** Who else may read the tables; nobody where absent. */
+  sqlAccess?: SqlAccess | undefined
+  /** A read that takes longer is ended. */
+  readMsMax?: number
+}
 
 /**
  * Opens ClickHouse in a process of its own, with its files below `folder`. One process may open a folder at a time.
- * @param limits a read that takes longer than `readMsMax` is ended
  * @throws Error when it cannot be started
  */
 export async function openEmbedded(
   folder: string,
   log: Pick<Log, 'error' | 'warn'>,
-  limits: { readMsMax?: number } = {},
+  { sqlAccess, ...limits }: EmbeddedOptions = {},
 ): Promise<TraceDb> {
-  const server = await startServer(join(folder, 'trace-db'), log)
+  const server = await startServer(join(folder, 'trace-db'), log, sqlAccess)
   const traces = openClickHouse(server, log, limits)
   const freedMemory = returnFreedMemory({ requests: requestsTo(server), log })
   return {

@@ -9,7 +9,7 @@ import { messageOf } from '../../../errors.ts'
 import { type Child, startChild } from '../../processes/child.ts'
 import type { LogFolder } from '../../processes/log-folder.ts'
 import { type Connection, connect } from '../clickhouse/connection.ts'
-import { type ServerConfig, serverXml, usersXml } from './server-config.ts'
+import { type ServerConfig, type SqlAccess, serverXml, usersXml } from './server-config.ts'
 
 const PROGRAM = join(import.meta.dirname, 'serve.ts')
 
@@ -26,17 +26,26 @@ export interface Instance {
   connection: Connection
 }
 
+/** Where a ClickHouse process has its tables, its configuration and its log, and who else may read the tables. */
+export interface InstanceOptions {
+  path: string
+  folder: string
+  logs: LogFolder
+  sqlAccess: SqlAccess | undefined
+}
+
 /**
- * Starts a ClickHouse process whose tables are in `path` and whose configuration is in `folder`, reachable from this
- * machine with a password and a key that are new each time.
+ * Starts a ClickHouse process, reachable from this machine with a password and a key that are new each time.
  * @throws Error with the last output of the process when it ends, or does not answer in time
  */
-export async function startInstance(path: string, folder: string, logs: LogFolder): Promise<Instance> {
+export async function startInstance(options: InstanceOptions): Promise<Instance> {
+  const { path, folder, logs, sqlAccess } = options
   const config: ServerConfig = {
-    port: await freePort(),
+    port: sqlAccess?.port ?? (await freePort()),
     user: 'heddle',
     password: randomBytes(SECRET_BYTES).toString('hex'),
     key: { header: 'x-heddle-key', value: randomBytes(SECRET_BYTES).toString('hex') },
+    sqlAccess,
   }
   const files = { server: join(folder, 'config.xml'), users: join(folder, 'users.xml') }
   writeFileSync(files.server, serverXml(config, files.users))
@@ -71,7 +80,7 @@ export async function stopInstance({ child, connection }: Instance): Promise<voi
 }
 
 /** A port that nothing listens on. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve)

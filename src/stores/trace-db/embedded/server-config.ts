@@ -9,6 +9,25 @@ export interface ServerConfig {
   password: string
   /** The name and value of a header without which the server answers no request. */
   key: { header: string; value: string }
+  sqlAccess: SqlAccess | undefined
+}
+
+/** Lets people and their tools read the tables over ClickHouse's HTTP interface, as user {@link READER}. */
+export interface SqlAccess {
+  port: number
+  /** Of letters, digits, `-` and `_`. */
+  password: string
+}
+
+/** May select from the tables of the server, and nothing else. */
+const READER = 'reader'
+
+/** What a query of the reader may use at most: the rest is for those of the server. */
+const READER_LIMITS = {
+  max_threads: 1,
+  max_memory_usage: 2 * 1024 ** 3,
+  max_execution_time: 60,
+  max_concurrent_queries_for_user: 4,
 }
 
 /** Leaves the other half to training, inference and the page cache. */
@@ -30,7 +49,9 @@ const FIELDS_MAX = 100_000
 const KEEP_ALIVE_S = 60
 
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
-export function serverXml({ port, key }: ServerConfig, usersFile: string): string {
+export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: string): string {
+  const handler = { type: 'dynamic_query_handler', query_param_name: 'query' }
+  const ruleOf = (headers: Headers): Content => ({ headers, handler })
   return element('clickhouse', {
     listen_host: '127.0.0.1',
     http_port: port,
@@ -43,19 +64,24 @@ export function serverXml({ port, key }: ServerConfig, usersFile: string): strin
     background_pool_size: MERGE_THREADS,
     // Replaces the default handlers, which would answer user `default`.
     http_handlers: {
-      rule: {
-        headers: { [key.header]: key.value },
-        handler: { type: 'dynamic_query_handler', query_param_name: 'query' },
-      },
+      rule: [{ [key.header]: key.value }, ...(sqlAccess ? readerHeaders(sqlAccess) : [])].map(ruleOf),
     },
   })
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** The ways in which clients name a user and a password; other requests on the port are answered with 404. */
+function readerHeaders({ password }: SqlAccess): Headers[] {
+  const basic = Buffer.from(`${READER}:${password}`).toString('base64')
+  return [{ authorization: `Basic ${basic}` }, { 'x-clickhouse-user': READER, 'x-clickhouse-key': password }]
 }
 
 /**
  * https://clickhouse.com/docs/operations/settings/settings-users. The library starts the server as user `default`, who
  * can have no password and no network: it may start the listener and wait, nothing else.
  */
-export function usersXml({ user, password }: ServerConfig): string {
+export function usersXml({ user, password, sqlAccess }: ServerConfig): string {
   const everywhere = { networks: { ip: '::/0' }, quota: 'default' }
   return element('clickhouse', {
     profiles: {
@@ -67,6 +93,8 @@ export function usersXml({ user, password }: ServerConfig): string {
         http_max_fields: FIELDS_MAX,
       },
       heddle: QUERY_SETTINGS,
+      // Readers may change other settings, as many clients do.
+      [READER]: { ...READER_LIMITS, readonly: 2, constraints: maximaOf(READER_LIMITS) },
     },
     quotas: { default: '' },
     users: {
@@ -77,20 +105,37 @@ export function usersXml({ user, password }: ServerConfig): string {
         grants: { query: ['GRANT SYSTEM LISTEN ON *.*', 'GRANT SELECT ON system.numbers'] },
       },
       [user]: {
-        password_sha256_hex: createHash('sha256').update(password).digest('hex'),
+        password_sha256_hex: sha256(password),
         ...everywhere,
         profile: 'heddle',
         access_management: 1,
       },
+      ...(sqlAccess && {
+        [READER]: {
+          password_sha256_hex: sha256(sqlAccess.password),
+          ...everywhere,
+          profile: READER,
+          grants: { query: ['GRANT SELECT ON default.*'] },
+        },
+      }),
     },
   })
 }
 
-type Content = string | number | readonly string[] | { readonly [name: string]: Content }
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Zero would mean no limit. */
+function maximaOf(limits: Readonly<Record<string, number>>): Content {
+  return Object.fromEntries(Object.entries(limits).map(([setting, max]) => [setting, { min: 1, max }]))
+}
+
+type Content = string | number | readonly Content[] | { readonly [name: string]: Content }
 
 /** XML of names and values that need no escapes. */
 function element(name: string, content: Content): string {
-  if (Array.isArray(content)) return content.map((one: string) => element(name, one)).join('')
+  if (Array.isArray(content)) return content.map((one: Content) => element(name, one)).join('\n')
   const inner =
     typeof content === 'object'
       ? Object.entries(content)

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../eventually.ts'
 import { SILENT } from '../../../test-log.ts'
 import { rowsOf, type TraceDb } from '../port.ts'
 import { openEmbedded } from './embedded.ts'
+import { freePort } from './instance.ts'
 
 let folder: string
 let db: TraceDb
@@ -90,6 +92,39 @@ describe('the process of the trace database', () => {
     expect((await fetch(`${url}&user=heddle`, { headers: key })).status).toBe(403)
     const tables = await fetch(`${url.replace('SELECT+1', 'SELECT+*+FROM+notes')}`, { headers: key })
     expect(await tables.text()).toContain('ACCESS_DENIED')
+  })
+
+  it('lets a reader in with the password alone, who reads the tables and changes nothing', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'heddle-server-'))
+    const port = await freePort()
+    const password = 'a-password-of-readers'
+    await using opened = await openEmbedded(other, SILENT, { sqlAccess: { port, password } })
+    await opened.command({ sql: 'CREATE TABLE notes (id UInt64) ENGINE = MergeTree ORDER BY id', params: {} })
+    await opened.insert('notes', [{ id: 7 }])
+    const url = `http://127.0.0.1:${port}`
+    await using client = createClient({ url, username: 'reader', password })
+    const rows = await client.query({ query: 'SELECT id FROM notes', format: 'JSONEachRow' })
+    expect(await rows.json()).toEqual([{ id: 7 }])
+    const headers = { 'x-clickhouse-user': 'reader', 'x-clickhouse-key': password }
+    const ask = async (sql: string): Promise<string> =>
+      (await fetch(url, { method: 'POST', body: sql, headers })).text()
+    expect(await ask('SELECT count() FROM notes')).toBe('1\n')
+    for (const sql of [
+      'DROP TABLE notes',
+      'INSERT INTO notes VALUES (1)',
+      `SELECT * FROM url('${url}', 'CSV', 'a String')`,
+      `SELECT * FROM file('/etc/passwd', 'LineAsString')`,
+      'SYSTEM STOP LISTEN HTTP',
+      'SHOW GRANTS FOR heddle',
+    ])
+      expect(await ask(sql), sql).toContain('ACCESS_DENIED')
+    expect(await ask('SELECT 1 SETTINGS max_memory_usage = 0')).toContain('SETTING_CONSTRAINT_VIOLATION')
+    const refused = [
+      {},
+      { authorization: `Basic ${btoa('default:')}` },
+      { ...headers, 'x-clickhouse-key': '' },
+    ]
+    for (const other of refused) expect((await fetch(url, { headers: other })).status).toBe(404)
   })
 
   it('ends with the process that started it, however that ends', async () => {

@@ -5,6 +5,7 @@ import type { Log } from '../../../log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import type { Server } from '../clickhouse/server.ts'
 import { type Instance, startInstance, stopInstance } from './instance.ts'
+import type { SqlAccess } from './server-config.ts'
 
 /** Requests wait this long for a server that starts: clients try again after a 503. */
 const WAIT_MS_MAX = 20_000
@@ -23,11 +24,15 @@ const FOLDER_MODE = 0o700
  * Keeps ClickHouse running in a process of its own, with its tables in `path`: one that ends is started again.
  * @throws Error when it cannot be started
  */
-export async function startServer(path: string, log: Pick<Log, 'error'>): Promise<Server> {
+export async function startServer(
+  path: string,
+  log: Pick<Log, 'error'>,
+  sqlAccess: SqlAccess | undefined,
+): Promise<Server> {
   const folder = `${path}-server`
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
   const logs = createLogFolder(folder)
-  const start = (): Promise<Instance> => startInstance(path, folder, logs)
+  const start = (): Promise<Instance> => startInstance({ path, folder, logs, sqlAccess })
   let isStopping = false
   let running: Instance | undefined = await firstStart()
   /** The instance that runs, or the one that is being started. */
