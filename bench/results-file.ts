@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, platform, release } from 'node:os'
 
-/** Writes what was measured, and on what machine, to the file that was asked for, if one was. */
+/** Writes what was measured, and on what machine, to the file that was requested, if one was. */
 export function writeResults(file: string | undefined, results: object): void {
   if (file === undefined) return
   const machine = { cores: availableParallelism(), system: `${platform()} ${release()}` }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
-import type { SqlAccess } from './stores/trace-db/embedded/server-config.ts'
+import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
@@ -202,7 +202,7 @@ export interface Config {
   remoteScorers: RemoteScorerOptions
   keyLimits: Limits
   projectLimits: Limits
-  /** Services outside that may be asked for completions. */
+  /** External services that may answer completions. */
   providers: Providers
   /** What child processes inherit. */
   environment: NodeJS.ProcessEnv

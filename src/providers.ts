@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonSetting, settingProblem } from './json-setting.ts'
 
-/** A service outside that speaks OpenAI's API and may be asked for completions. */
+/** An external service that speaks OpenAI's API and may answer completions. */
 export interface Provider {
   baseUrl: string
   /** Absent for services that ask for none. */

@@ -9,7 +9,7 @@ import { batchesOf, makeCalls, type WorkCall } from './workload.ts'
 /** What an import took. */
 export interface Imported {
   calls: number
-  /** The calls whose numbers were asked for. */
+  /** The calls whose numbers were requested. */
   asked: WorkCall[]
   /** Headers that name what was made for the calls. */
   prepared: Record<string, string>
@@ -38,7 +38,7 @@ const BATCHES_AHEAD = 200
 const WARM_UPS = 3
 const TIMES = 9
 
-/** Distance between the calls that are asked for: in other traces, and of other ops. */
+/** Distance between the calls that are requested: in other traces, and of other ops. */
 const ASKED_APART = 41
 
 /** The numbers of some calls from the one in the middle on. */

@@ -45,7 +45,7 @@ export function declaresKind(words: readonly string[]): Operation {
   return { $or: KIND_PATHS.map((path): Operation => ({ $in: [{ $getField: path }, literals] })) }
 }
 
-/** The kinds that calls of a trace declare, by their ids. Attributes may be large, so calls are asked for by kind. */
+/** The kinds that calls of a trace declare, by their ids. Attributes may be large, so calls are requested by kind. */
 export async function readKinds(
   project: string,
   traceId: string,

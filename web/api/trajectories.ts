@@ -22,7 +22,7 @@ export interface TurnPlace {
 export interface Turn {
   id: string
   place: TurnPlace
-  /** Undefined where only the place was asked for. */
+  /** Undefined where only the place was requested. */
   inputs?: Json
   output?: Json
   exception: string | null

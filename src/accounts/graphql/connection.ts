@@ -10,7 +10,7 @@ export interface PageArguments {
   after?: string | null
 }
 
-/** How many items to ask for: one more than the page has, which tells whether there are more. */
+/** How many items to ask for: one more than the page has, which shows whether there are more. */
 export function limitOf(args: PageArguments): number {
   return sizeOf(args) + 1
 }

@@ -23,7 +23,7 @@ interface SummaryOptions {
   selection: Selection
   /** Absent where no costs were requested. */
   trialCosts: TrialCosts | undefined
-  /** The ids of trials with an error; absent unless asked for. */
+  /** The ids of trials with an error; absent unless requested. */
   errors: ReadonlySet<string> | undefined
   context: CallContext
 }

@@ -8,7 +8,7 @@ import { isPrediction, tokensIn } from './predictions.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** A trial and, where it was asked for, its example. */
+/** A trial and, where it was requested, its example. */
 export interface ReadTrial {
   /** Without costs. */
   trial: wire.Trial

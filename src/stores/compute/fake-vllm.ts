@@ -1,5 +1,5 @@
 /**
- * A vLLM for tests: an HTTP server that answers a chat with the weights of the adapter it was asked for, or does what
+ * A vLLM for tests: an HTTP server that answers a chat with the weights of the requested adapter, or does what
  * the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes), `garble` (a
  * whole event and then half of one). Arguments: port, served model, and a bearer key if it is to require one.
  */

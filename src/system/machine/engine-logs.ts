@@ -41,7 +41,7 @@ export function createEngineLogs(folder: string): EngineLogs {
     await using file = await open(join(folder, name))
     const { size } = await file.stat()
     const start = from === undefined || from > size ? Math.max(0, size - bytes_max) : from
-    // One byte before tells whether a line begins where the piece does.
+    // One byte before shows whether a line begins where the piece does.
     const first = Math.max(0, start - 1)
     const { buffer, bytesRead } = await file.read({
       buffer: Buffer.alloc(Math.min(bytes_max, size - start) + start - first),

@@ -84,7 +84,7 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps): Que
       { queue_id: req.queue_id, filter: req.filter ?? {}, now: nowIso() },
       {
         order: orderOf(req.sort_by, SORT_FIELDS, OLDEST_FIRST),
-        // One more tells whether there are too many.
+        // One more shows whether there are too many.
         limit: Math.min(limit, ITEMS_PER_REPLY + 1),
         offset,
         position: req.include_position ? 'with' : 'without',

@@ -81,7 +81,7 @@ export function createAnnotationQueues(deps: {
     const { limit = Number.MAX_SAFE_INTEGER, offset } = pageOf(req)
     const order = orderOf(req.sort_by, SORT_FIELDS, NEWEST_FIRST)
     const selection = { project_id: req.project_id, name: req.name ?? undefined }
-    // One more tells whether there are too many.
+    // One more shows whether there are too many.
     const page = { order, limit: Math.min(limit, QUEUES_PER_REPLY + 1), offset }
     const ids = await queries.listQueueIds(control, selection, page)
     if (ids.length > QUEUES_PER_REPLY)

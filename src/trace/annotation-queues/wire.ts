@@ -118,7 +118,7 @@ export const AnnotationQueueItem = z
     created_by: z.string(),
     updated_at: DateTime,
     deleted_at: DateTime.nullable(),
-    /** Counted from 1 among the items in any state; null unless asked for. */
+    /** Counted from 1 among the items in any state; null unless requested. */
     position_in_queue: z.int().nullable(),
   })
   .meta({ id: 'AnnotationQueueItem' })

@@ -18,7 +18,7 @@ export function createCallFields({ traces }: { traces: TraceDb }): CallFields {
       const { project_id, prefix, limit, values } = req
       const sample = await firstOf(traces.query<queries.SampleRow>(queries.selectSample(req, prefix), signal))
       if (sample === undefined) throw new Error(`The sample of ${project_id} has no row`)
-      // One more than asked for tells whether there are more.
+      // One more than requested shows whether there are more.
       const query = queries.selectFields(req, sample, { prefix, values, limit: limit + 1 })
       const rows = await rowsOf(traces.query<queries.FieldRow>(query, signal))
       return {

@@ -20,7 +20,7 @@ export type TraceUsageReq = z.output<typeof TraceUsageReq>
 export const CallsUsageReq = z.object({ ...common, call_ids: z.array(z.string()) })
 export type CallsUsageReq = z.output<typeof CallsUsageReq>
 
-/** What a call and everything below it used of one model. Wire: costs are null unless asked for. */
+/** What a call and everything below it used of one model. Wire: costs are null unless requested. */
 const ModelUsage = z
   .object({
     requests: z.int(),

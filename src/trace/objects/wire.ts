@@ -26,7 +26,7 @@ export const ObjCreateRes = z.object({
 })
 export type ObjCreateRes = z.input<typeof ObjCreateRes>
 
-/** One version of an object. Wire: `is_latest` is 0 or 1; `tags` and `aliases` are null unless asked for. */
+/** One version of an object. Wire: `is_latest` is 0 or 1; `tags` and `aliases` are null unless requested. */
 export const Obj = z
   .object({
     project_id: z.string(),

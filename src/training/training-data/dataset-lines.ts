@@ -12,7 +12,7 @@ const Dataset = z.looseObject({ _class_name: z.literal('Dataset'), rows: z.strin
 
 /** A version of a dataset as JSON Lines. */
 export interface DatasetLines {
-  /** With the digest, whatever version was asked for. */
+  /** With the digest, whatever version was requested. */
   ref: string
   /** @throws 400 that names the first row that is not a conversation. */
   bytes: () => AsyncGenerator<Uint8Array>

@@ -5,7 +5,7 @@ export function aboveZero(value: number | null | undefined): number | null {
   return value != null && value > 0 ? value : null
 }
 
-/** Which scale can show the values where a log scale is asked for, and what to say of those that it cannot show. */
+/** Which scale can show the values where a log scale is requested, and what to say of those that it cannot show. */
 export function logScaleFor(lines: readonly Pick<Line, 'values'>[]): {
   scale: 'linear' | 'log'
   note: string

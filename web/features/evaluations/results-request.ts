@@ -5,7 +5,7 @@ import { AS_STORED, type CompareSearch } from './search.ts'
 /** Without a chosen metric, the first metrics decide the order: each is one more scan over all trials. */
 const METRICS_SORTED_BY = 3
 
-/** What is asked for the rows of a comparison, in their order; parts of them by `limit` and `offset`. */
+/** The request for the rows of a comparison, in their order; parts of them by `limit` and `offset`. */
 export function resultsRequest(
   runs: readonly string[],
   { shared, sort, of }: CompareSearch,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Badge } from '../../components/status.tsx'
 
-/** Whether an answer follows the schema that was asked for, and where it does not. */
+/** Whether an answer follows the schema that was requested, and where it does not. */
 export function SchemaCheck({ schema, text }: { schema: string; text: string }) {
   const { data } = useQuery({
     queryKey: ['schema-check', schema, text],

@@ -18,7 +18,7 @@ import { ThreadView } from './thread-view.tsx'
 
 const route = getRouteApi('/$entity/$project/threads')
 
-/** Threads of one request; more are asked for as one scrolls. */
+/** Threads of one request; more are requested as one scrolls. */
 const PAGE_THREADS = 200
 const SKELETON_ROWS = 40
 

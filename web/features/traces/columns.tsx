@@ -170,7 +170,7 @@ export function pathsOf(ids: readonly string[]): string[] {
   return ids.filter((id) => !KNOWN.some((column) => column.id === id))
 }
 
-/** What must be asked for so that these columns can be shown. */
+/** What must be requested so that these columns can be shown. */
 export function neededFor(ids: readonly string[]) {
   const payloads: Record<string, string[]> = { inputs: ['inputs'], output: ['output'], tags: ['attributes'] }
   const needed = ids.flatMap((id) => payloads[id] ?? [id.split('.')[0] ?? id])

@@ -114,7 +114,7 @@ export function SearchField({ project, text, onSearch }: SearchFieldProps) {
   )
 }
 
-/** Completions of the search. The server is asked for values while `isAsking`. */
+/** Completions of the search. Values are requested while `isAsking`. */
 function useCompletions(
   project: string,
   { typed, caret, isAsking }: { typed: string; caret: number; isAsking: boolean },

@@ -16,7 +16,7 @@ export interface ModelRow {
   job: Job | undefined
 }
 
-/** Steps are asked for by the rows in view; all cells of a row share one request. */
+/** Steps are requested by the rows in view; all cells of a row share one request. */
 function useSteps({ model, job }: ModelRow) {
   return useQuery(checkpointsQuery(model.id, { isLive: job !== undefined }))
 }

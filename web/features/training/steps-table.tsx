@@ -66,7 +66,7 @@ function columnsFor(checkpoints: readonly Checkpoint[]): TableColumn<StepRow>[] 
   ]
 }
 
-/** Files are asked for by the rows in view. */
+/** Files are requested by the rows in view. */
 function Size({ row: { model, checkpoint } }: { row: StepRow }) {
   const { data } = useQuery({
     ...checkpointQuery(model.id, checkpoint.step),

@@ -4,8 +4,8 @@ import { openClickHouse } from '../clickhouse/clickhouse.ts'
 import { requestsTo } from '../clickhouse/server.ts'
 import type { TraceDb } from '../port.ts'
 import { returnFreedMemory } from './freed-memory.ts'
-import type { SqlAccess } from './server-config.ts'
 import { startServer } from './server-process.ts'
+import type { SqlAccess } from './sql-access.ts'
 
 export interface EmbeddedOptions {
   /** Who else may read the tables; nobody where absent. */

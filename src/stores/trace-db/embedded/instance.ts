@@ -9,7 +9,8 @@ import { messageOf } from '../../../errors.ts'
 import { type Child, startChild } from '../../processes/child.ts'
 import type { LogFolder } from '../../processes/log-folder.ts'
 import { type Connection, connect } from '../clickhouse/connection.ts'
-import { type ServerConfig, type SqlAccess, serverXml, usersXml } from './server-config.ts'
+import { type ServerConfig, serverXml, usersXml } from './server-config.ts'
+import type { SqlAccess } from './sql-access.ts'
 
 const PROGRAM = join(import.meta.dirname, 'serve.ts')
 

@@ -1,6 +1,6 @@
 /**
  * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG`. The library of chDB is a whole ClickHouse,
- * which listens when it is told to: https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with
+ * which listens on command: https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with
  * its standard input, so it never outlives the process that started it.
  */
 import { argv, stderr, stdin } from 'node:process'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { totalmem } from 'node:os'
 import { QUERY_SETTINGS } from '../clickhouse/clickhouse.ts'
+import type { SqlAccess } from './sql-access.ts'
 
 /** How an embedded server is reached. */
 export interface ServerConfig {
@@ -10,13 +11,6 @@ export interface ServerConfig {
   /** The name and value of a header without which the server answers no request. */
   key: { header: string; value: string }
   sqlAccess: SqlAccess | undefined
-}
-
-/** Lets people and their tools read the tables over ClickHouse's HTTP interface, as user {@link READER}. */
-export interface SqlAccess {
-  port: number
-  /** Of letters, digits, `-` and `_`. */
-  password: string
 }
 
 /** May select from the tables of the server, and nothing else. */

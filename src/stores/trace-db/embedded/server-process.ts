@@ -5,7 +5,7 @@ import type { Log } from '../../../log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import type { Server } from '../clickhouse/server.ts'
 import { type Instance, startInstance, stopInstance } from './instance.ts'
-import type { SqlAccess } from './server-config.ts'
+import type { SqlAccess } from './sql-access.ts'
 
 /** Requests wait this long for a server that starts: clients try again after a 503. */
 const WAIT_MS_MAX = 20_000

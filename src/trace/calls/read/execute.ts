@@ -1,7 +1,6 @@
 import { unavailable } from '../../../errors.ts'
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
-import type { RecentCalls } from '../recent/recent-calls.ts'
 import { renderRows } from '../render/by-server.ts'
 import { createBatchReader } from './batches.ts'
 import { createIdScan, type FoundCalls } from './id-scan.ts'
@@ -37,9 +36,17 @@ interface Lines {
   isFull: boolean
 }
 
+/** Answers lists without the database, exactly as the database would, or not at all. */
+export interface KnownLists {
+  /** The calls of a list as JSON lines; undefined where only the database knows them. */
+  lines(list: List): Buffer | undefined
+  /** One call by its id, as such a line, which is empty where there is no such call. */
+  line(list: List, id: string): Buffer | undefined
+}
+
 interface Deps {
   traces: TraceDb
-  recent: Pick<RecentCalls, 'lines' | 'line'>
+  recent: KnownLists
 }
 
 export function createListReader({ traces, recent }: Deps): ListReader {

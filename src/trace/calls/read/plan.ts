@@ -83,7 +83,7 @@ export function rendererOf(calls: number): 'server' | 'database' {
 }
 
 /**
- * Whether a batch of a list can be asked for as a range of start times and ids, since neighbours in the list are all the calls
+ * Whether a batch of a list can be requested as a range of start times and ids, since neighbours in the list are all the calls
  * between them that its filter selects.
  */
 export function mayReadRanges({ selection, page }: Pick<List, 'selection' | 'page'>): boolean {

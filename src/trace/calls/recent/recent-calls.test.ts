@@ -5,7 +5,7 @@ import { SILENT } from '../../../test-log.ts'
 import { useTestServer } from '../../../testing.ts'
 import { isoOfMicros } from '../../../time.ts'
 import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
-import { createListReader } from '../read/execute.ts'
+import { createListReader, type KnownLists } from '../read/execute.ts'
 import { checkedPage, type List } from '../read/list.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
@@ -15,7 +15,7 @@ const server = useTestServer()
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']
-const FROM_DATABASE: Pick<RecentCalls, 'lines' | 'line'> = { lines: () => undefined, line: () => undefined }
+const FROM_DATABASE: KnownLists = { lines: () => undefined, line: () => undefined }
 
 /** Numbers from 0 to 1 that are always the same (Park and Miller's generator). */
 function createRandom(seed: number): () => number {
@@ -39,7 +39,7 @@ function listOf(project_id: string, fields: Partial<CallsStreamQueryReq> = {}): 
 }
 
 /** The calls of a list, and whether memory answered it. */
-async function answerOf(recent: Pick<RecentCalls, 'lines' | 'line'>, list: List) {
+async function answerOf(recent: KnownLists, list: List) {
   const { traces } = server.stores
   const reader = createListReader({ traces, recent })
   const pieces: Uint8Array[] = []

@@ -1,5 +1,6 @@
 import type { Log } from '../../../log.ts'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import type { KnownLists } from '../read/execute.ts'
 import { type List, shownCalls } from '../read/list.ts'
 import { addCall, createText } from '../render/call-text.ts'
 import { callMembers } from '../render/members.ts'
@@ -19,16 +20,11 @@ const NOT_KEPT = 'the recent calls of a project are not kept in memory'
 
 /**
  * The newest calls of the projects that are written to, in memory: planning a query takes the database longer than most
- * questions about them take here. It answers exactly what the database would, or not at all. That takes that no other process
- * writes to the table.
+ * questions about them take here. No other process may write to the table.
  */
-export interface RecentCalls {
+export interface RecentCalls extends KnownLists {
   /** Inserts rows and keeps them in memory. @throws as `TraceDb.insert` */
   insert(rows: readonly CallRow[]): Promise<void>
-  /** The calls of a list as JSON lines; undefined where only the database knows them. */
-  lines(list: List): Buffer | undefined
-  /** One call by its id, as such a line, which is empty where there is no such call. */
-  line(list: List, id: string): Buffer | undefined
 }
 
 interface Deps {

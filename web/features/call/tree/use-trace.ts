@@ -8,7 +8,7 @@ import { ABANDONED_MS, buildTree, type TraceTree } from './trace-tree.ts'
 /** A large trace is shown as it arrives: soon at first, then less and less often, since each update costs more. */
 const FIRST_PROGRESS_MS = 80
 const PROGRESS_GROWTH = 2
-/** A trace is asked for again as a whole, a large one accordingly seldom. */
+/** A trace is requested again as a whole, a large one accordingly seldom. */
 const CALLS_PER_LIVE_MS = 2000
 /** Tens of thousands of calls are some megabytes, which are dropped once the page is left. */
 const FORGET_MS = 60_000
