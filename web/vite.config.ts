@@ -19,6 +19,21 @@ export default defineConfig({
     target: 'es2023',
     // Every size is measured compressed by what serves it, so the report's own compression is wasted time.
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // Left alone, each module that some pages share is a file, a hundred in all, and a page waits for dozens of requests.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'components',
+              test: /node_modules\/(@base-ui|@floating-ui)\/|web\/components\//,
+              minShareCount: 4,
+            },
+            { name: 'shared', test: /web\/|src\//, minShareCount: 3 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {

@@ -162,14 +162,17 @@ describe("one project's flood of large batches", () => {
     })
     await expect.poll(() => flood.stored, { timeout: 60_000 }).toBeGreaterThan(FLOODERS)
     const before = flood.stored
-    const slowest = await slowestOf(ROUNDS)
-    const during = flood.stored - before
+    let slowest = 0
+    let during = 0
+    while (during <= FLOODERS) {
+      slowest = Math.max(slowest, await slowestOf(ROUNDS))
+      during = flood.stored - before
+    }
     flood.on = false
     await Promise.all(flooding)
     process.stdout.write(
       `slowest write and read: ${Math.round(quiet)} ms, and ${Math.round(slowest)} ms while ${during} batches of 2 MiB were stored\n`,
     )
-    expect(during).toBeGreaterThan(FLOODERS)
     expect(slowest).toBeLessThan(Math.max(quiet, QUIET_MS_MIN) * SLOWER_MAX)
   })
 })

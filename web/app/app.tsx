@@ -1,17 +1,15 @@
-import { QueryClientProvider } from '@tanstack/react-query'
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, useSyncExternalStore } from 'react'
 import { keyRefusal } from '../api/key.ts'
-import { createQueryClient } from '../api/query-client.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { router } from './router.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const Toaster = lazyPart(async () => (await import('../components/toaster.tsx')).Toaster)
-const queryClient = createQueryClient()
 
 /** Everything that the whole app shares. */
-export function App() {
+export function App({ queryClient }: { queryClient: QueryClient }) {
   const isRefused = useSyncExternalStore(keyRefusal.subscribe, keyRefusal.get)
   return (
     <QueryClientProvider client={queryClient}>

@@ -1,24 +1,34 @@
+import type { QueryClient } from '@tanstack/react-query'
 import { router } from './router.tsx'
 
 /**
  * Loads the pages that were not opened yet, one after the other while the browser is idle: they open at once, and
- * without the server.
+ * without the server. The first page has its data before.
  */
-export function prefetchPages(): void {
+export function prefetchPages(queryClient: QueryClient): void {
   const routes = Object.values(router.routesById)
+  const isLoading = (): boolean => router.state.status === 'pending' || queryClient.isFetching() > 0
   const next = async (): Promise<void> => {
+    if (isLoading()) {
+      setTimeout(() => whenIdle(next), BUSY_MS)
+      return
+    }
     const route = routes.shift()
     if (route === undefined) return
     await router.loadRouteChunk(route)
-    whenIdle(() => void next())
+    whenIdle(next)
   }
-  whenIdle(() => void next())
+  setTimeout(() => whenIdle(next), BUSY_MS)
 }
+
+/** Looks again after this, while the page in view loads. */
+const BUSY_MS = 200
 
 /** Not in the way of what the first page needs. */
 const FIRST_MS = 1_000
 
-function whenIdle(run: () => void): void {
+function whenIdle(task: () => Promise<void>): void {
+  const run = (): void => void task()
   // Safari has no idle callbacks.
   if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: FIRST_MS })
   else setTimeout(run, FIRST_MS)
