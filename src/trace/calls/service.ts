@@ -16,6 +16,7 @@ import { checkedPage, checkSelection, type List } from './read/list.ts'
 import * as queries from './read/queries.ts'
 import { createRecentCalls, type RecentCalls } from './recent/recent-calls.ts'
 import { parseLines } from './render/parse-lines.ts'
+import type { Selection } from './sql/selection.ts'
 import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'
 
@@ -94,17 +95,28 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     checkSelection(req)
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     const storageSize = req.include_total_storage_size ? 'with' : 'without'
-    // One row past the limit shows whether more exist.
-    const limit = req.limit == null ? undefined : Math.min(req.limit + 1, Number.MAX_SAFE_INTEGER)
     const expanded = await expansion.expandedFields(req, [], req.expand_columns ?? [])
-    const query = queries.countCalls({ ...req, expanded }, { limit, storageSize })
-    const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
-    const count = row?.count ?? 0
+    const { count, bytes } = await counted({ ...req, expanded }, { limit: req.limit, storageSize }, signal)
     return {
       count: req.limit == null ? count : Math.min(count, req.limit),
-      total_storage_size_bytes: storageSize === 'with' ? (row?.bytes ?? 0) : null,
+      total_storage_size_bytes: storageSize === 'with' ? bytes : null,
       has_more: req.limit == null ? null : count > req.limit,
     }
+  }
+
+  /** Bytes are 0 without sizes. */
+  async function counted(
+    selection: Selection,
+    options: { limit: number | null | undefined; storageSize: 'with' | 'without' },
+    signal: AbortSignal,
+  ): Promise<{ count: number; bytes: number }> {
+    const known = options.storageSize === 'without' ? deps.recent.count(selection) : undefined
+    if (known !== undefined) return { count: known, bytes: 0 }
+    // One row past the limit shows whether more exist.
+    const limit = options.limit == null ? undefined : Math.min(options.limit + 1, Number.MAX_SAFE_INTEGER)
+    const query = queries.countCalls(selection, { ...options, limit })
+    const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
+    return row ?? { count: 0, bytes: 0 }
   }
 
   return {

@@ -1,15 +1,33 @@
 import type { CallsFilter } from '../messages/list-wire.ts'
 import { ANY_VERSION } from '../sql/filter.ts'
+import type { Selection } from '../sql/selection.ts'
 import type { KeptCall } from './kept-call.ts'
+import { isWithin, type TimeCondition, timeConditionsOf } from './time-conditions.ts'
 
 /** Each call in memory is compared with each of them. */
 const PREFIXES_MAX = 16
 
+/** What selects calls in memory. */
+export interface Matcher {
+  matches(call: KeptCall): boolean
+  times: readonly TimeCondition[]
+}
+
 /**
- * The conditions of `filterSql` for calls in memory; undefined for a filter that takes the database: refs are not in memory,
- * and many names are found faster there.
+ * The conditions of a selection for calls in memory; undefined for those that take the database: refs and payloads are not
+ * searched in memory, and many names are found faster there.
  */
-export function matcherOf(filter: CallsFilter | null | undefined): ((call: KeptCall) => boolean) | undefined {
+export function matcherOf({ filter, query }: Selection): Matcher | undefined {
+  const times = timeConditionsOf(query)
+  const isOfFilter = filterMatcher(filter)
+  if (times === undefined || isOfFilter === undefined) return undefined
+  const isInTime = ({ texts }: KeptCall): boolean =>
+    times.every((condition) => isWithin(texts.started_at ?? '', condition))
+  return { matches: (call) => isInTime(call) && isOfFilter(call), times }
+}
+
+/** The conditions of `filterSql`. */
+function filterMatcher(filter: CallsFilter | null | undefined): ((call: KeptCall) => boolean) | undefined {
   if (filter == null) return () => true
   if (filter.input_refs?.length || filter.output_refs?.length) return undefined
   const isOp = anyVersionOf(filter.op_names)

@@ -1,5 +1,6 @@
 import type { CallRow } from '../sql/table.ts'
 import { createKeptCall, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
+import { isAfter, type TimeCondition } from './time-conditions.ts'
 
 /** How far the calls reach that are not in memory. */
 export interface Bounds {
@@ -24,8 +25,8 @@ export interface ProjectTail {
   find(id: string): KeptCall | null | undefined
   /** The visible calls that are newer than all others, newest first. */
   newest(): Iterable<KeptCall>
-  /** Whether the project has no other calls. */
-  isWhole(): boolean
+  /** Whether no other call of the project meets all of these conditions. */
+  hasAll(times: readonly TimeCondition[]): boolean
   /** Memory that it takes, approximately. */
   bytes(): number
 }
@@ -118,7 +119,8 @@ export function createProjectTail(stored: Bounds): ProjectTail {
         if (isKept(call) && isVisible(call)) yield call
       }
     },
-    isWhole: () => bounds.startedAt === '',
+    hasAll: (times) =>
+      bounds.startedAt === '' || times.some((condition) => isAfter(bounds.startedAt, condition)),
     bytes: () => bytes,
   }
 }

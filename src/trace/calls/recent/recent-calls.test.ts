@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { idOf, newId } from '../../../ids.ts'
-import type { TraceDb } from '../../../stores/trace-db/port.ts'
+import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { SILENT } from '../../../test-log.ts'
 import { useTestServer } from '../../../testing.ts'
 import { isoOfMicros } from '../../../time.ts'
+import { Query } from '../../query-language/wire.ts'
 import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
 import { createListReader, type KnownLists } from '../read/execute.ts'
 import { checkedPage, type List } from '../read/list.ts'
+import { countCalls } from '../read/queries.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
 
@@ -45,6 +47,11 @@ async function answerOf(recent: KnownLists, list: List) {
   const pieces: Uint8Array[] = []
   for await (const piece of reader.lines(list)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
+}
+
+async function countOf({ selection }: List): Promise<number | undefined> {
+  const query = countCalls(selection, { limit: undefined, storageSize: 'without' })
+  return (await firstOf(server.stores.traces.query<{ count: number }>(query)))?.count
 }
 
 /** Members keep their order; a character may be escaped in several ways. */
@@ -122,6 +129,14 @@ function createRows(random: () => number, project_id: string) {
   return { next, ids }
 }
 
+/** Milliseconds after the first call. */
+function startedWithin(bounds: Record<string, number>): Query {
+  const conditions = Object.entries(bounds).map(([operator, ms]) => ({
+    [operator]: [{ $getField: 'started_at' }, { $literal: isoOfMicros((START_MS + ms) * 1000) }],
+  }))
+  return Query.parse({ $expr: { $and: conditions } })
+}
+
 const LISTS: Partial<CallsStreamQueryReq>[] = [
   { sort_by: NEWEST_FIRST, limit: 10 },
   { sort_by: NEWEST_FIRST, limit: 10, offset: 35 },
@@ -137,6 +152,10 @@ const LISTS: Partial<CallsStreamQueryReq>[] = [
   { sort_by: NEWEST_FIRST, limit: 5, filter: { thread_ids: [] } },
   { sort_by: NEWEST_FIRST, limit: 5, filter: { thread_ids: ['thread'], parent_ids: ['p1'] } },
   { sort_by: NEWEST_FIRST, limit: 2, filter: { trace_ids: ['t1', 't2'], turn_ids: [] } },
+  { sort_by: NEWEST_FIRST, limit: 10, query: startedWithin({ $lte: 300 }) },
+  { sort_by: NEWEST_FIRST, query: startedWithin({ $gt: 500 }) },
+  { query: startedWithin({ $gte: 400, $lt: 700 }) },
+  { query: { $expr: { $gte: [{ $getField: 'started_at' }, { $literal: (START_MS + 600) / 1000 }] } } },
   { limit: 10 },
   { filter: { trace_ids: ['t1'] } },
   { offset: 5 },
@@ -173,6 +192,8 @@ describe('recent calls', () => {
       const byId = rows.ids.filter(() => random() < 0.05).map((id) => ({ filter: { call_ids: [id] } }))
       for (const fields of [...LISTS, ...byId.map((list) => ({ ...list, limit: 1 }))]) {
         const list = listOf(project, fields)
+        const count = recent.count(list.selection)
+        if (count !== undefined) expect(count, JSON.stringify(fields)).toBe(await countOf(list))
         const known = recent.lines(list)?.toString()
         if (known === undefined) continue
         answers++

@@ -4,6 +4,7 @@ import type { KnownLists } from '../read/execute.ts'
 import { type List, shownCalls } from '../read/list.ts'
 import { addCall, createText } from '../render/call-text.ts'
 import { callMembers } from '../render/members.ts'
+import type { Selection } from '../sql/selection.ts'
 import { CALL_ROWS, type CallRow } from '../sql/table.ts'
 import { isVisible, type KeptCall, shownCall } from './kept-call.ts'
 import { matcherOf } from './matches.ts'
@@ -23,6 +24,8 @@ const NOT_KEPT = 'the recent calls of a project are not kept in memory'
  * questions about them take here. No other process may write to the table.
  */
 export interface RecentCalls extends KnownLists {
+  /** How many calls are selected; undefined where only the database knows. */
+  count(selection: Selection): number | undefined
   /** Inserts rows and keeps them in memory. @throws as `TraceDb.insert` */
   insert(rows: readonly CallRow[]): Promise<void>
 }
@@ -96,6 +99,15 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
       return calls && linesOf(calls, list)
     },
 
+    count(selection) {
+      const tail = tails.get(selection.project_id)
+      const matcher = matcherOf(selection)
+      if (tail === undefined || matcher === undefined || !tail.hasAll(matcher.times)) return undefined
+      return Iterator.from(tail.newest())
+        .filter(matcher.matches)
+        .reduce((count) => count + 1, 0)
+    },
+
     line(list, id) {
       const call = tails.get(list.selection.project_id)?.find(id)
       return call === undefined ? undefined : linesOf(visible(call), list)
@@ -105,21 +117,21 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
 
 /** Undefined where only the database knows them. */
 function callsOf(tail: ProjectTail, { selection, page }: List): KeptCall[] | undefined {
-  const matches = selection.query == null ? matcherOf(selection.filter) : undefined
-  if (matches === undefined) return undefined
+  const matcher = matcherOf(selection)
+  if (matcher === undefined) return undefined
   const end = page.limit === undefined ? Number.POSITIVE_INFINITY : page.offset + page.limit
   const [id, ...otherIds] = selection.filter?.call_ids ?? []
   if (id !== undefined && otherIds.length === 0) {
     const call = tail.find(id)
-    return call === undefined ? undefined : visible(call).filter(matches).slice(page.offset, end)
+    return call === undefined ? undefined : visible(call).filter(matcher.matches).slice(page.offset, end)
   }
+  const hasAll = tail.hasAll(matcher.times)
   const direction = directionOf(page.sort_by)
-  const isAnswered = direction === 'desc' || (direction === 'asc' && tail.isWhole())
-  if (!isAnswered) return undefined
-  const selected = Iterator.from(tail.newest()).filter(matches)
+  if (direction === undefined || (direction === 'asc' && !hasAll)) return undefined
+  const selected = Iterator.from(tail.newest()).filter(matcher.matches)
   const found = direction === 'desc' ? [...selected.take(end)] : [...selected].reverse()
   // With fewer, the next ones may be calls that are not in memory.
-  return found.length >= end || tail.isWhole() ? found.slice(page.offset, end) : undefined
+  return found.length >= end || hasAll ? found.slice(page.offset, end) : undefined
 }
 
 function visible(call: KeptCall | null): KeptCall[] {
