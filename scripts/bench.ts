@@ -45,6 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   learn: { program: 'learn.py', needs: ['engine', 'clients'], options: learnOptions },
   chat: { program: 'chat.ts', needs: ['engine'], options: chatOptions },
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
+  mixed: { program: 'mixed.ts', needs: ['reference'] },
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
   soak: { program: 'soak.ts', needs: [] },
@@ -57,6 +58,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
                                      [--primer N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
+       npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
        npm run bench -- soak [--minutes N] [--json FILE]
@@ -85,6 +87,14 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --calls  how many, about 2 kB each (default 20000)
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
            --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
+  mixed  reads while calls come in, beside weave's own server on ClickHouse; eight readers ask a steady number of questions, and
+         then as many as they can
+           --calls    that are there before (default 20000)
+           --seconds  of each load (default 20)
+           --rounds   of everything, in turns (default 3)
+           --rate     calls that come in each second (default 1000)
+           --asked    questions of the steady load each second (default 20)
+           --only     of heddle and clickhouse, with commas between them (default all)
   evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
            --rows   of each run (default 10000)
   neighbour  small writes and reads of a quiet project, alone and while twelve clients of another send and ask all they can;

@@ -26,34 +26,38 @@ export function matcherOf({ filter, query }: Selection): Matcher | undefined {
   return { matches: (call) => isInTime(call) && isOfFilter(call), times }
 }
 
-/** The conditions of `filterSql`. */
-function filterMatcher(filter: CallsFilter | null | undefined): ((call: KeptCall) => boolean) | undefined {
+type Condition = (call: KeptCall) => boolean
+
+/** The conditions of `filterSql`, those alone that a filter has: each is checked for all calls in memory. */
+function filterMatcher(filter: CallsFilter | null | undefined): Condition | undefined {
   if (filter == null) return () => true
   if (filter.input_refs?.length || filter.output_refs?.length) return undefined
-  const isOp = anyVersionOf(filter.op_names)
-  if (isOp === undefined) return undefined
-  const conditions = [
-    ({ texts }: KeptCall) => isOp(texts.op_name ?? ''),
-    oneOf(filter.call_ids, ({ id }) => id),
-    oneOf(filter.parent_ids, ({ texts }) => texts.parent_id),
-    oneOf(filter.trace_ids, ({ texts }) => texts.trace_id),
-    oneOf(filter.wb_user_ids, ({ texts }) => texts.wb_user_id),
-    oneOf(filter.wb_run_ids, ({ texts }) => texts.wb_run_id),
-    oneOf(filter.turn_ids, ({ texts }) => texts.turn_id),
-    oneOf(filter.thread_ids, ({ texts }) => texts.thread_id),
-    // Wire: an empty list is no condition, except for threads, where it matches nothing.
-    () => filter.thread_ids?.length !== 0,
-    ({ texts }: KeptCall) => !filter.trace_roots_only || !texts.parent_id,
-  ]
+  const conditions: Condition[] = []
+  const isIn = (
+    values: readonly string[] | null | undefined,
+    read: (call: KeptCall) => string | undefined,
+  ) => {
+    if (values?.length) conditions.push(oneOf(values, read))
+  }
+  isIn(filter.call_ids, ({ id }) => id)
+  isIn(filter.parent_ids, ({ texts }) => texts.parent_id)
+  isIn(filter.trace_ids, ({ texts }) => texts.trace_id)
+  isIn(filter.wb_user_ids, ({ texts }) => texts.wb_user_id)
+  isIn(filter.wb_run_ids, ({ texts }) => texts.wb_run_id)
+  isIn(filter.turn_ids, ({ texts }) => texts.turn_id)
+  // Wire: an empty list is no condition, except for threads, where it matches nothing.
+  if (filter.thread_ids != null) conditions.push(oneOf(filter.thread_ids, ({ texts }) => texts.thread_id))
+  if (filter.trace_roots_only) conditions.push(({ texts }) => !texts.parent_id)
+  if (filter.op_names?.length) {
+    const isOp = anyVersionOf(filter.op_names)
+    if (isOp === undefined) return undefined
+    conditions.push(({ texts }) => isOp(texts.op_name ?? ''))
+  }
   return (call) => conditions.every((condition) => condition(call))
 }
 
-/** True for all calls where no values are given. Absent values are equal to none, not even to an empty text. */
-function oneOf(
-  values: readonly string[] | null | undefined,
-  read: (call: KeptCall) => string | undefined,
-): (call: KeptCall) => boolean {
-  if (!values?.length) return () => true
+/** Absent values are equal to none, not even to an empty text. */
+function oneOf(values: readonly string[], read: (call: KeptCall) => string | undefined): Condition {
   const wanted = new Set(values)
   return (call) => {
     const value = read(call)
@@ -62,8 +66,7 @@ function oneOf(
 }
 
 /** Undefined for too many names that end in {@link ANY_VERSION}. */
-function anyVersionOf(names: readonly string[] | null | undefined): ((value: string) => boolean) | undefined {
-  if (!names?.length) return () => true
+function anyVersionOf(names: readonly string[]): ((value: string) => boolean) | undefined {
   const exact = new Set(names)
   const prefixes = names.filter((name) => name.endsWith(ANY_VERSION)).map((name) => name.slice(0, -1))
   if (prefixes.length > PREFIXES_MAX) return undefined

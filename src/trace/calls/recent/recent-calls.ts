@@ -4,6 +4,7 @@ import type { KnownLists } from '../read/execute.ts'
 import { type List, shownCalls } from '../read/list.ts'
 import { addCall, createText } from '../render/call-text.ts'
 import { callMembers } from '../render/members.ts'
+import { isOfFamily } from '../sql/filter.ts'
 import type { Selection } from '../sql/selection.ts'
 import { CALL_ROWS, type CallRow } from '../sql/table.ts'
 import { isVisible, type KeptCall, shownCall } from './kept-call.ts'
@@ -128,6 +129,8 @@ function callsOf(tail: ProjectTail, { selection, page }: List): KeptCall[] | und
   const hasAll = tail.hasAll(matcher.times)
   const direction = directionOf(page.sort_by)
   if (direction === undefined || (direction === 'asc' && !hasAll)) return undefined
+  // Few calls match, so that all in memory would be searched in vain.
+  if (isOfFamily(selection) && !hasAll) return undefined
   const selected = Iterator.from(tail.newest()).filter(matcher.matches)
   const found = direction === 'desc' ? [...selected.take(end)] : [...selected].reverse()
   // With fewer, the next ones may be calls that are not in memory.
