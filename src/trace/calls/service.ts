@@ -12,10 +12,15 @@ import type { CallsQueryStatsReq, CallsStreamQueryReq } from './messages/list-wi
 import { createListReader } from './read/execute.ts'
 import { createExpansion } from './read/expansion.ts'
 import { createExtras, hasExtras } from './read/extras.ts'
+import { createIdScan } from './read/id-scan.ts'
 import { checkedPage, checkSelection, type List } from './read/list.ts'
 import * as queries from './read/queries.ts'
+import { createTableSize } from './read/table-size.ts'
 import { createRecentCalls, type RecentCalls } from './recent/recent-calls.ts'
 import { parseLines } from './render/parse-lines.ts'
+
+import { hasPrefilter, isOfFamily } from './sql/filter.ts'
+
 import type { Selection } from './sql/selection.ts'
 import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'
@@ -53,6 +58,9 @@ export interface CallsDeps extends ReaderDeps {
   recentBytesMax: number
 }
 
+/** Ids among which calls are counted; to find more takes as long as to count all. */
+const COUNTED_IDS_MAX = 200
+
 export function createCalls(deps: CallsDeps): Calls {
   const recent = createRecentCalls({ ...deps, bytesMax: deps.recentBytesMax })
   return { ...createCallWriter({ ...deps, recent }), ...createCallReader({ ...deps, recent }) }
@@ -61,6 +69,8 @@ export function createCalls(deps: CallsDeps): Calls {
 function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReader {
   const { traces } = deps
   const lists = createListReader(deps)
+  const idScan = createIdScan(deps)
+  const tableSize = createTableSize(deps)
   const expansion = createExpansion(deps)
   const extras = createExtras({ ...deps, expansion })
 
@@ -91,12 +101,21 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     return hasExtras(req) ? callsOf(list) : lists.lines(list)
   }
 
-  async function queryStats(req: CallsQueryStatsReq, { signal }: CallContext) {
+  /** Ids that include those of the selected calls, where a search of texts finds few. */
+  async function foundByText(
+    selection: Selection,
+    context: CallContext,
+  ): Promise<readonly string[] | undefined> {
+    if (isOfFamily(selection) || !hasPrefilter(selection) || !(await tableSize.isLarge())) return undefined
+    return idScan.prefilteredIds({ selection, context }, COUNTED_IDS_MAX)
+  }
+
+  async function queryStats(req: CallsQueryStatsReq, context: CallContext) {
     checkSelection(req)
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     const storageSize = req.include_total_storage_size ? 'with' : 'without'
     const expanded = await expansion.expandedFields(req, [], req.expand_columns ?? [])
-    const { count, bytes } = await counted({ ...req, expanded }, { limit: req.limit, storageSize }, signal)
+    const { count, bytes } = await counted({ ...req, expanded }, { limit: req.limit, storageSize }, context)
     return {
       count: req.limit == null ? count : Math.min(count, req.limit),
       total_storage_size_bytes: storageSize === 'with' ? bytes : null,
@@ -108,14 +127,15 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
   async function counted(
     selection: Selection,
     options: { limit: number | null | undefined; storageSize: 'with' | 'without' },
-    signal: AbortSignal,
+    context: CallContext,
   ): Promise<{ count: number; bytes: number }> {
     const known = options.storageSize === 'without' ? deps.recent.count(selection) : undefined
     if (known !== undefined) return { count: known, bytes: 0 }
     // One row past the limit shows whether more exist.
     const limit = options.limit == null ? undefined : Math.min(options.limit + 1, Number.MAX_SAFE_INTEGER)
-    const query = queries.countCalls(selection, { ...options, limit })
-    const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, signal))
+    const ids = await foundByText(selection, context)
+    const query = queries.countCalls(selection, { ...options, limit, scope: ids ? { ids } : {} })
+    const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, context.signal))
     return row ?? { count: 0, bytes: 0 }
   }
 

@@ -2,6 +2,7 @@ import { invalidRequest } from '../../errors.ts'
 import { comparedDateTime, secondsAsDateTimeSql } from '../date-time.ts'
 import type { Params } from './params.ts'
 import type { ConvertTarget, Operand, Operation, Query, SortBy } from './wire.ts'
+import { hasNumberedSql, hasWordsSql } from './word-index.ts'
 
 /** What a field is made of; `json` is the text of a JSON leaf, NULL where it is missing or null. */
 export type FieldKind = 'text' | 'number' | 'datetime' | 'json'
@@ -11,6 +12,8 @@ export interface FieldExpression {
   kind: FieldKind
   /** The column whose JSON text the leaf is taken from: a text that the column lacks, the leaf lacks too. */
   document?: string
+  /** The words of that column are indexed (`word-index.ts`). */
+  hasWordIndex?: boolean
   /** A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less time. */
   truncated?: { field: () => FieldExpression; bytes: number }
   /** `sql` is an array of such values: a condition holds when it does for any of them. */
@@ -265,7 +268,7 @@ function containment(spec: Containment, scope: Scope): string {
     'one',
     (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, ${whereMissing})`,
   )
-  return `(${mayContain(input, [searched], scope.params, find)} AND ${contains})`
+  return `(${mayContain(input, [searched], scope.params, { find })} AND ${contains})`
 }
 
 function search(spec: Containment, scope: Scope): { input: Compiled; searched: Compiled; find: string } {
@@ -286,7 +289,7 @@ function prefilter(operation: Operand, scope: Scope): string | undefined {
   }
   if (!('$contains' in operation)) return undefined
   const { input, searched, find } = search(operation.$contains, scope)
-  const found = mayContain(input, [searched], scope.params, find)
+  const found = mayContain(input, [searched], scope.params, { find, index: 'words' })
   return found === ALWAYS ? undefined : found
 }
 
@@ -301,21 +304,23 @@ const LITERALS_MAX = 10
 
 /**
  * SQL that is false only where a JSON leaf contains none of the texts, because its document does not. A search is many
- * times as fast as extracting the leaf, which the database then does for fewer documents. A document with escaped
- * characters may contain a text without showing it.
+ * times as fast as extracting the leaf, which the database then does for fewer documents.
  */
 function mayContain(
   value: Compiled,
   literals: readonly Compiled[],
   params: Params,
-  find = 'position',
+  { find = 'position', index = 'none' }: { find?: string; index?: 'none' | 'words' } = {},
 ): string {
   const texts = literals.map((literal) => ('literal' in literal ? literal.literal : undefined))
-  const document = 'document' in value ? value.document : undefined
-  const isPlain = texts.every((text) => typeof text === 'string' && PLAIN.test(text))
+  const { document, hasWordIndex } = 'document' in value ? value : {}
+  const plain = texts.filter((text) => typeof text === 'string').filter((text) => PLAIN.test(text))
+  const isPlain = plain.length === texts.length
   if (document === undefined || !isPlain || texts.length === 0 || texts.length > LITERALS_MAX) return ALWAYS
-  const found = texts.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
-  return `(${[...found, `position(assumeNotNull(${document}), '\\\\u00') > 0`].join(' OR ')})`
+  const found = plain.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
+  const search = `(${[...found, hasNumberedSql(document)].join(' OR ')})`
+  const words = index === 'words' && hasWordIndex ? hasWordsSql(document, plain, params) : undefined
+  return words === undefined ? search : `((${words}) AND ${search})`
 }
 
 function isNullLiteral(value: Compiled): boolean {

@@ -2,6 +2,7 @@ import type { Log } from '../../../log.ts'
 import { withoutLoneSurrogates } from '../../../lone-surrogates.ts'
 import type { Query, TraceDb } from '../port.ts'
 import { wholeLinesOf } from '../whole-lines.ts'
+import { buildDeferredIndexes, DEFERRED_INDEXES } from './deferred-indexes.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
 import { createLostWrites } from './lost-writes.ts'
@@ -41,6 +42,7 @@ export const QUERY_SETTINGS = {
   merge_tree_min_bytes_for_concurrent_read: '1048576',
   // Merging the filters of 490 conditions took nine tenths of the time in which they were planned.
   query_plan_merge_filters: 0,
+  exclude_materialize_skip_indexes_on_insert: DEFERRED_INDEXES.join(),
   // Fits a query with the largest number of conditions.
   max_query_size: String(QUERY_CHARS_MAX),
   max_ast_elements: String(QUERY_PARTS_MAX),
@@ -61,6 +63,7 @@ export function openClickHouse(
   const requests = requestsTo(server)
   const reads = createReads({ server, log, readMsMax, onFailure: () => lostWrites.look() })
   const lostWrites = createLostWrites({ requests, log })
+  const deferredIndexes = buildDeferredIndexes({ requests, log })
   const commits = new Map<string, GroupCommit>()
 
   function commitsOf(table: string): GroupCommit {
@@ -103,6 +106,7 @@ export function openClickHouse(
     async [Symbol.asyncDispose]() {
       await Promise.all([...commits.values()].map((commit) => commit.drained()))
       lostWrites.stop()
+      await deferredIndexes.stop()
       await reads.close()
       await server[Symbol.asyncDispose]()
     },

@@ -19,7 +19,10 @@ export interface IdScan {
   /** The calls of a list within a scope. @throws 413 for more than may be in memory. */
   callsIn(list: List, scope: queries.Scope, sortBy: Step['sortBy']): Promise<FoundCalls>
   /** Ids that include those of a list; undefined for more than `idsMax`, or where there is no prefilter. */
-  prefilteredIds(list: List, idsMax: number): Promise<readonly string[] | undefined>
+  prefilteredIds(
+    list: Pick<List, 'selection' | 'context'>,
+    idsMax: number,
+  ): Promise<readonly string[] | undefined>
   /** The ids of a list, as the database finds them. */
   ids(list: List): AsyncGenerator<string>
 }
@@ -42,7 +45,7 @@ export function createIdScan({ traces }: { traces: TraceDb }): IdScan {
   }
 
   async function prefilteredIds(
-    { selection, context }: List,
+    { selection, context }: Pick<List, 'selection' | 'context'>,
     idsMax: number,
   ): Promise<readonly string[] | undefined> {
     // One row past the limit shows that more exist; one call may have several rows.

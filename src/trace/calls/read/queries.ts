@@ -209,10 +209,10 @@ function traceSizesSql({ project_id }: Selection, where: string, params: Params)
 /** How many calls are selected, counted up to `limit`. */
 export function countCalls(
   selection: Selection,
-  options: { limit: number | undefined; storageSize: 'with' | 'without' },
+  options: { limit: number | undefined; storageSize: 'with' | 'without'; scope?: Scope },
 ): Sql {
   const params = createParams()
-  const { where, from } = selectionSql(selection, params)
+  const { where, from } = selectedWithin(selection, options.scope ?? {}, params)
   const size = options.storageSize === 'with' ? STORAGE_BYTES : '0'
   const limit = options.limit === undefined ? '' : `LIMIT ${params.bind(options.limit, 'UInt64')}`
   return {

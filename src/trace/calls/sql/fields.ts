@@ -3,7 +3,7 @@ import type { FieldExpression, FieldKind } from '../../query-language/compile.ts
 import { jsonLeaf, splitPath } from '../../query-language/json-path.ts'
 import type { Params } from '../../query-language/params.ts'
 import { DISPLAY_NAME, ENDED_AT, LATENCY_MS, STATUS, TRACE_NAME } from './derived.ts'
-import { NEVER, PAYLOADS, payloadNamed } from './table.ts'
+import { NEVER, PAYLOADS, payloadNamed, WORD_INDEXED } from './table.ts'
 import { isInTruncated, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
 
 const optional = (column: string): FieldExpression => ({ sql: `nullIf(${column}, '')`, kind: 'text' })
@@ -54,7 +54,8 @@ export function callField(path: string, params: Params): FieldExpression {
     kind: 'json',
     document,
   })
+  const whole = { ...leafOf(root), hasWordIndex: WORD_INDEXED.has(root) }
   const truncated = truncatedColumn(root)
-  if (truncated === undefined || !isInTruncated(steps)) return leafOf(root)
-  return { ...leafOf(root), truncated: { field: () => leafOf(truncated), bytes: TRUNCATED_BYTES } }
+  if (truncated === undefined || !isInTruncated(steps)) return whole
+  return { ...whole, truncated: { field: () => leafOf(truncated), bytes: TRUNCATED_BYTES } }
 }

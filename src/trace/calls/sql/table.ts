@@ -69,3 +69,6 @@ export const PAYLOADS: readonly PayloadColumn[] = ['attributes', 'inputs', 'outp
 export function payloadNamed(name: string): PayloadColumn | undefined {
   return PAYLOADS.find((payload) => payload === name || `${payload}_dump` === name)
 }
+
+/** The payloads whose words are indexed (migrations/trace/0008_word_indexes.sql). */
+export const WORD_INDEXED: ReadonlySet<PayloadColumn> = new Set(['inputs', 'output'])

@@ -1,0 +1,78 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { eventually } from '../../../eventually.ts'
+import { startServer } from '../embedded/server-process.ts'
+import { buildDeferredIndexes } from './deferred-indexes.ts'
+import { type Requests, requestsTo, type Server } from './server.ts'
+
+/** Above the least number of rows for which an index is built. */
+const ROWS = 30_000
+
+let server: Server
+let requests: Requests
+const log = { warn: vi.fn() }
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-indexes-'))
+  server = await startServer(join(folder, 'trace-db'), { error: vi.fn() }, undefined)
+  requests = requestsTo(server)
+  await requests.run(`CREATE TABLE notes (id UInt64, text String,
+      INDEX inputs_words lower(text) TYPE text(tokenizer = splitByNonAlpha))
+    ENGINE = MergeTree ORDER BY id SETTINGS exclude_materialize_skip_indexes_on_merge = 'inputs_words'`)
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const write = (rows: number): Promise<void> =>
+  requests.run(`INSERT INTO notes SELECT number, concat('note ', toString(number)) FROM numbers(${rows})`)
+
+/** Rows that a search for a word that there is not reads. */
+async function rowsScanned(): Promise<number> {
+  const sql = `EXPLAIN ESTIMATE SELECT 1 FROM notes WHERE lower(text) LIKE '%absent%'`
+  return (await requests.rows<{ rows: number }>(sql))[0]?.rows ?? 0
+}
+
+/** Looks once: as it is, or at a time when no rows arrive. */
+async function look(arrivals: 'as they are' | 'none'): Promise<void> {
+  const indexes = buildDeferredIndexes({
+    log,
+    requests: {
+      run: requests.run,
+      rows: async <Row>(...query: Parameters<Requests['rows']>) =>
+        arrivals === 'none' && query[0].includes('system.parts') ? [] : requests.rows<Row>(...query),
+    },
+  })
+  await indexes.look()
+  await indexes.stop()
+}
+
+it('inserts and merges leave an index out, and it is built of what has settled', async () => {
+  await write(ROWS)
+  expect(await rowsScanned()).toBe(ROWS)
+  await look('as they are')
+  expect(await rowsScanned()).toBe(ROWS)
+  await look('none')
+  await eventually(async () => expect(await rowsScanned()).toBe(0))
+  await write(10)
+  expect(await rowsScanned()).toBe(10)
+  await look('none')
+  expect(await rowsScanned()).toBe(10)
+  await requests.run('OPTIMIZE TABLE notes FINAL')
+  expect(await rowsScanned()).toBe(ROWS + 10)
+  await look('none')
+  await eventually(async () => expect(await rowsScanned()).toBe(0))
+  expect(log.warn).not.toHaveBeenCalled()
+})
+
+it('a failure is logged, and the next look is made', async () => {
+  const { look, stop } = buildDeferredIndexes({
+    log,
+    requests: { run: requests.run, rows: () => Promise.reject(new Error('Code: 36')) },
+  })
+  await look()
+  await stop()
+  expect(log.warn.mock.calls).toEqual([
+    [{ reason: 'Code: 36' }, 'indexes of the trace database were not built'],
+  ])
+})

@@ -1,0 +1,132 @@
+import { messageOf } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import type { Requests } from './server.ts'
+
+/**
+ * Skip indexes that neither inserts nor merges build (a table names them in its setting
+ * `exclude_materialize_skip_indexes_on_merge` as well), because that takes longer than all the rest of a merge, and a row
+ * is merged several times. A merge drops what its sources have of them. Where a part has none, its rows are scanned.
+ */
+export const DEFERRED_INDEXES = ['inputs_words', 'output_words']
+
+/** Searches may be slower for as long, and a look takes some milliseconds. */
+const LOOK_EVERY_MS = 30_000
+
+/** Fewer rows are scanned as fast. */
+const ROWS_MIN = 20_000
+
+/** Seconds from which it is known how many rows arrive in a minute. */
+const ARRIVALS_S = 60
+
+/**
+ * An index is built once the rows without it are those of so many minutes: while rows arrive, they are soon merged again.
+ */
+const ARRIVALS_MIN = 20
+
+/** Where as many rows lack an index after a build as before, the next one would probably not help either. */
+const PAUSE_MS = 3_600_000
+
+/** A word that no text has: parts that an index of words does not exclude by it have no such index. */
+const NO_WORD = 'qzxjqvkwzqxjvqkzwxqj'
+
+interface Deferred {
+  table: string
+  /** Of all its deferred indexes. */
+  names: string[]
+  /** What they are made of. */
+  expressions: string[]
+}
+
+/** Builds indexes of parts that were inserted or merged, one table after the other, when enough rows lack them. */
+export function buildDeferredIndexes({ requests, log }: { requests: Requests; log: Pick<Log, 'warn'> }): {
+  /** Looks at once. */
+  look(): Promise<void>
+  /** Resolves when no query of it runs any more; a build goes on, also after the next start. */
+  stop(): Promise<void>
+} {
+  let looking: Promise<void> | undefined
+  /** Rows that lacked an index when a build began whose result was not looked at yet. */
+  const missingBefore = new Map<string, number>()
+  const pausedUntil = new Map<string, number>()
+
+  async function lookAt({ table, names, expressions }: Deferred): Promise<void> {
+    if (await isBusy(table)) return
+    const missing = await rowsWithout(expressions, table)
+    pauseIfUseless(table, missing)
+    if (performance.now() < (pausedUntil.get(table) ?? 0)) return
+    if (missing < Math.max(ROWS_MIN, ARRIVALS_MIN * (await arrivals(table)))) return
+    const steps = names.map((name) => `MATERIALIZE INDEX ${name}`)
+    await requests.run(`ALTER TABLE ${table} ${steps.join(', ')}`)
+    missingBefore.set(table, missing)
+  }
+
+  function pauseIfUseless(table: string, missing: number): void {
+    if (missing >= (missingBefore.get(table) ?? Number.POSITIVE_INFINITY))
+      pausedUntil.set(table, performance.now() + PAUSE_MS)
+    missingBefore.delete(table)
+  }
+
+  /** Whether indexes of a table are being built. */
+  async function isBusy(table: string): Promise<boolean> {
+    const builds = await requests.rows<{ reason: string }>(
+      `SELECT latest_fail_reason AS reason FROM system.mutations
+        WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
+      { table },
+    )
+    for (const { reason } of builds)
+      if (reason !== '') log.warn({ table, reason }, 'indexes of the trace database could not be built yet')
+    return builds.length > 0
+  }
+
+  async function rowsWithout(expressions: readonly string[], table: string): Promise<number> {
+    const hasWord = expressions.map((expression) => `hasToken(${expression}, '${NO_WORD}')`).join(' OR ')
+    const [found] = await requests.rows<{ rows: number }>(
+      `EXPLAIN ESTIMATE SELECT 1 FROM ${table} WHERE ${hasWord}`,
+    )
+    return found?.rows ?? 0
+  }
+
+  /** Rows that were inserted in the last minute: in parts of one insert that no build has changed, also if merged since. */
+  async function arrivals(table: string): Promise<number> {
+    const [found] = await requests.rows<{ count: number }>(
+      `SELECT sum(rows) AS count FROM system.parts WHERE database = currentDatabase() AND table = {table:String}
+        AND min_block_number = max_block_number AND data_version = min_block_number
+        AND modification_time > now() - ${ARRIVALS_S}`,
+      { table },
+    )
+    return found?.count ?? 0
+  }
+
+  async function lookAtAll(): Promise<void> {
+    try {
+      for (const table of await deferred(requests)) await lookAt(table)
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'indexes of the trace database were not built')
+    }
+  }
+
+  function look(): Promise<void> {
+    looking ??= lookAtAll().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+
+  return {
+    look,
+    async stop() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
+
+function deferred(requests: Requests): Promise<Deferred[]> {
+  return requests.rows<Deferred>(
+    `SELECT table, groupArray(name) AS names, groupArray(expr) AS expressions FROM system.data_skipping_indices
+      WHERE database = currentDatabase() AND has({names:Array(String)}, name) GROUP BY table`,
+    { names: DEFERRED_INDEXES },
+  )
+}

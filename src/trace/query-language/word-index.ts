@@ -1,0 +1,51 @@
+import type { Params } from './params.ts'
+
+/** The database does not look up shorter words (`text_index_like_min_pattern_length`). */
+const WORD_CHARS_MIN = 4
+
+/** Words of a text to look up: more hardly exclude further rows, and each takes time to plan. */
+const WORDS_MAX = 3
+
+const WORDS = new RegExp(`[a-z]{${WORD_CHARS_MIN},}`, 'g')
+
+/**
+ * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control characters
+ * count as well: the database writes the text of an object anew, with `\n` for `\u000a`.
+ */
+const NUMBERED = String.raw`['\\u000', '\\u001', '\\u002', '\\u003', '\\u004', '\\u005', '\\u006', '\\u007']`
+
+/** A word that documents with such characters have besides: any word may be hidden there. */
+const NUMBERED_WORD = 'qzxnumberedqzx'
+
+/** SQL that is true for a JSON document that may contain any text of printable ASCII without showing it. */
+export function hasNumberedSql(document: string): string {
+  return `multiSearchAny(assumeNotNull(${document}), ${NUMBERED})`
+}
+
+/**
+ * The expression whose words are indexed (migrations/trace/0008_word_indexes.sql): a document without upper case and
+ * digits.
+ */
+export function wordsSql(document: string): string {
+  const text = `assumeNotNull(${document})`
+  const marked = `if(${hasNumberedSql(document)}, concat(${text}, ' ${NUMBERED_WORD}'), ${text})`
+  return `lower(translate(${marked}, '0123456789', '          '))`
+}
+
+/**
+ * SQL that an index of words decides: true for every document in which any of some texts of printable ASCII may occur, in
+ * upper or lower case; undefined where the index cannot exclude documents, since a text has no word that is long enough.
+ * A word of a text may be a part of a word of the document, so all words of the index are searched.
+ */
+export function hasWordsSql(document: string, texts: readonly string[], params: Params): string | undefined {
+  const words = wordsSql(document)
+  const has = (word: string): string => `${words} LIKE ${params.bind(`%${word}%`, 'String')}`
+  const ofTexts = texts.map((text) => longestWords(text).map(has).join(' AND '))
+  if (ofTexts.some((sql) => sql === '')) return undefined
+  return [...ofTexts, has(NUMBERED_WORD)].map((sql) => `(${sql})`).join(' OR ')
+}
+
+function longestWords(text: string): string[] {
+  const words = new Set(text.toLowerCase().match(WORDS))
+  return [...words].sort((a, b) => b.length - a.length).slice(0, WORDS_MAX)
+}
