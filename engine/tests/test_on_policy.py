@@ -28,11 +28,22 @@ def test_every_row_is_measured_before_the_first_update(
         expected = [step[name] for step in steps(still)]
         assert len(expected) > 3
         assert [step[name] for step in steps(learning)] == pytest.approx(expected, rel=1e-4)
-    assert steps(learning)[0]["on_policy/kl_to_base"] == pytest.approx(0, abs=1e-6)
-    assert abs(steps(learning)[-1]["on_policy/kl_to_base"]) > 1e-3
     assert learning[-1]["metrics"]["on_policy/logprob_gap_mean"] == pytest.approx(
         still[-1]["metrics"]["on_policy/logprob_gap_mean"], rel=1e-4
     )
+
+
+def test_the_last_row_is_compared_with_the_base_model(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    """At a learning rate of 0 the policy stays what an adapter of step 0 makes of the base: the base itself."""
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 6))
+    learning = worker.run_job("a", step_0, tmp_path / "a", groups, **SMALL, learning_rate=1e-2)
+    still = worker.run_job("b", step_0, tmp_path / "b", groups, **SMALL, learning_rate=0.0)
+    assert steps(still)[-1]["on_policy/kl_to_base"] == pytest.approx(0, abs=1e-6)
+    assert abs(steps(learning)[-1]["on_policy/kl_to_base"]) > 1e-3
+    assert all("on_policy/kl_to_base" not in step for step in steps(learning)[:-1])
+    assert learning[-1]["metrics"]["on_policy/kl_to_base"] == steps(learning)[-1]["on_policy/kl_to_base"]
 
 
 def test_on_policy_there_is_no_gap(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:

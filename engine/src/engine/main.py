@@ -23,6 +23,9 @@ from engine.messages import Cancelled, Inbox, Outbox, Report
 
 
 def main() -> None:
+    # Read when the libraries below are loaded: how long a thread of OpenMP waits for another before it sleeps. The
+    # default is so long that a step takes several times as long beside other programs (docs/decisions/0009).
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     parser = argparse.ArgumentParser(prog="python -m engine.main")
     parser.add_argument("--base-model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--base-model-id", default="heddle/loom-tiny", help="the name that adapters record")

@@ -22,12 +22,12 @@ class Measured:
     """log pi of a row's sampled tokens under other policies than the current one."""
 
     source_N: Tensor | None  # the policy that the job started from; None for the row that meets this very policy
-    base_N: Tensor
+    base_N: Tensor | None  # the base model; None for a row of which it was not asked
     reference_N: Tensor | None  # of the KL penalty, where there is one
 
 
 def health(
-    row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor, policy_step: int, dtype: torch.dtype
+    row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor | None, policy_step: int, dtype: torch.dtype
 ) -> Metrics:
     """`logprobs_N`: the policy's now; `source_N`: before the job's first update, which is the one that sampled the row
     when training is on-policy. `dtype` is what the model computes in. Metrics that cannot be computed for a row are
@@ -39,8 +39,9 @@ def health(
         "on_policy/tokens_with_logprobs": float(num_known),
         "on_policy/tokens_without_logprobs": float(len(known_N) - num_known),
         "on_policy/tokens_forced": float(((rollout_N == 0) & (source_known_N < FORCED_BELOW)).sum()),
-        "on_policy/kl_to_base": (logprobs_N - base_N).mean().item(),
     }
+    if base_N is not None:
+        metrics["on_policy/kl_to_base"] = (logprobs_N - base_N).mean().item()
     if num_known:
         gap_N = (rollout_N - source_known_N).abs()
         metrics["on_policy/logprob_gap_mean"] = gap_N.mean().item()

@@ -81,10 +81,13 @@ def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: R
 
     # The first row meets that policy in its own step.
     source = [None if index == 0 else ask(index, row) for index, row in todo]
+    penalised_by_base = bool(job.config.kl_penalty_coef) and job.reference_dir is None
+    # Without that penalty only a metric needs the base model, and one row is sample enough: rows are drawn at random,
+    # and the last one meets nearly the policy that is saved.
     with model.disable_adapter():
-        base = [ask(index, row) for index, row in todo]
+        base = [ask(index, row) if penalised_by_base or index == len(rows) - 1 else None for index, row in todo]
     reference: Sequence[torch.Tensor | None] = [None] * len(todo)
-    if job.config.kl_penalty_coef and job.reference_dir is None:
+    if penalised_by_base:
         reference = base
     elif job.config.kl_penalty_coef and job.reference_dir is not None:
         with lent_weights(model, Path(job.checkpoint_dir), Path(job.reference_dir)):
