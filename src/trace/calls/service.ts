@@ -18,9 +18,7 @@ import * as queries from './read/queries.ts'
 import { createTableSize } from './read/table-size.ts'
 import { createRecentCalls, type RecentCalls } from './recent/recent-calls.ts'
 import { parseLines } from './render/parse-lines.ts'
-
 import { hasPrefilter, isOfFamily } from './sql/filter.ts'
-
 import type { Selection } from './sql/selection.ts'
 import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'

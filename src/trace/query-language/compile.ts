@@ -320,7 +320,8 @@ function mayContain(
   const found = plain.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
   const search = `(${[...found, hasNumberedSql(document)].join(' OR ')})`
   const words = index === 'words' && hasWordIndex ? hasWordsSql(document, plain, params) : undefined
-  return words === undefined ? search : `((${words}) AND ${search})`
+  // The words of a row without an index are made only where the search has found the text.
+  return words === undefined ? search : `(${search} AND (${words}))`
 }
 
 function isNullLiteral(value: Compiled): boolean {
