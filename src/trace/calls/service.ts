@@ -6,7 +6,10 @@ import type { Log } from '../../log.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
+import { fieldsIn } from '../query-language/fields-in.ts'
 import type { Refs } from '../refs/service.ts'
+import { createProjectSize } from './leaf-columns/project-size.ts'
+import { createLeafColumns } from './leaf-columns/service.ts'
 import type { Call } from './messages/call-wire.ts'
 import type { CallsQueryStatsReq, CallsStreamQueryReq } from './messages/list-wire.ts'
 import { createListReader } from './read/execute.ts'
@@ -44,6 +47,7 @@ export interface CallReader {
 
 interface ReaderDeps {
   traces: TraceDb
+  log: Pick<Log, 'warn'>
   feedback: Feedback
   refs: Pick<Refs, 'resolve'>
   costs: Pick<Costs, 'priceLists'>
@@ -51,7 +55,6 @@ interface ReaderDeps {
 
 export interface CallsDeps extends ReaderDeps {
   projects: Projects
-  log: Pick<Log, 'warn'>
   /** Memory for recent calls; 0 where other servers write to the same table. */
   recentBytesMax: number
 }
@@ -66,6 +69,7 @@ export function createCalls(deps: CallsDeps): Calls {
 
 function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReader {
   const { traces } = deps
+  const leafColumns = createLeafColumns({ ...deps, projectSize: createProjectSize(deps) })
   const lists = createListReader(deps)
   const idScan = createIdScan(deps)
   const tableSize = createTableSize(deps)
@@ -76,7 +80,13 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     const page = checkedPage(req)
     const sortFields = page.sort_by.map(({ field }) => field)
     const expanded = await expansion.expandedFields(req, sortFields, req.expand_columns ?? [])
-    return { req, selection: { ...req, expanded }, page, context }
+    return { req, selection: await withLeafColumns({ ...req, expanded }, sortFields), page, context }
+  }
+
+  async function withLeafColumns(selection: Selection, sortFields: readonly string[]): Promise<Selection> {
+    const compared = selection.query == null ? [] : fieldsIn(selection.query)
+    const paths = [...compared, ...sortFields].filter((path) => !selection.expanded?.has(path))
+    return { ...selection, leafColumns: await leafColumns.of(selection.project_id, paths) }
   }
 
   async function* callsOf(list: List): AsyncGenerator<Call> {
@@ -101,7 +111,7 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
 
   /** Ids that include those of the selected calls, where a search of texts finds few. */
   async function foundByText(
-    selection: Selection,
+    { leafColumns: _, ...selection }: Selection,
     context: CallContext,
   ): Promise<readonly string[] | undefined> {
     if (isOfFamily(selection) || !hasPrefilter(selection) || !(await tableSize.isLarge())) return undefined
@@ -113,7 +123,8 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     if (req.limit != null && req.limit < 0) throw invalidRequest('limit must not be negative')
     const storageSize = req.include_total_storage_size ? 'with' : 'without'
     const expanded = await expansion.expandedFields(req, [], req.expand_columns ?? [])
-    const { count, bytes } = await counted({ ...req, expanded }, { limit: req.limit, storageSize }, context)
+    const selection = await withLeafColumns({ ...req, expanded }, [])
+    const { count, bytes } = await counted(selection, { limit: req.limit, storageSize }, context)
     return {
       count: req.limit == null ? count : Math.min(count, req.limit),
       total_storage_size_bytes: storageSize === 'with' ? bytes : null,
@@ -131,6 +142,7 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     if (known !== undefined) return { count: known, bytes: 0 }
     // One row past the limit shows whether more exist.
     const limit = options.limit == null ? undefined : Math.min(options.limit + 1, Number.MAX_SAFE_INTEGER)
+    // Leaf columns are counted as fast as few calls are found by them.
     const ids = await foundByText(selection, context)
     const query = queries.countCalls(selection, { ...options, limit, scope: ids ? { ids } : {} })
     const row = await firstOf(traces.query<{ count: number; bytes: number }>(query, context.signal))

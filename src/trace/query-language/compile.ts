@@ -16,6 +16,8 @@ export interface FieldExpression {
   hasWordIndex?: boolean
   /** A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less time. */
   truncated?: { field: () => FieldExpression; bytes: number }
+  /** `sql` is a column that has a leaf of this document: a merged row has both from the same one of its rows. */
+  leafOf?: string
   /** `sql` is an array of such values: a condition holds when it does for any of them. */
   many?: true
 }
@@ -48,12 +50,14 @@ function checkDepth(value: unknown, levels: number): void {
 }
 
 /**
- * SQL that is true for a document that contains a text which the query requires, and false only where the query is not
- * true; undefined where it requires none. It reads one document, so it can be applied to a row whose other columns are
- * not known.
+ * Conditions in SQL, each true for at least one of the rows that were merged into a row for which the query holds: each is of
+ * one document, whose leaves and texts a merged row has from one row. None for a query that most rows may match.
  */
-export function compilePrefilter(query: Query, fields: FieldResolver, params: Params): string | undefined {
-  return prefilter(query.$expr, { fields, params, conditions: 0 })
+export function compilePrefilters(query: Query, fields: FieldResolver, params: Params): string[] {
+  const scope = { fields, params, conditions: 0 }
+  const required = allRequired(query.$expr).flatMap((operation) => requiredOfRow(operation, scope) ?? [])
+  const byDocument = Map.groupBy(required, ({ document }) => document)
+  return [...byDocument.values()].map((conditions) => conditions.map(({ sql }) => sql).join(' AND '))
 }
 
 /** SQL for ORDER BY: per JSON key existing values first, then by number, then by text. */
@@ -279,18 +283,39 @@ function search(spec: Containment, scope: Scope): { input: Compiled; searched: C
   return { input, searched, find: spec.case_insensitive ? insensitive : 'position' }
 }
 
-/** A text that a document must contain wherever the operation holds. */
-function prefilter(operation: Operand, scope: Scope): string | undefined {
-  if ('$and' in operation) {
-    for (const operand of operation.$and) {
-      const found = prefilter(operand, scope)
-      if (found !== undefined) return found
-    }
-  }
-  if (!('$contains' in operation)) return undefined
-  const { input, searched, find } = search(operation.$contains, scope)
-  const found = mayContain(input, [searched], scope.params, { find, index: 'words' })
-  return found === ALWAYS ? undefined : found
+/** The operations that must all hold. */
+function allRequired(operation: Operand): readonly Operand[] {
+  return '$and' in operation ? operation.$and.flatMap(allRequired) : [operation]
+}
+
+/** SQL of one document that is true wherever the operation holds, if most rows do not match it. */
+function requiredOfRow(operation: Operand, scope: Scope): { document: string; sql: string } | undefined {
+  return '$contains' in operation ? requiredText(operation.$contains, scope) : onLeafColumn(operation, scope)
+}
+
+/** A text that a document must contain. */
+function requiredText(spec: Containment, scope: Scope): { document: string; sql: string } | undefined {
+  const { input, searched, find } = search(spec, scope)
+  const sql = mayContain(input, [searched], scope.params, { find, index: 'words' })
+  const document = 'document' in input ? input.document : undefined
+  return sql === ALWAYS || document === undefined ? undefined : { document, sql }
+}
+
+/** The operation itself where it compares a column with a leaf, or what that is converted to, with literals. */
+function onLeafColumn(operation: Operand, scope: Scope): { document: string; sql: string } | undefined {
+  const operands = '$in' in operation ? operation.$in.flat() : comparisonOf(operation)?.operands
+  const [compared, ...others] = (operands ?? []).filter((operand) => !('$literal' in operand))
+  if (operands === undefined || compared === undefined || others.length > 0) return undefined
+  const isConverted = '$convert' in compared && compared.$convert.to !== 'string'
+  const path = isConverted ? compared.$convert.input : compared
+  if (!('$getField' in path)) return undefined
+  const literals = isConverted ? [] : operands.filter((operand) => '$literal' in operand)
+  const field = asCompared(
+    compileOperand(path, scope),
+    literals.map((operand) => compileOperand(operand, scope)),
+  )
+  const document = 'leafOf' in field ? field.leafOf : undefined
+  return document === undefined ? undefined : { document, sql: condition(operation, scope) }
 }
 
 /** Text with one possible form in JSON, which only a string or a word can contain. */

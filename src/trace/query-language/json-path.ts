@@ -23,7 +23,7 @@ function isIndex(step: string): boolean {
  * SQL for the leaf at `steps` below a column of JSON text: a string's own text, the JSON text of anything else,
  * NULL for a missing leaf or JSON null. A step of digits is an index where an array stands.
  */
-export function jsonLeaf(column: string, steps: readonly string[], params: Params): string {
+export function jsonLeaf(column: string, steps: readonly string[], params: Pick<Params, 'bind'>): string {
   // An absent document is read as an empty one, which has no leaves; ifNull would copy every document.
   let container = `assumeNotNull(${column})`
   let keys: string[] = []

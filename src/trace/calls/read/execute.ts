@@ -2,6 +2,7 @@ import { unavailable } from '../../../errors.ts'
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import { renderRows } from '../render/by-server.ts'
+import { isOfFamily } from '../sql/filter.ts'
 import { createBatchReader } from './batches.ts'
 import { createIdScan, type FoundCalls } from './id-scan.ts'
 import { type List, shownCalls } from './list.ts'
@@ -102,7 +103,8 @@ export function createListReader({ traces, recent }: Deps): ListReader {
   }
 
   async function linesOfStep(list: List, step: Step, scope: queries.Scope): Promise<Lines> {
-    const page = step.shape === 'page' ? await readPage(list, scope) : undefined
+    const isPage = step.shape === 'page' && !hasSpareCandidates(list, scope)
+    const page = isPage ? await readPage(list, scope) : undefined
     if (page !== undefined) return page
     const calls = await idScan.callsIn(list, scope, step.sortBy)
     return { lines: batches.lines(list, calls), isFull: hasAsMany(calls, list.page.limit) }
@@ -138,6 +140,15 @@ export function createListReader({ traces, recent }: Deps): ListReader {
   }
 
   return { lines, linesOfIds, ids: idScan.ids }
+}
+
+/**
+ * Whether a condition has more candidates than the list shows: they lie apart, so reading the rows of all takes longer than a query
+ * for those to show.
+ */
+function hasSpareCandidates({ selection, page }: List, { ids }: queries.Scope): boolean {
+  if (ids === undefined || page.limit === undefined || isOfFamily(selection)) return false
+  return ids.length > page.offset + page.limit
 }
 
 function hasAsMany(calls: FoundCalls, limit: number | undefined): boolean {

@@ -48,11 +48,12 @@ export function createIdScan({ traces }: { traces: TraceDb }): IdScan {
     { selection, context }: Pick<List, 'selection' | 'context'>,
     idsMax: number,
   ): Promise<readonly string[] | undefined> {
-    // One row past the limit shows that more exist; one call may have several rows.
-    const query = queries.selectPrefiltered(selection, idsMax + 1)
-    if (query === undefined) return undefined
-    const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
-    return rows.length <= idsMax ? [...new Set(rows.map(({ id }) => id))] : undefined
+    // One row past the limit shows that more exist, mostly soon; one call may have several rows.
+    for (const query of queries.selectsPrefiltered(selection, idsMax + 1)) {
+      const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
+      if (rows.length <= idsMax) return [...new Set(rows.map(({ id }) => id))]
+    }
+    return undefined
   }
 
   async function* ids({ selection, page, context }: List): AsyncGenerator<string> {

@@ -15,6 +15,12 @@ const RUNS_LONG: Query = {
   $expr: { $gt: [{ $getField: 'summary.weave.latency_ms' }, { $literal: 9 }] },
 }
 
+const SCORE = { $getField: 'output.score' }
+const SCORES_HIGH: Query = {
+  $expr: { $gt: [{ $convert: { input: SCORE, to: 'double' } }, { $literal: 0.9 }] },
+}
+const SINCE = { $gte: [{ $getField: 'started_at' }, { $literal: 1e9 }] } satisfies Query['$expr']
+
 const listOf = (fields: Req) => {
   const req = { project_id: 'me/project', ...fields }
   return { req, selection: req, page: checkedPage(req) }
@@ -107,6 +113,39 @@ describe('the plan of a list', () => {
     ['a trace', { filter: { trace_ids: ['t'] }, limit: 50 }, ['prefilter,page', 'full scan,page']],
   ])('of a small table: %s', (_name, fields, steps) => {
     expect(planOf(fields, 'small').map(shown)).toEqual(steps)
+  })
+
+  it.each<[string, Req, string[]]>([
+    [
+      'a condition on it, which rows may show to be few',
+      { sort_by: NEWEST_FIRST, limit: 50, query: SCORES_HIGH },
+      ['prefilter,page', 'desc 16384,page', 'full scan,batches'],
+    ],
+    [
+      'an order by it of the calls that a condition on it selects',
+      { sort_by: BY_SCORE, limit: 50, query: SCORES_HIGH },
+      ['prefilter,page,truncated', 'full scan,batches,truncated'],
+    ],
+    [
+      'the same condition in a range of start times',
+      { sort_by: NEWEST_FIRST, limit: 50, query: { $expr: { $and: [SINCE, SCORES_HIGH.$expr] } } },
+      ['desc 16384,page', 'full scan,batches'],
+    ],
+    [
+      'a comparison with another field',
+      { limit: 50, query: { $expr: { $eq: [SCORE, { $getField: 'inputs.a' }] } } },
+      ['asc 16384,page', 'full scan,batches'],
+    ],
+    [
+      'an order by an attribute',
+      { sort_by: [{ field: 'attributes.env', direction: 'asc' }], limit: 50 },
+      ['full scan,batches,truncated'],
+    ],
+  ])('with a leaf column: %s', (_name, fields, steps) => {
+    const list = listOf(fields)
+    const leafColumns = new Set(['output.score', 'attributes.env'])
+    const plan = planRead({ ...list, selection: { ...list.selection, leafColumns } }, { isLargeTable: true })
+    expect(plan.map(shown)).toEqual(steps)
   })
 
   it('is refused for fields that calls do not have', () => {

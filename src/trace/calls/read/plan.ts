@@ -7,7 +7,7 @@ import { type ScanWindow, scanWindows } from './scan-windows.ts'
 export type Source =
   /** Among the ids that the filter names. */
   | { kind: 'ids'; ids: readonly string[] }
-  /** Among the ids that a scan of unmerged rows finds (`prefilterSql`); a step is skipped whose scan finds more than `idsMax`. */
+  /** Among the ids that a scan of unmerged rows finds (`prefiltersSql`); a step is skipped whose scan finds more than `idsMax`. */
   | { kind: 'prefilter'; idsMax: number }
   /** Among those that started first or last. A step is skipped whose window would hold all calls. */
   | { kind: 'window'; window: ScanWindow }
@@ -18,7 +18,8 @@ export type Source =
 export interface Step {
   source: Source
   /**
-   * `page`: the rows in one query, of limited memory, written as JSON here; where they take more memory it becomes `batches`.
+   * `page`: the rows in one query, of limited memory, written as JSON here; where they take more memory, or more candidates were
+   * found than the list shows, it becomes `batches`.
    * `batches`: first the ids in order (an id scan), then the rows, a batch at a time ({@link rendererOf}).
    */
   shape: 'page' | 'batches'
@@ -43,7 +44,9 @@ export function planRead(
   { req, selection, page }: Pick<List, 'req' | 'selection' | 'page'>,
   { isLargeTable }: { isLargeTable: boolean },
 ): Step[] {
-  const sortBy = page.sort_by.some(({ field }) => mayBeTruncated(field)) ? 'truncated' : 'whole'
+  const isTruncated = (path: string): boolean =>
+    mayBeTruncated(path) || selection.leafColumns?.has(path) === true
+  const sortBy = page.sort_by.some(({ field }) => isTruncated(field)) ? 'truncated' : 'whole'
   const isLong = page.limit === undefined || page.limit > PAGE_CALLS_MAX
   const scan = (source: Source, isNarrow: boolean): Step => {
     // An id scan over truncated payloads and its rows take less time than one query over whole ones.
@@ -61,7 +64,7 @@ export function planRead(
     source: amongIds,
     // Sizes of whole traces are looked up only for the calls of the list, once these are known.
     shape: req.include_total_storage_size ? 'batches' : 'page',
-    sortBy: 'whole',
+    sortBy,
     isLong: false,
   }
   return amongIds.kind === 'ids' ? [step] : [step, ...scans]

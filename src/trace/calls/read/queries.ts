@@ -5,7 +5,7 @@ import { createParams, type Params } from '../../query-language/params.ts'
 import { lineSql } from '../render/by-database.ts'
 import { callColumns, callColumnTypes } from '../render/by-server.ts'
 import { callField } from '../sql/fields.ts'
-import { filterSql, filterSqlAmong, prefilterSql, startRowsSql } from '../sql/filter.ts'
+import { filterSql, filterSqlAmong, prefiltersSql, startRowsSql } from '../sql/filter.ts'
 import { type SelectedCalls, selectionSql } from '../sql/selected-calls.ts'
 import type { Selection } from '../sql/selection.ts'
 import { CALL_ROWS, MERGED_CALLS, STORAGE_BYTES, VISIBLE } from '../sql/table.ts'
@@ -82,15 +82,17 @@ function listSql(
 }
 
 /**
- * Ids of rows that include those of the selected calls, perhaps with duplicates; undefined where nearly all rows would
- * match.
+ * Queries that each find ids of rows that include those of the selected calls, perhaps with duplicates; none where nearly
+ * all rows would match.
  */
-export function selectPrefiltered(selection: Selection, limit: number): Sql | undefined {
+export function selectsPrefiltered(selection: Selection, limit: number): Sql[] {
   const params = createParams()
-  const where = prefilterSql(selection, params)
-  if (where === undefined) return undefined
+  const conditions = prefiltersSql(selection, params)
   const count = params.bind(limit, 'UInt64')
-  return { sql: `SELECT id FROM ${CALL_ROWS} WHERE ${where} LIMIT ${count}`, params: params.values }
+  return conditions.map((where) => ({
+    sql: `SELECT id FROM ${CALL_ROWS} WHERE ${where} LIMIT ${count}`,
+    params: params.values,
+  }))
 }
 
 /** Bytes of the payloads of all calls within a range of ids. */

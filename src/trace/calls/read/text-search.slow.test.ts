@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { firstOf, rowsOf } from '../../../stores/trace-db/port.ts'
 import { documentsOf, type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
-import { countCalls, selectPrefiltered } from './queries.ts'
+import { countCalls, selectsPrefiltered } from './queries.ts'
 
 const server = useTestServer()
 
@@ -75,7 +75,7 @@ describe('an index of the words of payloads', () => {
     await writeCalls(server, project, [finishedCall({ inputs: { text: 'quokka' }, output: 'wallaby' })])
     const isRead = async (word: string, path: string): Promise<boolean> => {
       const $contains = { input: { $getField: path }, substr: { $literal: word } }
-      const query = selectPrefiltered({ project_id: project, query: { $expr: { $contains } } }, 1)
+      const [query] = selectsPrefiltered({ project_id: project, query: { $expr: { $contains } } }, 1)
       const sql = `EXPLAIN ESTIMATE SELECT * FROM (${query?.sql})`
       const parts = server.stores.traces.query<{ rows: number }>({ sql, params: query?.params ?? {} })
       return ((await firstOf(parts))?.rows ?? 0) > 0
@@ -164,7 +164,7 @@ describe('POST /calls/stream_query for a part of a text', () => {
     const selection = { project_id: project, query: { $expr: { $contains } } }
     const { traces } = server.stores
     const candidates = await rowsOf(
-      traces.query<{ id: string }>(selectPrefiltered(selection, CALLS) ?? { sql: '', params: {} }),
+      traces.query<{ id: string }>(selectsPrefiltered(selection, CALLS)[0] ?? { sql: '', params: {} }),
     )
     const scope = { ids: candidates.map(({ id }) => id) }
     const counts = [scope, { ids: [] }, {}].map(async (among) => {

@@ -3,6 +3,7 @@ import type { FieldExpression, FieldKind } from '../../query-language/compile.ts
 import { jsonLeaf, splitPath } from '../../query-language/json-path.ts'
 import type { Params } from '../../query-language/params.ts'
 import { DISPLAY_NAME, ENDED_AT, LATENCY_MS, STATUS, TRACE_NAME } from './derived.ts'
+import { leafColumnField } from './leaf-column.ts'
 import { NEVER, PAYLOADS, payloadNamed, WORD_INDEXED } from './table.ts'
 import { isInTruncated, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
 
@@ -35,8 +36,8 @@ const DERIVED: Record<string, FieldExpression> = {
   trace_name: { sql: TRACE_NAME, kind: 'text' },
 }
 
-/** Finds a field of a call by its dotted path. @throws 403 for what is not a field. */
-export function callField(path: string, params: Params): FieldExpression {
+/** Finds a field of a call by its dotted path; some have leaf columns. @throws 403 for what is not a field. */
+export function callField(path: string, params: Params, leafColumns?: ReadonlySet<string>): FieldExpression {
   const known = Object.hasOwn(COLUMNS, path) ? COLUMNS[path] : undefined
   if (known !== undefined) return known
   const [name = '', ...steps] = splitPath(path)
@@ -55,6 +56,8 @@ export function callField(path: string, params: Params): FieldExpression {
     document,
   })
   const whole = { ...leafOf(root), hasWordIndex: WORD_INDEXED.has(root) }
+  if (leafColumns?.has(path))
+    return { ...whole, truncated: { field: () => leafColumnField(path), bytes: TRUNCATED_BYTES } }
   const truncated = truncatedColumn(root)
   if (truncated === undefined || !isInTruncated(steps)) return whole
   return { ...whole, truncated: { field: () => leafOf(truncated), bytes: TRUNCATED_BYTES } }

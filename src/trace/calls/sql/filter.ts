@@ -1,4 +1,5 @@
-import { compilePrefilter, type FieldExpression, type FieldResolver } from '../../query-language/compile.ts'
+import { compilePrefilters, type FieldExpression, type FieldResolver } from '../../query-language/compile.ts'
+import { fieldsIn } from '../../query-language/fields-in.ts'
 import { createParams, type Params } from '../../query-language/params.ts'
 import type { CallsFilter } from '../messages/list-wire.ts'
 import { callField } from './fields.ts'
@@ -30,25 +31,27 @@ export function startRowsSql({ project_id, filter }: Filtered, params: Params): 
 }
 
 /**
- * SQL that is true for at least one row, not merged, of every selected call; undefined where it would be for nearly all
- * rows. A merged column has the value of one of its rows, so a condition on one column alone is true for that row.
+ * Conditions in SQL, each true for at least one row, not merged, of every selected call; none where they would be for nearly
+ * all rows. A merged column has the value of one of its rows, so a condition on one column alone is true for that row.
  */
-export function prefilterSql(selection: Selection, params: Params): string | undefined {
+export function prefiltersSql(selection: Selection, params: Params): string[] {
   const project = params.bindProject(selection.project_id)
   const family = familyColumn(selection.filter)
   if (family !== undefined)
-    return `project_id = ${project} AND ${family.column} IN ${params.bindTexts(family.values)}`
-  if (selection.query == null) return undefined
+    return [`project_id = ${project} AND ${family.column} IN ${params.bindTexts(family.values)}`]
+  if (selection.query == null) return []
+  // Of calls in a range of start times an index finds the rows, which are fewer than those of all calls.
+  const leafColumns = fieldsIn(selection.query).includes('started_at') ? undefined : selection.leafColumns
   const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
   const field: FieldResolver = (path) =>
-    isPayload(path) && !selection.expanded?.has(path) ? callField(path, params) : NOT_A_COLUMN
-  const prefilter = compilePrefilter(selection.query, field, params)
-  return prefilter && `project_id = ${project} AND ${prefilter}`
+    isPayload(path) && !selection.expanded?.has(path) ? callField(path, params, leafColumns) : NOT_A_COLUMN
+  const prefilters = compilePrefilters(selection.query, field, params)
+  return prefilters.map((prefilter) => `project_id = ${project} AND ${prefilter}`)
 }
 
-/** Whether there is a {@link prefilterSql}. @throws 4xx for a query that cannot be compiled */
+/** Whether there are {@link prefiltersSql}. @throws 4xx for a query that cannot be compiled */
 export function hasPrefilter(selection: Selection): boolean {
-  return prefilterSql(selection, createParams()) !== undefined
+  return prefiltersSql(selection, createParams()).length > 0
 }
 
 /** A field whose value is not in a single row. */

@@ -29,7 +29,9 @@ export function selectionSql(
     if (path.startsWith('feedback.')) return feedback.field(path)
     if (path === QUEUE_FIELD) return queue.field()
     const expanded = selection.expanded?.get(path)
-    return expanded === undefined ? callField(path, params) : expandedField(path, expanded, params)
+    return expanded === undefined
+      ? callField(path, params, selection.leafColumns)
+      : expandedField(path, expanded, params)
   }
   const where = [filter(selection, params)]
   if (selection.query != null) where.push(compileQuery(selection.query, field, params))

@@ -9,4 +9,6 @@ export interface Selection {
   query?: Query | null | undefined
   /** Fields that lie behind refs, by path. */
   expanded?: ReadonlyMap<string, ExpandedField> | undefined
+  /** Paths whose leaf columns are read instead of payloads (`leaf-column.ts`). */
+  leafColumns?: ReadonlySet<string> | undefined
 }
