@@ -58,8 +58,9 @@ export default {
         path: `^src/${anyOf(AREAS)}/`,
         pathNot: ['/routes\\.ts$', ...TESTS],
       },
-      // A body that is read as a stream is checked by its resource, which needs the error messages.
-      to: { path: '^src/http/', pathNot: '^src/http/(caller|route|validation-error)\\.ts$' },
+      // A body that is read as a stream is checked by its resource, which needs the error messages. Fields of GraphQL
+      // declare who may ask for them, as routes do.
+      to: { path: '^src/http/', pathNot: '^src/http/(access|caller|route|validation-error)\\.ts$' },
     },
     {
       name: 'foundations-know-no-area',

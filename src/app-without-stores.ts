@@ -13,11 +13,13 @@ export function routesWithoutStores(): Route[] {
     control: nothing(),
     blobs: nothing(),
     workspace: nothing(),
+    secretKey: nothing(),
     writeFailures: nothing(),
     brokenParts: [],
     async [Symbol.asyncDispose]() {},
   }
   const app = createApp(stores, {
+    auth: 'keys',
     version: VERSION,
     log: nothing(),
     engine: { compute: nothing(), baseModel: '', defaults: { requireSampledContext: false } },

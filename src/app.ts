@@ -1,5 +1,6 @@
 import { createProjects } from './accounts/projects.ts'
-import { createAccountsArea } from './areas/accounts.ts'
+import type { AuthMode } from './accounts/sessions/me.ts'
+import { type Accounts, createAccounts } from './areas/accounts.ts'
 import type { Area } from './areas/area.ts'
 import { createCurationArea } from './areas/curation.ts'
 import { createEvaluationArea } from './areas/evaluation.ts'
@@ -11,6 +12,8 @@ import { createTrainingArea, type EngineOptions } from './areas/training.ts'
 import { createBlobSweep } from './blob-sweep.ts'
 import { createContents } from './contents/service.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
+import { type Authorize, createAuthorize, type Owners } from './http/access.ts'
+import type { Authenticator } from './http/auth.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
@@ -22,6 +25,8 @@ import type { Metrics } from './system/metrics/service.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 
 export interface AppOptions {
+  /** Whether any key is accepted, or those of users. */
+  auth: AuthMode
   version: string
   log: Log
   engine: EngineOptions
@@ -43,6 +48,10 @@ export interface AppOptions {
 export interface App {
   /** The whole API. */
   routes: Route[]
+  authenticator: Authenticator
+  authorize: Authorize
+  /** Makes the first operator, and signs people in. */
+  accounts: Pick<Accounts, 'identity' | 'sessions'>
   /** Counts one answered request. */
   observe: Metrics['observe']
   /** Starts the work besides requests, which disposal ends. */
@@ -55,6 +64,8 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
+  const accounts = createAccounts({ ...stores, auth: options.auth, projects })
+  const { principals } = accounts
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
@@ -68,16 +79,21 @@ export function createApp(opened: Stores, options: AppOptions): App {
     trace,
     training,
   })
-  const evaluation = createEvaluationArea({ ...options, ...stores, jobQueue, trace, inference })
+  const evaluation = createEvaluationArea({ ...options, ...stores, principals, jobQueue, trace, inference })
   const curation = createCurationArea({ ...stores, trace, training })
-  const accounts = createAccountsArea({ projects, graphqlParts: tracking.graphqlParts })
-  const owners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
-  const blobSweep = createBlobSweep({ ...stores, log, owners })
+  const owners: Owners = { ...tracking.owners, ...training.owners }
+  const authorize = createAuthorize(owners)
+  const accountsArea = accounts.area({ graphqlParts: tracking.graphqlParts, authorize })
+  const blobOwners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
+  const blobSweep = createBlobSweep({ ...stores, log, owners: blobOwners })
   const system = createSystemArea({ ...options, stores, projects, blobSweep, training })
 
-  const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accounts, system]
+  const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accountsArea, system]
   return {
     routes: areas.flatMap((area) => area.routes),
+    authenticator: accounts.authenticator,
+    authorize,
+    accounts,
     observe: system.metrics.observe,
 
     async start() {

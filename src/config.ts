@@ -1,6 +1,7 @@
 import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
@@ -52,6 +53,10 @@ const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINIT
 /** Settings of a vLLM elsewhere, which would be ignored without one. */
 const OF_VLLM_URL = ['HEDDLE_VLLM_WORKERS', 'HEDDLE_VLLM_KEY'] as const
 
+/** 32 bytes in hexadecimal or base64 have more characters. */
+const SECRET_CHARS_MIN = 32
+const SecretText = z.string().min(SECRET_CHARS_MIN, { error: `at least ${SECRET_CHARS_MIN} characters` })
+
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
   HEDDLE_HOSTS: Hosts.default([]),
@@ -63,7 +68,9 @@ const Variables = z.object({
     .string()
     .regex(/^[\w-]{16,}$/, { error: 'at least 16 letters, digits, - and _' })
     .optional(),
-  HEDDLE_AUTH: z.enum(['local']).default('local'),
+  HEDDLE_AUTH: z.enum(['local', 'keys']).default('local'),
+  HEDDLE_SECRET_KEY: SecretText.optional(),
+  HEDDLE_SECRET_KEY_FILE: z.string().optional(),
   HEDDLE_CACHE: z.string().optional(),
   HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
@@ -105,6 +112,10 @@ const Variables = z.object({
 })
 
 const Environment = Variables.superRefine((values, context) => {
+  if (values.HEDDLE_SECRET_KEY !== undefined && values.HEDDLE_SECRET_KEY_FILE !== undefined) {
+    const message = 'HEDDLE_SECRET_KEY is set as well, of which one is enough'
+    context.addIssue({ code: 'custom', path: ['HEDDLE_SECRET_KEY_FILE'], message })
+  }
   if ((values.HEDDLE_SQL_PORT === undefined) !== (values.HEDDLE_SQL_PASSWORD === undefined)) {
     const missing = values.HEDDLE_SQL_PORT === undefined ? 'HEDDLE_SQL_PORT' : 'HEDDLE_SQL_PASSWORD'
     const message = 'HEDDLE_SQL_PORT and HEDDLE_SQL_PASSWORD are set together'
@@ -187,7 +198,10 @@ export interface Config {
   recentCallsBytes: number
   /** Who may read the trace database with SQL. */
   sqlAccess: SqlAccess | undefined
-  auth: 'local'
+  /** Whether any key is accepted, or those of users. */
+  auth: 'local' | 'keys'
+  /** The key of the server; undefined for one in the data folder. */
+  secretKey: string | undefined
   /** Where Python environments live, shared by all clones of one user. */
   cacheFolder: string
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -243,6 +257,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
     auth: values.HEDDLE_AUTH,
+    secretKey: secretKeyOf(values),
     cacheFolder: resolve(
       values.HEDDLE_CACHE ?? join(values.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'),
     ),
@@ -262,8 +277,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
     },
     providers: readProviders(env),
-    environment: env,
+    environment: withoutSecrets(env),
   }
+}
+
+/** Child processes need none of the server's own secrets. */
+function withoutSecrets({
+  HEDDLE_SECRET_KEY: _,
+  HEDDLE_SQL_PASSWORD: _password,
+  ...rest
+}: NodeJS.ProcessEnv) {
+  return rest
+}
+
+/** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */
+function secretKeyOf(values: z.output<typeof Environment>): string | undefined {
+  const { HEDDLE_SECRET_KEY: key, HEDDLE_SECRET_KEY_FILE: file } = values
+  if (file === undefined) return key
+  return textSetting('HEDDLE_SECRET_KEY_FILE', file, { charsMin: SECRET_CHARS_MIN })
 }
 
 function sqlAccessOf(values: z.output<typeof Environment>): SqlAccess | undefined {

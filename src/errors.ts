@@ -34,13 +34,11 @@ export function invalidRequest(message: string, param?: string): ClientError {
   return new ClientError(400, 'BadRequestError', message, param === undefined ? {} : { param })
 }
 
-/** 401: no key. */
-export function unauthorized(): ClientError {
-  return new ClientError(
-    401,
-    'AuthenticationError',
-    'No API key: send "Authorization: Bearer KEY" or Basic auth with user "api" and the key as password.',
-  )
+/** 401: no key, or one that is not valid. */
+export function unauthorized(
+  message = 'No API key: send "Authorization: Bearer KEY" or Basic auth with user "api" and the key as password.',
+): ClientError {
+  return new ClientError(401, 'AuthenticationError', message)
 }
 
 /** 403: a field or name that is not allowed. Wire: the trace API uses 403 for bad names and fields. */

@@ -15,6 +15,18 @@ export function jsonSetting(name: string, setting: string): unknown {
   }
 }
 
+/** The text of a file that a setting names, without space around it. @throws Error that contains none of the text. */
+export function textSetting(name: string, path: string, { charsMin }: { charsMin: number }): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw settingProblem(name, messageOf(error))
+  }
+  if (text.length < charsMin) throw settingProblem(name, `${path} has less than ${charsMin} characters`)
+  return text
+}
+
 /** Errors in a setting, one line each. */
 export function settingProblem(name: string, ...lines: string[]): Error {
   return new Error(`Bad configuration:\n${lines.map((line) => `  ${name}: ${line}`).join('\n')}`)

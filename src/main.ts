@@ -3,7 +3,6 @@ import { setFlagsFromString } from 'node:v8'
 import { createApp } from './app.ts'
 import { readConfig, setThreads } from './config.ts'
 import { messageOf } from './errors.ts'
-import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
@@ -38,6 +37,7 @@ async function main(): Promise<void> {
   const { baseModel, folder, requireSampledContext } = config.engine
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const app = createApp(stores, {
+    auth: config.auth,
     version: VERSION,
     log,
     engine,
@@ -58,7 +58,8 @@ async function main(): Promise<void> {
   })
   await using _work = await app.start()
   const http = buildApp(app.routes, {
-    authenticate: authenticateLocally,
+    authenticator: app.authenticator,
+    authorize: app.authorize,
     log,
     version: VERSION,
     observe: app.observe,
@@ -67,6 +68,11 @@ async function main(): Promise<void> {
   })
   await using server = await listen(http, config)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
+  const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
+  if (signIn !== undefined)
+    process.stdout.write(
+      `\nSign in as the first operator, once and within two days:\n  ${server.url}${signIn}\n\n`,
+    )
 
   const reason = await Promise.race([stopped, unexpected.storm])
   if (reason === 'storm') process.exitCode = 1

@@ -7,6 +7,7 @@ import { migrateControlDb } from './stores/control-db/migrate.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { openSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
+import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
 import { type EmbeddedOptions, openEmbedded } from './stores/trace-db/embedded/embedded.ts'
 import { migrateTraceDb } from './stores/trace-db/migrate.ts'
@@ -22,6 +23,8 @@ export interface Stores extends AsyncDisposable {
   blobs: Blobs
   /** The folders that engines read and write. */
   workspace: Workspace
+  /** Hashes and seals secrets at rest. */
+  secretKey: SecretKey
   /** The last failed writes. */
   writeFailures: WriteFailures
   /** Parts of the trace database that could not be read when it was opened. */
@@ -36,6 +39,11 @@ export interface StoreFolders {
   workspace: string
 }
 
+export interface StoreOptions extends Pick<EmbeddedOptions, 'sqlAccess'> {
+  /** The key of the server; by default one in the data folder. */
+  secretKey?: string | undefined
+}
+
 /**
  * Opens and migrates the embedded stores.
  * @throws Error when another process holds it, or with the store that cannot be opened, where it is, and why.
@@ -43,7 +51,7 @@ export interface StoreFolders {
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess }: Pick<EmbeddedOptions, 'sqlAccess'> = {},
+  { sqlAccess, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -66,6 +74,7 @@ export async function openStores(
   const workspace = await named('workspace', folders.workspace, () =>
     openFolderWorkspace(folders.workspace, blobs),
   )
+  const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const brokenParts = await findBrokenParts(traces, log)
   const opened = opening.move()
   return {
@@ -77,6 +86,7 @@ export async function openStores(
     control,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
     workspace,
+    secretKey,
     writeFailures,
     brokenParts,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

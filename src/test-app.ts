@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { createApp } from './app.ts'
+import { type App, createApp } from './app.ts'
 import type { InferenceOptions } from './areas/inference.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
-import { authenticateLocally } from './http/auth.ts'
 import { buildApp } from './http/build-app.ts'
 import type { Route } from './http/route.ts'
 import { createLog } from './log.ts'
@@ -14,6 +13,8 @@ import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 
 export interface TestAppOptions {
+  /** By default, any key is accepted. */
+  auth?: 'local' | 'keys'
   /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
@@ -43,6 +44,7 @@ export interface TestApp extends AsyncDisposable {
   app: ReturnType<typeof buildApp>
   routes: Route[]
   stores: Stores
+  accounts: App['accounts']
 }
 
 /** Opens the whole app over the real embedded stores of a data folder. */
@@ -54,7 +56,8 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, observe, start } = createApp(stores, {
+  const { routes, authenticator, authorize, accounts, observe, start } = createApp(stores, {
+    auth: options.auth ?? 'local',
     version: VERSION,
     log,
     engine,
@@ -74,13 +77,14 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   })
   opening.use(await start())
   const app = buildApp(routes, {
-    authenticate: authenticateLocally,
+    authenticator,
+    authorize,
     log,
     version: VERSION,
     observe,
   })
   const opened = opening.move()
-  return { app, routes, stores, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { app, routes, stores, accounts, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function noCompute(): Compute {

@@ -22,6 +22,7 @@ export interface TestServer {
   post(path: string, body: unknown): Promise<Response>
   request(path: string, init?: RequestInit): Promise<Response>
   stores: Stores
+  accounts: TestApp['accounts']
   /** A project id that no other test uses. */
   newProject(): string
 }
@@ -65,6 +66,9 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     post: (path, body) => request(path, { method: 'POST', body: JSON.stringify(body) }),
     get stores() {
       return started().stores
+    },
+    get accounts() {
+      return started().accounts
     },
     newProject: () => `test/${newId()}`,
   }

@@ -16,8 +16,11 @@ export interface Projects {
   ensureById(projectId: string): Promise<void>
   /** When a project was first used; null for one that never was. */
   createdAt(project: ProjectName): Promise<string | null>
-  /** The newest projects of all entities. */
-  newest(limit: number): Promise<(ProjectName & { created_at: string })[]>
+  /** The newest projects of the entities. */
+  newest(
+    limit: number,
+    entities: 'all' | readonly string[],
+  ): Promise<(ProjectName & { created_at: string })[]>
   /** Projects of an entity by name, one page. */
   list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]>
 }
@@ -40,7 +43,7 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
       if (!seen.has(projectId)) await ensure(parseProjectId(projectId))
     },
     createdAt: async (project) => (await queries.findCreatedAt(control, project)) ?? null,
-    newest: (limit) => queries.listNewest(control, limit),
+    newest: (limit, entities) => queries.listNewest(control, { limit, entities }),
     list: (page) => queries.listProjects(control, page),
   }
 }

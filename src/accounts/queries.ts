@@ -28,17 +28,14 @@ export async function insertProject(
     .execute()
 }
 
-/** The newest projects of all entities. */
+/** The newest projects of the entities. */
 export function listNewest(
   control: ControlDb,
-  limit: number,
+  { limit, entities }: { limit: number; entities: 'all' | readonly string[] },
 ): Promise<(ProjectName & { created_at: string })[]> {
-  return control
-    .selectFrom('projects')
-    .select(['entity', 'name', 'created_at'])
-    .orderBy('created_at', 'desc')
-    .limit(limit)
-    .execute()
+  let query = control.selectFrom('projects').select(['entity', 'name', 'created_at'])
+  if (entities !== 'all') query = query.where('entity', 'in', entities)
+  return query.orderBy('created_at', 'desc').limit(limit).execute()
 }
 
 /** Projects of an entity by name, one page. */

@@ -1,17 +1,82 @@
+import { auditRoutes } from '../accounts/audit/routes.ts'
+import { type Audit, createAudit } from '../accounts/audit/service.ts'
+import { createAccountsAuthenticator } from '../accounts/authenticator.ts'
 import { accountsModule } from '../accounts/graphql/accounts-module.ts'
 import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
+import { createIdentity, type Identity } from '../accounts/identity/service.ts'
+import { keysRoutes } from '../accounts/keys/routes.ts'
+import { createKeys } from '../accounts/keys/service.ts'
+import { createPrincipals, type Principals } from '../accounts/principals.ts'
 import type { Projects } from '../accounts/projects.ts'
+import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
+import { sessionsRoutes } from '../accounts/sessions/routes.ts'
+import { createSessions, type Sessions } from '../accounts/sessions/service.ts'
+import { teamsRoutes } from '../accounts/teams/routes.ts'
+import { createTeams } from '../accounts/teams/service.ts'
+import { usersRoutes } from '../accounts/users/routes.ts'
+import { createUsers } from '../accounts/users/service.ts'
+import { conflict } from '../errors.ts'
+import type { Authorize, Owners } from '../http/access.ts'
+import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
+import type { Route } from '../http/route.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
 
 export interface AccountsDeps {
+  control: ControlDb
+  secretKey: SecretKey
+  auth: AuthMode
   projects: Projects
-  /** What other areas add to the W&B API. */
-  graphqlParts: GraphqlModule[]
 }
 
-/** Callers and their projects, as W&B clients see them. */
-export function createAccountsArea({ projects, graphqlParts }: AccountsDeps): Area {
-  return { routes: graphqlRoutes(createGraphql([accountsModule(projects), ...graphqlParts])) }
+/** Who callers are and what they may do; other areas use it, so it is created before them. */
+export interface Accounts {
+  audit: Audit
+  authenticator: Authenticator
+  identity: Identity
+  principals: Principals
+  sessions: Sessions
+  /** Its endpoints, and the W&B API, to which other areas add their parts. */
+  area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
+}
+
+export function createAccounts({ control, secretKey, auth, projects }: AccountsDeps): Accounts {
+  const audit = createAudit({ control })
+  const identity = createIdentity({ control })
+  const keys = createKeys({ control, secretKey, identity, audit })
+  const sessions = createSessions({ control, secretKey, identity, keys, audit })
+  const users = createUsers({ control, identity, keys, sessions, audit })
+  const teams = createTeams({ control, identity, keys, audit })
+  const isLocal = auth === 'local'
+  const managing = [...keysRoutes(keys), ...usersRoutes(users), ...teamsRoutes(teams)]
+  const me = createMe({ identity, mode: auth, singleSignOn: false })
+  return {
+    audit,
+    identity,
+    sessions,
+    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
+    principals: createPrincipals({ auth, identity, keys, sessions }),
+    area: ({ graphqlParts, authorize }) => ({
+      owners: {},
+      routes: [
+        ...(isLocal ? managing.map(withoutAccounts) : managing),
+        ...sessionsRoutes(sessions, me),
+        ...auditRoutes(audit),
+        ...graphqlRoutes(createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize)),
+      ],
+    }),
+  }
+}
+
+/** A server that accepts any key has no users, and keys of it would protect nothing. */
+function withoutAccounts(declared: Route): Route {
+  return {
+    ...declared,
+    handle: () => {
+      throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
+    },
+  }
 }

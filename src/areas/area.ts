@@ -1,9 +1,12 @@
+import type { Owners } from '../http/access.ts'
 import type { Route } from '../http/route.ts'
 
 /** A part of the product, composed of its resources. */
 export interface Area {
   /** Its endpoints. */
   routes: Route[]
+  /** Whose its things are that requests name by an id alone. */
+  owners?: Owners
   /** Starts its work besides requests, which disposal ends. */
   start?(): Promise<AsyncDisposable>
 }

@@ -1,3 +1,4 @@
+import type { Principals } from '../accounts/principals.ts'
 import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
 import { callScoringRoutes } from '../evaluation/call-scoring/routes.ts'
@@ -26,6 +27,8 @@ export interface EvaluationDeps {
   control: ControlDb
   traces: TraceDb
   jobQueue: JobQueue
+  /** What evaluations and scores may do when they run. */
+  principals: Principals
   log: Log
   /** Runs scorers that are code; without one they are refused. */
   scorerPython: ScorerPython | undefined
@@ -39,7 +42,7 @@ const SEEN_MAX = 10_000
 
 /** Evaluations: logged by clients, compared, and made on the server, which also scores calls. */
 export function createEvaluationArea(deps: EvaluationDeps): Area {
-  const { control, traces, jobQueue, log, scorerPython: python, trace, inference } = deps
+  const { control, traces, jobQueue, principals, log, scorerPython: python, trace, inference } = deps
   const ops = createPlaceholderOps(trace, {
     why: 'run by the server, without source code',
     seenMax: SEEN_MAX,
@@ -48,7 +51,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts })
   const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
   const { playground } = inference
-  const work = { ...trace, control, jobQueue, log, playground, ops, scorerCode, remoteScorers }
+  const work = { ...trace, control, jobQueue, principals, log, playground, ops, scorerCode, remoteScorers }
   const evaluateModel = createEvaluateModel(work)
   const callScoring = createCallScoring(work)
   trace.objects.reviewWith(async (published, context) =>

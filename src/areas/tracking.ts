@@ -1,6 +1,7 @@
 import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { Contents } from '../contents/service.ts'
+import type { Owners } from '../http/access.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { artifactsModule } from '../tracking/artifacts/artifacts-module.ts'
@@ -24,6 +25,7 @@ export interface TrackingDeps {
 
 /** Runs, metrics and artifacts of W&B clients. */
 export interface TrackingArea extends Area {
+  owners: Owners
   artifacts: Artifacts
   runs: Runs
   /** Its fields of the W&B API. */
@@ -38,6 +40,11 @@ export function createTrackingArea({ control, traces, contents, projects }: Trac
     artifacts,
     runs,
     graphqlParts: [filesModule, runsModule(runs), artifactsModule(artifacts, runs)],
+    owners: {
+      run: runs.byId,
+      'artifact version': artifacts.version,
+      'artifact collection': artifacts.collectionById,
+    },
     routes: [...runsRoutes(runs), ...artifactsRoutes(artifacts), ...sdkRoutes(createSdk())],
 
     /** Removes uploads that were abandoned before this start. */

@@ -2,6 +2,7 @@ import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
 import type { Contents } from '../contents/service.ts'
 import { messageOf } from '../errors.ts'
+import type { Owners } from '../http/access.ts'
 import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import type { Stores } from '../open-stores.ts'
@@ -54,6 +55,7 @@ export interface TrainingDeps {
 
 /** Models, their checkpoints, and the jobs that train them. */
 export interface TrainingArea extends Area {
+  owners: Owners
   baseModels: BaseModels
   blobOwners: BlobOwner[]
   checkpointFiles: CheckpointFiles
@@ -95,6 +97,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     jobs,
     models,
     registry,
+    owners: { model: registry.placeOf, 'training job': jobs.placeOf, 'training data': trainingData.placeOf },
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),

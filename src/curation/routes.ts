@@ -1,3 +1,4 @@
+import * as access from '../http/access.ts'
 import { type Route, route } from '../http/route.ts'
 import { ProjectPath } from '../trace/project-path-wire.ts'
 import type { Curation } from './service.ts'
@@ -11,6 +12,7 @@ export function curationRoutes(curation: Curation): Route[] {
       operationId: 'collect',
       summary: 'Make training data of calls, queue items or predictions',
       family: 'trace',
+      access: access.pathProject('write'),
       pathParams: ProjectPath,
       body: CollectReq,
       reply: 'json',

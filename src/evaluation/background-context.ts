@@ -1,20 +1,23 @@
+import { NO_RIGHTS, type Rights } from '../access.ts'
+import type { Principal } from '../accounts/principals.ts'
 import type { CallContext } from '../http/caller.ts'
 import { newId } from '../ids.ts'
-
-/** The user and project that background work belongs to. */
-export interface Principal {
-  user: string
-  key_id: string
-}
 
 export function principalOf({ caller }: CallContext): Principal {
   return { user: caller.user, key_id: caller.keyId }
 }
 
-/** The context of work that continues after the request that started it was answered. */
-export function backgroundContext({ user, key_id }: Principal, signal: AbortSignal): CallContext {
+/**
+ * The context of work that continues after the request that started it was answered.
+ * @param rights none for work that only reads the project that it belongs to
+ */
+export function backgroundContext(
+  { user, key_id }: Principal,
+  signal: AbortSignal,
+  rights: Rights = NO_RIGHTS,
+): CallContext {
   return {
-    caller: { user, defaultEntity: user, keyId: key_id },
+    caller: { user, defaultEntity: user, keyId: key_id, rights },
     signal,
     requestId: newId(),
     header: () => undefined,

@@ -1,18 +1,35 @@
 import { createHash } from 'node:crypto'
+import { ALL_RIGHTS } from '../access.ts'
 import { unauthorized } from '../errors.ts'
 import type { Caller } from './caller.ts'
 
 /** The one user and entity of local mode. */
 const LOCAL_NAME = 'local'
 
-/** Turns an Authorization header into a caller. @throws 401 without a key. */
-export type Authenticate = (authorization: string | undefined) => Caller
+/** What a request shows to say who sends it. */
+export interface Credentials {
+  key: string | undefined
+  /** Of a browser, from its cookie; only where the request comes from a page of this server. */
+  session: string | undefined
+}
+
+/** Finds out who sends a request. */
+export interface Authenticator {
+  /** @throws 401 without valid credentials. */
+  callerOf(shown: Credentials): Promise<Caller>
+  /** Who requests without a key are from, on routes that need none. */
+  anonymous: Caller
+}
+
+const LOCAL: Omit<Caller, 'keyId'> = { user: LOCAL_NAME, defaultEntity: LOCAL_NAME, rights: ALL_RIGHTS }
 
 /** Local mode: any non-empty key is the local user. */
-export function authenticateLocally(authorization: string | undefined): Caller {
-  const key = keyOf(authorization)
-  if (key === undefined) throw unauthorized()
-  return { user: LOCAL_NAME, defaultEntity: LOCAL_NAME, keyId: keyIdOf(key) }
+export const LOCAL_AUTHENTICATOR: Authenticator = {
+  async callerOf({ key }) {
+    if (key === undefined) throw unauthorized()
+    return { ...LOCAL, keyId: keyIdOf(key) }
+  },
+  anonymous: { ...LOCAL, keyId: '' },
 }
 
 /** Long enough that two keys of one server do not share an id. */
@@ -22,8 +39,26 @@ function keyIdOf(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, KEY_ID_CHARS)
 }
 
-/** Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token. */
-function keyOf(authorization: string | undefined): string | undefined {
+/** The cookie of a browser that has signed in. */
+export const SESSION_COOKIE = 'heddle_session'
+
+/**
+ * A header that pages of this server send with each request. A page of another site cannot make a browser send it, so
+ * a cookie alone, which a browser sends by itself, is not enough to act for its user.
+ */
+export const PAGE_HEADER = 'x-heddle-page'
+
+/**
+ * Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token, others `X-API-Key`.
+ */
+export function credentialsOf(headers: Headers): Credentials {
+  return {
+    key: keyIn(headers.get('authorization')) ?? headers.get('x-api-key')?.trim() ?? undefined,
+    session: headers.has(PAGE_HEADER) ? cookieIn(headers.get('cookie'), SESSION_COOKIE) : undefined,
+  }
+}
+
+function keyIn(authorization: string | null): string | undefined {
   const [scheme, credentials] = (authorization ?? '').trim().split(/\s+/, 2)
   if (scheme === undefined || credentials === undefined) return undefined
   if (scheme.toLowerCase() === 'bearer') return credentials
@@ -31,4 +66,12 @@ function keyOf(authorization: string | undefined): string | undefined {
   const decoded = Buffer.from(credentials, 'base64').toString('utf8')
   const key = decoded.slice(decoded.indexOf(':') + 1)
   return key === '' ? undefined : key
+}
+
+function cookieIn(header: string | null, name: string): string | undefined {
+  for (const part of (header ?? '').split(';')) {
+    const [key, value] = part.trim().split('=', 2)
+    if (key === name && value) return value
+  }
+  return undefined
 }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLog } from '../log.ts'
 import { createWebPages } from '../web/pages.ts'
-import { authenticateLocally } from './auth.ts'
+import { createAuthorize } from './access.ts'
+import { LOCAL_AUTHENTICATOR } from './auth.ts'
 import { buildApp } from './build-app.ts'
 import { type Route, route } from './route.ts'
 
@@ -18,6 +19,7 @@ function routeOf(method: Route['method'], path: string): Route {
     operationId,
     summary: 'Probe',
     family: 'trace',
+    access: 'any-key',
     reply: 'json',
     response,
     handle: () => ({}),
@@ -28,7 +30,8 @@ describe('ANY /path, by another name', () => {
   it('421 for a foreign host, 403 for a page of another site, for the API and the pages alike', async () => {
     const silent = createLog({ logLevel: 'silent', logFormat: 'json' })
     const app = buildApp([routeOf('GET', '/things/{name}')], {
-      authenticate: authenticateLocally,
+      authenticator: LOCAL_AUTHENTICATOR,
+      authorize: createAuthorize({}),
       version: '1',
       log: silent,
       observe: () => {},
@@ -47,7 +50,8 @@ describe('ANY /path, by another name', () => {
 describe('every reply', () => {
   it('is not to be taken for another type, nor framed', async () => {
     const app = buildApp([routeOf('GET', '/things/{name}')], {
-      authenticate: authenticateLocally,
+      authenticator: LOCAL_AUTHENTICATOR,
+      authorize: createAuthorize({}),
       version: '1',
       log: createLog({ logLevel: 'silent', logFormat: 'json' }),
       observe: () => {},
@@ -76,7 +80,14 @@ describe('ANY /a/path/of/the/API', () => {
     ]
     const log = createLog({ logLevel: 'error', logFormat: 'json' })
     const web = createWebPages(folder)
-    app = buildApp(routes, { authenticate: authenticateLocally, version: '1', log, observe: () => {}, web })
+    app = buildApp(routes, {
+      authenticator: LOCAL_AUTHENTICATOR,
+      authorize: createAuthorize({}),
+      version: '1',
+      log,
+      observe: () => {},
+      web,
+    })
   })
 
   afterAll(() => rm(folder, { recursive: true, force: true }))

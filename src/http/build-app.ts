@@ -10,10 +10,11 @@ import type { Log } from '../log.ts'
 import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
 import { stringify } from '../lossless-json.ts'
 import type { WebPages } from '../web/pages.ts'
+import { type Access, type Authorize, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
 import { streamArriving } from './arriving-body.ts'
-import type { Authenticate } from './auth.ts'
-import { type CallContext, forwardedHost } from './caller.ts'
+import { type Authenticator, credentialsOf } from './auth.ts'
+import { type CallContext, type Caller, forwardedHost } from './caller.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
@@ -33,7 +34,8 @@ import { validationFailure } from './validation-error.ts'
 import { addWeb } from './web.ts'
 
 export interface AppOptions {
-  authenticate: Authenticate
+  authenticator: Authenticator
+  authorize: Authorize
   version: string
   log: Log
   /** Called for every answered request, when its status is known; the rest of a stream may still follow. */
@@ -125,7 +127,7 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 function handlerOf(
   declaration: Route,
   { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
-  { authenticate, log, observe }: AppOptions,
+  { authenticator, authorize, log, observe }: AppOptions,
 ): Handler {
   const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
   const read = { shape, keep: keptOf(shape) }
@@ -133,7 +135,8 @@ function handlerOf(
     const requestId = requestIdOf(request)
     const started = performance.now()
     const url = new URL(request.url)
-    const work: Work = { requestId, body, bodies, turns, query: queryOf(url), pathParams, read, authenticate }
+    const query = queryOf(url)
+    const work: Work = { requestId, body, bodies, turns, query, pathParams, read, authenticator, authorize }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
@@ -185,15 +188,12 @@ interface Work {
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
   read: ReadBody
-  authenticate: Authenticate
+  authenticator: Authenticator
+  authorize: Authorize
 }
 
 async function answer(declaration: Route, request: Request, work: Work): Promise<RawReply> {
-  const authorization = request.headers.get('authorization') ?? undefined
-  const caller =
-    declaration.auth === 'open'
-      ? { user: '', defaultEntity: '', keyId: '' }
-      : work.authenticate(authorization)
+  const caller = await callerOf(declaration, request, work.authenticator)
   const held = work.bodies.open(caller.keyId)
   work.held = held
   const context: CallContext = {
@@ -214,6 +214,8 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     )),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
+  // The declaration was checked with the types of its input, which `Route` has erased.
+  await work.authorize(declaration.access as Access<object>, input, caller)
   const result: unknown = await declaration.handle(input, context)
   if (declaration.reply === 'raw') return result as RawReply
   if (declaration.reply === 'jsonl') {
@@ -221,6 +223,22 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     return { headers: { 'content-type': 'application/jsonl' }, body }
   }
   return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
+}
+
+/** @throws 401 where the route needs a key and the request has no valid one. */
+async function callerOf(
+  { access }: Route,
+  { headers }: Request,
+  { callerOf, anonymous }: Authenticator,
+): Promise<Caller> {
+  if (access === 'signed') return anonymous
+  const shown = credentialsOf(headers)
+  if (needsKey(access)) return callerOf(shown)
+  if (shown.key === undefined && shown.session === undefined) return anonymous
+  return callerOf(shown).catch((error: unknown) => {
+    if (access === 'open') return anonymous
+    throw error
+  })
 }
 
 async function bodyOf(

@@ -1,3 +1,5 @@
+import type { Rights } from '../access.ts'
+
 /** The caller of a request: all that services see of it. */
 export interface Caller {
   /** The user's name, written into what they create. */
@@ -6,6 +8,7 @@ export interface Caller {
   defaultEntity: string
   /** An id of the key that does not reveal the key. */
   keyId: string
+  rights: Rights
 }
 
 /** What a handler gets beside its input. */

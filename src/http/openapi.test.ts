@@ -63,6 +63,7 @@ describe('GET /openapi.json', () => {
       summary: 'Not supported',
       unsupported: true,
       family: 'trace',
+      access: 'any-key',
       reply: 'json',
       response: z.never(),
       handle: () => {

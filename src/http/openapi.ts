@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { needsKey } from './access.ts'
 import { ErrorBodies } from './error-bodies.ts'
 import { type Json, schemaOf } from './openapi-schemas.ts'
 import { refusalsOf } from './refusals.ts'
@@ -83,7 +84,7 @@ function operationOf(declaration: Route, schemas: Json): Json {
     summary: declaration.summary,
     tags: [declaration.family],
     ...(declaration.family === 'trace' && { servers: TRACE_SERVERS }),
-    ...(declaration.auth === 'open' ? { security: [] } : { security: [{ bearer: [] }, { basic: [] }] }),
+    ...(!needsKey(declaration.access) ? { security: [] } : { security: [{ bearer: [] }, { basic: [] }] }),
     parameters: [
       ...parametersOf(declaration.pathParams, 'path', schemas),
       ...parametersOf(declaration.query, 'query', schemas),

@@ -1,11 +1,13 @@
+import { needsKey } from './access.ts'
 import type { Route } from './route.ts'
 import type { RefusalStatus } from './statuses.ts'
 
 /** Every status that a route may refuse a request with: those of its kind, and those that it declares. */
 export function refusalsOf(route: Route): RefusalStatus[] {
-  if (route.unsupported) return [401, 501]
+  if (route.unsupported) return [401, 403, 501]
   const statuses = new Set<RefusalStatus>([503, ...(route.refusals ?? [])])
-  if (route.auth !== 'open') statuses.add(401)
+  if (needsKey(route.access)) for (const status of OF_KEYS) statuses.add(status)
+  if (typeof route.access === 'object') for (const status of OF_RIGHTS) statuses.add(status)
   if (route.pathParams !== undefined) for (const status of OF_PATHS) statuses.add(status)
   if (route.query !== undefined) for (const status of OF_QUERIES) statuses.add(status)
   if (route.body !== undefined) for (const status of OF_BODIES) statuses.add(status)
@@ -15,6 +17,10 @@ export function refusalsOf(route: Route): RefusalStatus[] {
   return [...statuses].sort((a, b) => a - b)
 }
 
+/** Keys may be invalid, may lack a right, and may be used too often. */
+const OF_KEYS = [401, 403, 429] as const
+/** What a key may not see looks like what does not exist, and a budget may be spent. */
+const OF_RIGHTS = [402, 404] as const
 const OF_PATHS = [404, 422] as const
 const OF_QUERIES = [400, 422] as const
 const OF_BODIES = [400, 408, 413, 422] as const

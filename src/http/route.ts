@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Access } from './access.ts'
 import type { CallContext } from './caller.ts'
 import type { RefusalStatus } from './statuses.ts'
 
@@ -55,8 +56,8 @@ export interface RouteDeclaration<
   unsupported?: true
   /** Decides the shape of error bodies; trace routes are served below `/traces` too. */
   family: 'trace' | 'training' | 'openai'
-  /** Absent: a key is required. */
-  auth?: 'open'
+  /** Who may send it. */
+  access: Access<Output<Path> & Output<Query> & Output<Body>>
   pathParams?: Path
   query?: Query
   body?: Body

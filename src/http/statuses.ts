@@ -2,7 +2,8 @@
 export const REFUSALS = {
   400: 'The request asks for something that makes no sense',
   401: 'The key is missing or unknown',
-  403: 'A field or a name is not allowed',
+  402: 'A budget is spent',
+  403: 'A field or a name is not allowed, or the key has no right to it',
   404: 'What the request names does not exist',
   408: 'The body arrived too slowly',
   409: 'The request contradicts what is stored',

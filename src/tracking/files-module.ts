@@ -30,5 +30,6 @@ export const filesModule: GraphqlModule = {
     cursor: String!
   }
 `,
+  access: {},
   resolvers: {},
 }

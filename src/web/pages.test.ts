@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authenticateLocally } from '../http/auth.ts'
+import { createAuthorize } from '../http/access.ts'
+import { LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import { buildApp } from '../http/build-app.ts'
 import { createLog } from '../log.ts'
 import { createWebPages } from './pages.ts'
@@ -22,7 +23,14 @@ describe('the web UI', () => {
     await writeFile(join(folder, 'secret.txt'), 'not served')
     const log = createLog({ logLevel: 'error', logFormat: 'json' })
     const web = createWebPages(folder)
-    app = buildApp([], { authenticate: authenticateLocally, version: '1', log, observe: () => {}, web })
+    app = buildApp([], {
+      authenticator: LOCAL_AUTHENTICATOR,
+      authorize: createAuthorize({}),
+      version: '1',
+      log,
+      observe: () => {},
+      web,
+    })
   })
 
   afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -1,14 +1,22 @@
 import { invalidRequest } from '../../errors.ts'
 import { type CallContext, type Caller, originOf } from '../../http/caller.ts'
+import type { Identity } from '../identity/service.ts'
 import type { Projects } from '../projects.ts'
 import { ACCOUNT_TYPES } from './accounts-types.ts'
 import { connectionOf, limitOf, type PageArguments } from './connection.ts'
+import { namedProject } from './field-access.ts'
 import { globalId } from './global-id.ts'
 import type { GraphqlModule } from './graphql-module.ts'
 import { type ProjectNode, projectNode } from './project-node.ts'
 
 /** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */
-export function accountsModule(projects: Projects): GraphqlModule {
+export function accountsModule({
+  projects,
+  identity,
+}: {
+  projects: Projects
+  identity: Identity
+}): GraphqlModule {
   async function project({ name, entityName }: ProjectArguments, { caller }: CallContext) {
     const wanted = { entity: entityName ?? caller.defaultEntity, name: name ?? '' }
     return (await projects.exists(wanted)) ? projectNode(wanted) : null
@@ -16,13 +24,22 @@ export function accountsModule(projects: Projects): GraphqlModule {
 
   return {
     types: ACCOUNT_TYPES,
+    access: {
+      viewer: 'any-key',
+      serverInfo: 'any-key',
+      project: namedProject('read', 'name'),
+      model: namedProject('read', 'name'),
+      models: namedProject('read', 'project'),
+      entity: { verb: 'read', about: ({ name }) => [{ entity: String(name) }] },
+      upsertModel: namedProject('ingest', 'name'),
+    },
     resolvers: {
       Query: {
-        viewer: (_: unknown, _args: unknown, { caller }: CallContext) => userNode(caller),
+        viewer: (_: unknown, _args: unknown, { caller }: CallContext) => viewerNode(caller, identity),
         project: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
         /** Wire: a model is a project. */
         model: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
-        entity: (_: unknown, { name }: { name: string }) => entityNode(name),
+        entity: (_: unknown, { name }: { name: string }, { caller }: CallContext) => entityNode(name, caller),
         /** Wire: features name what newer servers can do; without any, clients use what all servers can. */
         serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
           features: [],
@@ -53,23 +70,36 @@ export function accountsModule(projects: Projects): GraphqlModule {
   }
 }
 
-/** The caller as GraphQL shows it. */
-function userNode({ user, defaultEntity }: Caller) {
+/** The caller as GraphQL shows it. Wire: `teams` has the caller's own entity as well. */
+function userNode(caller: Caller) {
+  const { user, defaultEntity, rights } = caller
+  const entities = rights.entities === 'all' ? [defaultEntity] : rights.entities
   return {
     id: globalId('User', user),
     name: user,
     username: user,
-    admin: false,
+    admin: rights.entities !== 'all' && rights.isOperator,
     flags: '{}',
     entity: defaultEntity,
-    defaultEntity: entityNode(defaultEntity),
+    defaultEntity: entityNode(defaultEntity, caller),
     apiKeys: { edges: [] },
-    teams: { edges: [{ node: entityNode(defaultEntity) }] },
+    teams: { edges: entities.map((name) => ({ node: entityNode(name, caller) })) },
   }
 }
 
-function entityNode(name: string) {
-  return { id: globalId('Entity', name), name, isTeam: false, readOnly: false }
+async function viewerNode(caller: Caller, identity: Identity) {
+  const stored = caller.rights.entities === 'all' ? undefined : await identity.userNamed(caller.user)
+  return { ...userNode(caller), email: stored?.email ?? null }
+}
+
+function entityNode(name: string, { user, rights }: Caller) {
+  const isTeam = rights.entities !== 'all' && name !== user
+  return {
+    id: globalId('Entity', name),
+    name,
+    isTeam,
+    readOnly: !rights.allows('ingest', { entity: name, project: rights.project }),
+  }
 }
 
 interface ProjectArguments {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ALL_RIGHTS } from '../../access.ts'
 import { notAllowed, unavailable } from '../../errors.ts'
+import { createAuthorize } from '../../http/access.ts'
 import { useTestServer } from '../../testing.ts'
 import { createGraphql } from './service.ts'
 
@@ -13,20 +15,24 @@ async function ask(query: string, variables?: Record<string, unknown>): Promise<
 
 describe('createGraphql', () => {
   it('throws errors that the caller did not cause, so that clients try again', async () => {
-    const failing = createGraphql([
-      {
-        types:
-          'extend type Query { broken: String, refused: String }  extend type Mutation { nothing: String }',
-        resolvers: {
-          Query: {
-            broken: () => Promise.reject(unavailable('The disk is full')),
-            refused: () => Promise.reject(notAllowed('Not yours')),
+    const failing = createGraphql(
+      [
+        {
+          types:
+            'extend type Query { broken: String, refused: String }  extend type Mutation { nothing: String }',
+          access: { broken: 'any-key', refused: 'any-key' },
+          resolvers: {
+            Query: {
+              broken: () => Promise.reject(unavailable('The disk is full')),
+              refused: () => Promise.reject(notAllowed('Not yours')),
+            },
           },
         },
-      },
-    ])
+      ],
+      createAuthorize({}),
+    )
     const context = {
-      caller: { user: '', defaultEntity: '', keyId: '' },
+      caller: { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS },
       requestId: '',
       signal: new AbortController().signal,
       header: () => undefined,

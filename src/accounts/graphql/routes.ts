@@ -10,6 +10,7 @@ export function graphqlRoutes(service: Graphql): Route[] {
       operationId: 'graphql',
       summary: 'Run a GraphQL document of a W&B client',
       family: 'trace',
+      access: 'any-key',
       body: GraphqlReq,
       reply: 'json',
       response: GraphqlRes,

@@ -7,8 +7,9 @@ import {
   isObjectType,
 } from 'graphql'
 import { ClientError } from '../../errors.ts'
+import type { Access, Authorize } from '../../http/access.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { GraphqlModule } from './graphql-module.ts'
+import type { Arguments, GraphqlModule, Resolver } from './graphql-module.ts'
 import type { GraphqlReq, GraphqlRes } from './wire.ts'
 
 /** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
@@ -19,11 +20,11 @@ export interface Graphql {
   run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes>
 }
 
-export function createGraphql(modules: readonly GraphqlModule[]): Graphql {
+export function createGraphql(modules: readonly GraphqlModule[], authorize: Authorize): Graphql {
   const schema = buildSchema(
     ['type Query', 'type Mutation', ...modules.map((module) => module.types)].join('\n'),
   )
-  for (const module of modules) attach(schema, module)
+  for (const module of modules) attach(schema, module, authorize)
 
   async function run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
     const { data, errors } = await graphql({
@@ -44,15 +45,48 @@ export function createGraphql(modules: readonly GraphqlModule[]): Graphql {
   return { run }
 }
 
-function attach(schema: GraphQLSchema, module: GraphqlModule): void {
+/** Types whose fields are where a document begins: what is below them belongs to what they answer. */
+const ROOTS = ['Query', 'Mutation']
+
+function attach(schema: GraphQLSchema, module: GraphqlModule, authorize: Authorize): void {
   for (const [typeName, fields] of Object.entries(module.resolvers)) {
     const type = schema.getType(typeName)
     for (const [fieldName, resolve] of Object.entries(fields)) {
       const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
       if (field === undefined) throw new Error(`GraphQL has no field ${typeName}.${fieldName}`)
       // GraphQL calls with what the type declares; the module declares both type and resolver.
-      field.resolve = resolve as unknown as GraphQLFieldResolver<unknown, CallContext>
+      const guarded = ROOTS.includes(typeName)
+        ? guard(resolve, accessOf(module, typeName, fieldName), authorize)
+        : resolve
+      field.resolve = guarded as unknown as GraphQLFieldResolver<unknown, CallContext>
     }
+  }
+}
+
+interface Guard {
+  access: Access<Arguments>
+  /** What a query may not see is null, as what does not exist; a mutation of it is refused. */
+  isQuery: boolean
+}
+
+/** @throws Error for a field that says nothing about who may ask for it. */
+function accessOf({ access }: GraphqlModule, typeName: string, fieldName: string): Guard {
+  const declared = access[fieldName]
+  if (declared === undefined) throw new Error(`GraphQL does not say who may ask for ${typeName}.${fieldName}`)
+  return { access: declared, isQuery: typeName === 'Query' }
+}
+
+/** A resolver that answers only callers with a right to what its arguments name. */
+function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authorize): Resolver {
+  return async (source: never, args: never, context: CallContext) => {
+    const { input, ...rest }: { input?: object } & Record<string, unknown> = args
+    try {
+      await authorize(access, { ...rest, ...input }, context.caller)
+    } catch (error) {
+      if (isQuery && error instanceof ClientError) return null
+      throw error
+    }
+    return resolve(source, args, context)
   }
 }
 

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import { ProjectPath } from '../../trace/project-path-wire.ts'
 import type { CallScoring } from './service.ts'
@@ -11,6 +12,7 @@ export function callScoringRoutes(service: CallScoring): Route[] {
       operationId: 'calls_score',
       summary: 'Score calls on the server',
       family: 'trace',
+      access: access.project('write'),
       body: wire.CallsScoreReq,
       reply: 'json',
       response: wire.CallsScoreRes,
@@ -22,6 +24,7 @@ export function callScoringRoutes(service: CallScoring): Route[] {
       operationId: 'monitors_list',
       summary: 'Tell whether the monitors of a project run, why not, and what they have scored',
       family: 'trace',
+      access: access.pathProject('read'),
       pathParams: ProjectPath,
       reply: 'json',
       response: wire.MonitorsRes,

@@ -1,3 +1,4 @@
+import type { Principals } from '../../accounts/principals.ts'
 import { invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'
@@ -38,6 +39,7 @@ export interface ScoringDeps extends LoadingDeps {
   playground: Pick<Playground, 'ask'>
   ops: PlaceholderOps
   jobQueue: JobQueue
+  principals: Principals
   log: Log
 }
 
@@ -101,7 +103,7 @@ interface Attempt {
 async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): Promise<Outcome | undefined> {
   const { task, isLastAttempt } = attempt
   const { project_id, user } = task
-  const context = backgroundContext(task, signal)
+  const context = backgroundContext(task, signal, await deps.principals.rightsOf(task))
   const target = await targetOf(deps, task, context)
   if (target === undefined) return undefined
   const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import { ProjectPath } from '../../trace/project-path-wire.ts'
 import type { EvalResults } from './service.ts'
@@ -11,6 +12,7 @@ export function evalResultsRoutes(service: EvalResults): Route[] {
       operationId: 'eval_results_query',
       summary: 'Compare evaluation runs row by row',
       family: 'trace',
+      access: access.pathProject('read'),
       pathParams: ProjectPath,
       body: wire.EvalResultsReq,
       reply: 'json',

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { EvaluateModel } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function evaluateModelRoutes(service: EvaluateModel): Route[] {
       operationId: 'evaluate_model',
       summary: 'Run an evaluation on the server',
       family: 'trace',
+      access: access.project('write'),
       body: wire.EvaluateModelReq,
       reply: 'json',
       response: wire.EvaluateModelRes,
@@ -21,6 +23,7 @@ export function evaluateModelRoutes(service: EvaluateModel): Route[] {
       operationId: 'evaluation_status',
       summary: 'How far an evaluation on the server is',
       family: 'trace',
+      access: access.project('read'),
       body: wire.EvaluationCallReq,
       reply: 'json',
       response: wire.EvaluationStatusRes,
@@ -32,6 +35,7 @@ export function evaluateModelRoutes(service: EvaluateModel): Route[] {
       operationId: 'evaluation_cancel',
       summary: 'Cancel an evaluation on the server',
       family: 'trace',
+      access: access.project('write'),
       body: wire.EvaluationCallReq,
       reply: 'json',
       response: wire.Empty,

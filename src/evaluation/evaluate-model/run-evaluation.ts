@@ -1,5 +1,6 @@
 import pMap from 'p-map'
 import { z } from 'zod'
+import type { Principals } from '../../accounts/principals.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
@@ -42,6 +43,7 @@ export interface RunningDeps {
   objects: Pick<Objects, 'read'>
   tables: Pick<Tables, 'queryStream'>
   playground: Pick<Playground, 'ask'>
+  principals: Principals
   opRef: (projectId: string, name: string) => string
 }
 
@@ -73,7 +75,7 @@ export async function runEvaluation(
   evaluation: LoadedEvaluation,
   signal: AbortSignal,
 ): Promise<void> {
-  const context = backgroundContext(job, signal)
+  const context = backgroundContext(job, signal, await deps.principals.rightsOf(job))
   const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
   await pMap(waitingTrials(deps, running), evaluate, { concurrency: ROWS_AT_ONCE, signal })

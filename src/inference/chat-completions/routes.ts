@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { ChatCompletions } from './service.ts'
 import { ChatCompletionReq, ChatCompletionRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function chatCompletionsRoutes(chat: ChatCompletions): Route[] {
       operationId: 'create_chat_completion',
       summary: 'Answer a conversation',
       family: 'openai',
+      access: access.byHandler('infer'),
       body: ChatCompletionReq,
       reply: 'raw',
       replyTypes: ['application/json', 'text/event-stream'],

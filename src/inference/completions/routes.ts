@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Completions } from './service.ts'
 import { CompletionReq, CompletionRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function completionsRoutes(completions: Completions): Route[] {
       operationId: 'create_completion',
       summary: 'Continue a text',
       family: 'openai',
+      access: access.byHandler('infer'),
       body: CompletionReq,
       reply: 'raw',
       replyTypes: ['application/json', 'text/event-stream'],

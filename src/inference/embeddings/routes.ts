@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Embeddings } from './service.ts'
 import { EmbeddingsReq, EmbeddingsRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function embeddingsRoutes(embeddings: Embeddings): Route[] {
       operationId: 'create_embeddings',
       summary: 'Embed texts',
       family: 'openai',
+      access: access.byHandler('infer'),
       body: EmbeddingsReq,
       reply: 'raw',
       replyTypes: ['application/json'],

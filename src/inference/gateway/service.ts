@@ -1,5 +1,6 @@
+import { type Place, requireRight } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
@@ -128,13 +129,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   async function send(request: GatewayRequest, context: CallContext): Promise<RawReply> {
     baseModels.assertAvailable()
     const target = await served.resolve(request.model, context.caller)
-    const answersMax = turns.answersMaxOf(target.baseModel)
-    if (request.answers > answersMax) {
-      throw invalidRequest(
-        `${request.answers} answers at once are more than the ${answersMax} of one request`,
-        'n',
-      )
-    }
+    const project = request.listener?.project ?? projectOf(context, target)
+    checkRights(target, project, context.caller)
+    checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
     const work = open(request, target, context)
     try {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
@@ -159,6 +156,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
     warmUp,
     send,
   }
+}
+
+/** @throws 403 without a right to ask the model, or in the name of the project that the request counts for. */
+function checkRights(target: Target, project: Place | undefined, { rights, defaultEntity }: Caller): void {
+  if (target.trained !== undefined) requireRight(rights, 'infer', target.trained)
+  requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
+}
+
+/** @throws 400 for more answers than an engine makes at once. */
+function checkAnswers(answers: number, answersMax: number): void {
+  if (answers <= answersMax) return
+  throw invalidRequest(`${answers} answers at once are more than the ${answersMax} of one request`, 'n')
 }
 
 /** The fingerprint of each process, filled in by the first reply that has it. */

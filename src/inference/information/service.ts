@@ -41,7 +41,10 @@ export function createInferenceInformation(deps: InferenceInformationDeps): Infe
   }
 
   async function trainedModels({ caller }: CallContext) {
-    const rows = await models.all(caller.defaultEntity)
+    const all = await models.all(caller.defaultEntity)
+    const rows = all.filter(
+      (model) => caller.rights.allows('read', model) || caller.rights.allows('infer', model),
+    )
     return rows.map((row) => ({ ...row, model_id: row.id, id: `${row.entity}/${row.project}/${row.name}` }))
   }
 

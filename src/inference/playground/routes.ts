@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Playground } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function playgroundRoutes(playground: Playground): Route[] {
       operationId: 'completions_create',
       summary: 'Ask a model of this server or of a provider, and keep the call',
       family: 'trace',
+      access: access.project('infer'),
       body: wire.CompletionsCreateReq,
       reply: 'json',
       response: wire.CompletionsCreateRes,
@@ -21,6 +23,7 @@ export function playgroundRoutes(playground: Playground): Route[] {
       operationId: 'completions_create_stream',
       summary: 'Ask a model and stream its answer, one JSON document a line',
       family: 'trace',
+      access: access.project('infer'),
       body: wire.CompletionsCreateReq,
       // Lines must be sent as they arrive, while `jsonl` replies collect them.
       reply: 'raw',
@@ -34,6 +37,7 @@ export function playgroundRoutes(playground: Playground): Route[] {
       operationId: 'image_create',
       summary: 'Ask a provider for an image, and keep the call',
       family: 'trace',
+      access: access.project('infer'),
       body: wire.ImageCreateReq,
       reply: 'json',
       response: wire.ImageCreateRes,

@@ -53,8 +53,12 @@ export function createServedModels({
   defaultBaseModel,
 }: ServedModelsDeps): ServedModels {
   async function findModel(name: ModelName, caller: Caller) {
-    if (name.kind === 'artifact') return models.find(name)
-    const [found, another] = await models.named({ entity: caller.defaultEntity, name: name.name })
+    if (name.kind === 'artifact') {
+      const found = await models.find(name)
+      return found !== undefined && mayUse(caller, found) ? found : undefined
+    }
+    const named = await models.named({ entity: caller.defaultEntity, name: name.name })
+    const [found, another] = named.filter((model) => mayUse(caller, model))
     if (another !== undefined) {
       throw invalidRequest(
         `Several projects have a model ${name.name}; write entity/project/${name.name}`,
@@ -94,7 +98,7 @@ export function createServedModels({
     _input: object,
     { caller }: CallContext,
   ): Promise<{ object: 'list'; data: ServedModel[] }> {
-    const trained = await models.all(caller.defaultEntity)
+    const trained = (await models.all(caller.defaultEntity)).filter((model) => mayUse(caller, model))
     return {
       object: 'list',
       data: [
@@ -113,6 +117,11 @@ export function createServedModels({
   }
 
   return { baseModelsSince, resolve, list, read }
+}
+
+/** A key may be limited to asking models, and another to reading. */
+function mayUse({ rights }: Caller, model: { entity: string; project: string }): boolean {
+  return rights.allows('infer', model) || rights.allows('read', model)
 }
 
 function baseEntry(id: string, since: string): ServedModel {

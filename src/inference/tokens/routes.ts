@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Tokens } from './service.ts'
 import { DetokenizeReq, DetokenizeRes, TokenizeReq, TokenizeRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function tokensRoutes(tokens: Tokens): Route[] {
       operationId: 'tokenize',
       summary: 'Token ids of a text or a conversation',
       family: 'openai',
+      access: access.byHandler('infer'),
       body: TokenizeReq,
       reply: 'raw',
       replyTypes: ['application/json'],
@@ -22,6 +24,7 @@ export function tokensRoutes(tokens: Tokens): Route[] {
       operationId: 'detokenize',
       summary: 'Text of token ids',
       family: 'openai',
+      access: access.byHandler('infer'),
       body: DetokenizeReq,
       reply: 'raw',
       replyTypes: ['application/json'],

@@ -10,6 +10,7 @@ export function usageRoutes(usage: Usage): Route[] {
       operationId: 'query_usage',
       summary: 'Tokens and costs by project, model, step, key and hour',
       family: 'openai',
+      access: 'any-key',
       query: UsageQuery,
       reply: 'json',
       response: UsageRes,

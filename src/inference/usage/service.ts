@@ -31,7 +31,7 @@ export interface UsageDeps {
 
 /** The usage of completions, grouped and filtered. */
 export interface Usage {
-  /** Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
+  /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
 }
 
@@ -50,7 +50,7 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     }
   }
 
-  async function query(query: UsageQuery, { signal }: CallContext) {
+  async function query(query: UsageQuery, { caller, signal }: CallContext) {
     await counter.flush()
     const now = Date.now()
     const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
@@ -59,7 +59,10 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     const columns = [...new Set([...by, ...PRICED_BY])]
     const groups = new Map<string, UsageGroup>()
     const priceOf = createPricing()
-    for await (const row of traces.query<Row>(selectUsage({ ...query, from, before }, columns), signal)) {
+    for await (const row of traces.query<Row>(
+      selectUsage({ ...query, from, before, seenBy: caller }, columns),
+      signal,
+    )) {
       const key = JSON.stringify(by.map((dimension) => row[dimension]))
       const group = groups.get(key) ?? emptyGroup(row, by)
       groups.set(key, group)

@@ -1,4 +1,13 @@
 import type {
+  ApiKeysTable,
+  AuditEventsTable,
+  EntitiesTable,
+  MembershipsTable,
+  SessionsTable,
+  SignInLinksTable,
+  UsersTable,
+} from './account-tables.ts'
+import type {
   ArtifactAliasesTable,
   ArtifactCollectionsTable,
   ArtifactFilesTable,
@@ -260,6 +269,16 @@ export interface MonitorStatesTable {
   last_error: string | null
 }
 
+/** Training data that was uploaded by itself, and whose it is. */
+export interface TrainingDataUploadsTable {
+  id: string
+  entity: string
+  /** Where only one project may use it. */
+  project: string | null
+  created_by: string
+  created_at: string
+}
+
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
   migration_checksums: MigrationChecksumsTable
@@ -287,4 +306,12 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
+  training_data_uploads: TrainingDataUploadsTable
+  users: UsersTable
+  entities: EntitiesTable
+  memberships: MembershipsTable
+  api_keys: ApiKeysTable
+  sessions: SessionsTable
+  sign_in_links: SignInLinksTable
+  audit_events: AuditEventsTable
 }

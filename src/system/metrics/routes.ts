@@ -10,7 +10,7 @@ export function metricsRoutes(metrics: Metrics): Route[] {
       operationId: 'metrics',
       summary: 'Counters and gauges for Prometheus',
       family: 'trace',
-      auth: 'open',
+      access: 'machine',
       reply: 'raw',
       replyTypes: ['text/plain'],
       response: MetricsText,

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { placeOf } from '../../access.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -13,8 +14,8 @@ export interface ServiceInfo {
   version(): VersionRes
   serverInfo(): ServerInfoRes
   geolocate(): GeolocateRes
-  /** Wire: unknown projects are left out. */
-  projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>>
+  /** Wire: unknown projects are left out, and so are those that the caller may not read. */
+  projectsInfo(req: ProjectsInfoReq, context: CallContext): Promise<z.input<typeof ProjectsInfoRes>>
 }
 
 export function createServiceInfo({
@@ -29,9 +30,13 @@ export function createServiceInfo({
     return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
   }
 
-  async function projectsInfo(req: ProjectsInfoReq): Promise<z.input<typeof ProjectsInfoRes>> {
-    const known = await Promise.all(req.project_ids.map((id) => projects.exists(parseProjectId(id))))
-    return req.project_ids
+  async function projectsInfo(
+    req: ProjectsInfoReq,
+    { caller }: CallContext,
+  ): Promise<z.input<typeof ProjectsInfoRes>> {
+    const readable = req.project_ids.filter((id) => caller.rights.allows('read', placeOf(id)))
+    const known = await Promise.all(readable.map((id) => projects.exists(parseProjectId(id))))
+    return readable
       .filter((_, index) => known[index])
       .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) }))
   }

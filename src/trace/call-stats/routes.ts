@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { CallStats } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function callStatsRoutes(callStats: CallStats): Route[] {
       operationId: 'call_stats',
       summary: 'Time series of calls, latency, tokens and costs',
       family: 'trace',
+      access: access.project('read'),
       body: wire.CallStatsReq,
       reply: 'json',
       response: wire.CallStatsRes,

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { CallUsage } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function callUsageRoutes(usage: CallUsage): Route[] {
       operationId: 'calls_usage',
       summary: 'Token usage and costs of calls with their descendants',
       family: 'trace',
+      access: access.project('read'),
       body: wire.CallsUsageReq,
       reply: 'json',
       response: wire.UsageRes,
@@ -21,6 +23,7 @@ export function callUsageRoutes(usage: CallUsage): Route[] {
       operationId: 'trace_usage',
       summary: 'Token usage and costs of each call of a trace',
       family: 'trace',
+      access: access.project('read'),
       body: wire.TraceUsageReq,
       reply: 'json',
       response: wire.UsageRes,

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import { ProjectPath } from '../project-path-wire.ts'
 import { Call } from './messages/call-wire.ts'
@@ -31,6 +32,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_start',
       summary: 'Record the start of a call',
       family: 'trace',
+      access: access.projects('ingest', ({ start }: CallStartReq) => [start.project_id]),
       body: CallStartReq,
       reply: 'json',
       response: CallStartRes,
@@ -42,6 +44,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_end',
       summary: 'Record the end of a call',
       family: 'trace',
+      access: access.projects('ingest', ({ end }: CallEndReq) => [end.project_id]),
       body: CallEndReq,
       reply: 'json',
       response: Empty,
@@ -53,6 +56,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_start_batch',
       summary: 'Record starts and ends of many calls',
       family: 'trace',
+      access: access.projects('ingest', ({ batch }: CallUpsertBatchReq) => batch.map(projectOfPart)),
       body: CallUpsertBatchReq,
       reply: 'json',
       response: CallUpsertBatchRes,
@@ -64,6 +68,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_complete',
       summary: 'Record many finished calls, each with start and end',
       family: 'trace',
+      access: access.pathProject('ingest'),
       pathParams: ProjectPath,
       body: CallsCompleteReq,
       reply: 'json',
@@ -76,6 +81,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_start_v2',
       summary: 'Record the start of a call of a project',
       family: 'trace',
+      access: access.pathProject('ingest'),
       pathParams: ProjectPath,
       body: CallStartV2Req,
       reply: 'json',
@@ -88,6 +94,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_end_v2',
       summary: 'Record the end of a call of a project',
       family: 'trace',
+      access: access.pathProject('ingest'),
       pathParams: ProjectPath,
       body: CallEndV2Req,
       reply: 'json',
@@ -100,6 +107,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_read',
       summary: 'Read one call',
       family: 'trace',
+      access: access.project('read'),
       body: CallReadReq,
       reply: 'json',
       response: CallReadRes,
@@ -111,6 +119,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'call_update',
       summary: 'Rename a call',
       family: 'trace',
+      access: access.project('write'),
       body: CallUpdateReq,
       reply: 'json',
       response: Empty,
@@ -122,6 +131,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_delete',
       summary: 'Delete calls with all their descendants',
       family: 'trace',
+      access: access.project('write'),
       body: CallsDeleteReq,
       reply: 'json',
       response: CallsDeleteRes,
@@ -133,6 +143,7 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_query_stream',
       summary: 'Query calls, one JSON document a line',
       family: 'trace',
+      access: access.project('read'),
       body: CallsStreamQueryReq,
       reply: 'jsonl',
       response: Call,
@@ -144,10 +155,15 @@ export function callsRoutes(calls: Calls): Route[] {
       operationId: 'calls_query_stats',
       summary: 'Count the calls that a query matches',
       family: 'trace',
+      access: access.project('read'),
       body: CallsQueryStatsReq,
       reply: 'json',
       response: CallsQueryStatsRes,
       handle: calls.queryStats,
     }),
   ]
+}
+
+function projectOfPart({ req }: CallUpsertBatchReq['batch'][number]): string {
+  return 'start' in req ? req.start.project_id : req.end.project_id
 }

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Costs } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function costsRoutes(costs: Costs): Route[] {
       operationId: 'cost_create',
       summary: 'Set prices of models',
       family: 'trace',
+      access: access.project('write'),
       body: wire.CostCreateReq,
       reply: 'json',
       response: wire.CostCreateRes,
@@ -21,6 +23,7 @@ export function costsRoutes(costs: Costs): Route[] {
       operationId: 'cost_query',
       summary: 'Query prices of models',
       family: 'trace',
+      access: access.project('read'),
       body: wire.CostQueryReq,
       reply: 'json',
       response: wire.CostQueryRes,
@@ -32,6 +35,7 @@ export function costsRoutes(costs: Costs): Route[] {
       operationId: 'cost_purge',
       summary: 'Delete prices of models',
       family: 'trace',
+      access: access.project('write'),
       body: wire.CostPurgeReq,
       reply: 'json',
       response: wire.CostPurgeRes,

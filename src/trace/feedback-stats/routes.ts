@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { FeedbackStats } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function feedbackStatsRoutes(feedbackStats: FeedbackStats): Route[] {
       operationId: 'feedback_stats',
       summary: 'Time series of feedback values',
       family: 'trace',
+      access: access.project('read'),
       body: wire.FeedbackStatsReq,
       reply: 'json',
       response: wire.FeedbackStatsRes,
@@ -21,6 +23,7 @@ export function feedbackStatsRoutes(feedbackStats: FeedbackStats): Route[] {
       operationId: 'feedback_payload_schema',
       summary: 'Paths and types that feedback payloads have',
       family: 'trace',
+      access: access.project('read'),
       body: wire.PayloadSchemaReq,
       reply: 'json',
       response: wire.PayloadSchemaRes,
@@ -32,6 +35,7 @@ export function feedbackStatsRoutes(feedbackStats: FeedbackStats): Route[] {
       operationId: 'feedback_aggregate',
       summary: 'Aggregate feedback of scorers',
       family: 'trace',
+      access: access.project('read'),
       body: wire.FeedbackAggregateReq,
       reply: 'json',
       response: wire.FeedbackAggregateRes,

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Feedback } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function feedbackRoutes(feedback: Feedback): Route[] {
       operationId: 'feedback_create',
       summary: 'Add feedback to a call or object',
       family: 'trace',
+      access: access.project('ingest'),
       body: wire.FeedbackCreateReq,
       reply: 'json',
       response: wire.FeedbackCreateRes,
@@ -21,6 +23,9 @@ export function feedbackRoutes(feedback: Feedback): Route[] {
       operationId: 'feedback_create_batch',
       summary: 'Add many feedbacks',
       family: 'trace',
+      access: access.projects('ingest', ({ batch }: wire.FeedbackCreateBatchReq) =>
+        batch.map(({ project_id }) => project_id),
+      ),
       body: wire.FeedbackCreateBatchReq,
       reply: 'json',
       response: wire.FeedbackCreateBatchRes,
@@ -32,6 +37,7 @@ export function feedbackRoutes(feedback: Feedback): Route[] {
       operationId: 'feedback_query',
       summary: 'Query feedback',
       family: 'trace',
+      access: access.project('read'),
       body: wire.FeedbackQueryReq,
       reply: 'json',
       response: wire.FeedbackQueryRes,
@@ -43,6 +49,7 @@ export function feedbackRoutes(feedback: Feedback): Route[] {
       operationId: 'feedback_purge',
       summary: 'Delete feedback',
       family: 'trace',
+      access: access.project('write'),
       body: wire.FeedbackPurgeReq,
       reply: 'json',
       response: wire.FeedbackPurgeRes,
@@ -54,6 +61,7 @@ export function feedbackRoutes(feedback: Feedback): Route[] {
       operationId: 'feedback_replace',
       summary: 'Replace a feedback by another',
       family: 'trace',
+      access: access.project('write'),
       body: wire.FeedbackReplaceReq,
       reply: 'json',
       response: wire.FeedbackCreateRes,

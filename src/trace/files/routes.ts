@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Files } from './service.ts'
 import * as wire from './wire.ts'
@@ -11,6 +12,7 @@ export function filesRoutes(files: Files): Route[] {
       operationId: 'file_create',
       summary: 'Store a file',
       family: 'trace',
+      access: access.project('ingest'),
       body: wire.FileCreateReq,
       bodyKind: 'multipart',
       reply: 'json',
@@ -24,6 +26,7 @@ export function filesRoutes(files: Files): Route[] {
       operationId: 'file_content',
       summary: 'Read the bytes of a file',
       family: 'trace',
+      access: access.project('read'),
       body: wire.FileContentReq,
       reply: 'raw',
       response: wire.FileContentRes,
@@ -35,6 +38,7 @@ export function filesRoutes(files: Files): Route[] {
       operationId: 'files_stats',
       summary: 'Total size of the files of a project',
       family: 'trace',
+      access: access.project('read'),
       body: wire.FilesStatsReq,
       reply: 'json',
       response: wire.FilesStatsRes,

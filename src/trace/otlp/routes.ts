@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { BytesBody, type Route, route } from '../../http/route.ts'
 import type { Otlp } from './service.ts'
 import * as wire from './wire.ts'
@@ -14,6 +15,7 @@ export function otlpRoutes(otlp: Otlp): Route[] {
       operationId: 'otel_export',
       summary: 'Take spans of OpenTelemetry as calls',
       family: 'trace',
+      access: access.byHandler('ingest'),
       body: BytesBody,
       bodyKind: 'bytes',
       bodyBytesMax: BODY_BYTES_MAX,

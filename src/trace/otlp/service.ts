@@ -1,3 +1,4 @@
+import { placeOf, requireRight } from '../../access.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
@@ -73,6 +74,8 @@ export function createOtlp(deps: {
     const spans = placedSpans(decode(req.bytes), context)
     if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
       throw invalidRequest(NO_PROJECT)
+    for (const projectId of new Set(spans.map((span) => span.projectId)))
+      if (projectId !== undefined) requireRight(context.caller.rights, 'ingest', placeOf(projectId))
     const rejections: string[] = []
     for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
       rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))

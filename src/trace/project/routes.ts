@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Project } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function projectRoutes(project: Project): Route[] {
       operationId: 'projects_activity',
       summary: 'List projects with their latest activity',
       family: 'trace',
+      access: 'any-key',
       reply: 'json',
       response: wire.ActivityRes,
       handle: project.activity,
@@ -20,6 +22,7 @@ export function projectRoutes(project: Project): Route[] {
       operationId: 'project_stats',
       summary: 'Bytes that a project stores',
       family: 'trace',
+      access: access.project('read'),
       body: wire.ProjectStatsReq,
       reply: 'json',
       response: wire.ProjectStatsRes,
@@ -31,6 +34,7 @@ export function projectRoutes(project: Project): Route[] {
       operationId: 'ttl_settings_read',
       summary: 'How long calls of a project are kept',
       family: 'trace',
+      access: access.project('read'),
       body: wire.ProjectReq,
       reply: 'json',
       response: wire.RetentionRes,
@@ -43,6 +47,7 @@ export function projectRoutes(project: Project): Route[] {
       summary: 'Set how long calls of a project are kept: only without end so far',
       refusals: [501],
       family: 'trace',
+      access: access.project('manage'),
       body: wire.RetentionUpdateReq,
       reply: 'json',
       response: wire.RetentionRes,
@@ -54,6 +59,7 @@ export function projectRoutes(project: Project): Route[] {
       operationId: 'ingest_sampling_settings_read',
       summary: 'Which share of the calls of a project is kept',
       family: 'trace',
+      access: access.project('read'),
       body: wire.ProjectReq,
       reply: 'json',
       response: wire.SamplingRes,
@@ -65,6 +71,7 @@ export function projectRoutes(project: Project): Route[] {
       operationId: 'sensitive_data_settings_read',
       summary: 'Whether sensitive data of a project is removed',
       family: 'trace',
+      access: access.project('read'),
       query: wire.ProjectReq,
       reply: 'json',
       response: wire.SensitiveDataRes,

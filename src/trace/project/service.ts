@@ -14,7 +14,7 @@ const PROJECTS_MAX = 1000
 
 /** The storage and settings of a project: everything that is sent is stored unchanged, and kept. */
 export interface Project {
-  /** Projects of all entities, the most recently used first. */
+  /** Projects that the caller may read, the most recently used first. */
   activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
   stats(req: wire.ProjectStatsReq, context: CallContext): Promise<wire.ProjectStatsRes>
   retention(): wire.RetentionRes
@@ -30,10 +30,13 @@ export function createProject(deps: {
 }): Project {
   const { traces, files, projects } = deps
 
-  async function activity(_req: unknown, { signal }: CallContext): Promise<wire.ActivityRes> {
+  async function activity(_req: unknown, { caller, signal }: CallContext): Promise<wire.ActivityRes> {
+    const { rights } = caller
+    const newest = (await projects.newest(PROJECTS_MAX, rights.entities)).filter(({ entity, name }) =>
+      rights.allows('read', { entity, project: name }),
+    )
     const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
     const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
-    const newest = await projects.newest(PROJECTS_MAX)
     const shown = newest.map(({ entity, name, created_at }) => ({
       entity,
       project: name,

@@ -1,4 +1,6 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
+import { refOf } from '../ref-uri.ts'
 import type { Refs } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -10,6 +12,9 @@ export function refsRoutes(refs: Refs): Route[] {
       operationId: 'refs_read_batch',
       summary: 'Read the values behind refs',
       family: 'trace',
+      access: access.projects('read', ({ refs }: wire.RefsReadBatchReq) =>
+        refs.flatMap((ref) => refOf(ref)?.projectId ?? []),
+      ),
       body: wire.RefsReadBatchReq,
       reply: 'json',
       response: wire.RefsReadBatchRes,

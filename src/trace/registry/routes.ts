@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Registry } from './service.ts'
 import { LinkReq, LinkRes } from './wire.ts'
@@ -10,6 +11,9 @@ export function registryRoutes(registry: Registry): Route[] {
       operationId: 'link_to_registry',
       summary: 'Link a version of an object into another project under a name',
       family: 'trace',
+      access: access.projects('write', ({ target }: LinkReq) => [
+        `${target.entity_name}/${target.project_name}`,
+      ]),
       body: LinkReq,
       reply: 'json',
       response: LinkRes,

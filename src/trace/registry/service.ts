@@ -1,3 +1,4 @@
+import { placeOf, requireRight } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
@@ -17,6 +18,7 @@ export interface Registry {
 export function createRegistry({ objects }: { objects: Objects }): Registry {
   async function link({ ref, target, aliases }: LinkReq, context: CallContext) {
     const { projectId, kind, name, version = 'latest' } = parseRef(ref)
+    requireRight(context.caller.rights, 'read', placeOf(projectId))
     if (kind !== 'object' && kind !== 'op') throw invalidRequest(`Only objects are linked, not ${ref}`)
     const { obj } = await objects.read({ project_id: projectId, object_id: name, digest: version })
     const project_id = `${target.entity_name}/${target.project_name}`

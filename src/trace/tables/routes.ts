@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Tables } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_create',
       summary: 'Create a table from its rows',
       family: 'trace',
+      access: access.projects('ingest', ({ table }: wire.TableCreateReq) => [table.project_id]),
       body: wire.TableCreateReq,
       reply: 'json',
       response: wire.TableCreateRes,
@@ -22,6 +24,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_create_from_digests',
       summary: 'Create a table from digests of stored rows',
       family: 'trace',
+      access: access.project('ingest'),
       body: wire.TableCreateFromDigestsReq,
       reply: 'json',
       response: wire.TableCreateFromDigestsRes,
@@ -34,6 +37,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_update',
       summary: 'Make a new table by appending, popping and inserting rows',
       family: 'trace',
+      access: access.project('ingest'),
       body: wire.TableUpdateReq,
       reply: 'json',
       response: wire.TableUpdateRes,
@@ -45,6 +49,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_query',
       summary: 'Query rows of a table',
       family: 'trace',
+      access: access.project('read'),
       body: wire.TableQueryReq,
       reply: 'json',
       response: wire.TableQueryRes,
@@ -56,6 +61,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_query_stream',
       summary: 'Query rows of a table, one JSON document a line',
       family: 'trace',
+      access: access.project('read'),
       body: wire.TableQueryReq,
       reply: 'jsonl',
       response: wire.TableRow,
@@ -67,6 +73,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_query_stats',
       summary: 'Count the rows of a table',
       family: 'trace',
+      access: access.project('read'),
       body: wire.TableQueryStatsReq,
       reply: 'json',
       response: wire.TableQueryStatsRes,
@@ -78,6 +85,7 @@ export function tablesRoutes(tables: Tables): Route[] {
       operationId: 'table_query_stats_batch',
       summary: 'Count rows and bytes of many tables',
       family: 'trace',
+      access: access.project('read'),
       body: wire.TableQueryStatsBatchReq,
       reply: 'json',
       response: wire.TableQueryStatsBatchRes,

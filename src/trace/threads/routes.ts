@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { Threads } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function threadsRoutes(threads: Threads): Route[] {
       operationId: 'threads_query_stream',
       summary: 'Query threads, one JSON document a line',
       family: 'trace',
+      access: access.project('read'),
       body: wire.ThreadsQueryReq,
       reply: 'jsonl',
       response: wire.Thread,

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import * as access from '../../http/access.ts'
 import { type Route, type RouteDeclaration, route } from '../../http/route.ts'
 import { ProjectPath } from '../project-path-wire.ts'
 import type { TypedObjects } from './service.ts'
@@ -95,6 +96,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       operationId: `${name}_create`,
       summary: `Publish ${one}`,
       family: 'trace',
+      access: access.pathProject('ingest'),
       pathParams: ProjectPath,
       reply: 'json',
     }),
@@ -104,6 +106,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       operationId: `${name}_list`,
       summary: `List ${many}, one JSON document a line`,
       family: 'trace',
+      access: access.pathProject('read'),
       pathParams: ProjectPath,
       query: wire.ListQuery,
       reply: 'jsonl',
@@ -116,6 +119,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       operationId: `${name}_read`,
       summary: `Read a version of ${one}`,
       family: 'trace',
+      access: access.pathProject('read'),
       refusals: [400],
       pathParams: wire.VersionPath,
       reply: 'json',
@@ -128,6 +132,7 @@ function groupRoutes<Req extends z.ZodType, Res extends z.ZodType, Shown extends
       operationId: `${name}_delete`,
       summary: `Delete versions of ${one}`,
       family: 'trace',
+      access: access.pathProject('write'),
       pathParams: wire.ObjectPath,
       query: wire.DeleteQuery,
       reply: 'json',

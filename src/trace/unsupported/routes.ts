@@ -44,6 +44,7 @@ function refused(method: Route['method'], path: string, operationId: string, rea
     summary: `Not supported. ${reason}`,
     unsupported: true,
     family: 'trace',
+    access: 'any-key',
     reply: 'json',
     response: Nothing,
     handle: () => {

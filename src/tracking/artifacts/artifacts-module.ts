@@ -7,6 +7,7 @@ import type { CallContext } from '../../http/caller.ts'
 import { type RunNode, runNode } from '../runs/run-node.ts'
 import type { Runs } from '../runs/service.ts'
 import * as nodes from './artifact-nodes.ts'
+import { ARTIFACT_ACCESS } from './artifacts-access.ts'
 import { artifactMutations } from './artifacts-mutations.ts'
 import { ARTIFACT_TYPES } from './artifacts-types.ts'
 import { collectionFields } from './collection-fields.ts'
@@ -20,6 +21,7 @@ import type { Artifacts } from './service.ts'
 export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule {
   return {
     types: ARTIFACT_TYPES + COLLECTION_TYPES,
+    access: ARTIFACT_ACCESS,
     resolvers: {
       Query: {
         async artifact(_: unknown, { id }: { id: string }) {
@@ -39,13 +41,21 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
       ...collectionFields(artifacts),
       Project: {
         ...collectionFields(artifacts).Project,
-        async artifact(project: ProjectNode, { name }: { name: string }) {
+        async artifact(project: ProjectNode, { name }: { name: string }, context: CallContext) {
           const member = await artifacts.member({ ...inProject(project), ...splitReference(name) })
-          return member === undefined ? null : nodes.versionNode(member.version)
+          return member === undefined || !mayRead(context, member.version)
+            ? null
+            : nodes.versionNode(member.version)
         },
-        async artifactCollectionMembership(project: ProjectNode, { name }: { name: string }) {
+        async artifactCollectionMembership(
+          project: ProjectNode,
+          { name }: { name: string },
+          context: CallContext,
+        ) {
           const member = await artifacts.member({ ...inProject(project), ...splitReference(name) })
-          return member === undefined ? null : nodes.membershipNode(member)
+          return member === undefined || !mayRead(context, member.version)
+            ? null
+            : nodes.membershipNode(member)
         },
       },
       ArtifactCollectionMembership: {
@@ -55,8 +65,10 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
       },
       Artifact: versionFields(artifacts, runs),
       Run: {
-        outputArtifacts: ({ row }: RunNode, args: PageArguments) => ofRun(artifacts, row.id, 'output', args),
-        inputArtifacts: ({ row }: RunNode, args: PageArguments) => ofRun(artifacts, row.id, 'input', args),
+        outputArtifacts: ({ row }: RunNode, args: PageArguments, context: CallContext) =>
+          ofRun(artifacts, row.id, { role: 'output', args, context }),
+        inputArtifacts: ({ row }: RunNode, args: PageArguments, context: CallContext) =>
+          ofRun(artifacts, row.id, { role: 'input', args, context }),
       },
     },
   }
@@ -64,15 +76,19 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
 
 /** Fields of a version that are not in its row. */
 function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
+  async function visibleLinks(id: string, context: CallContext): Promise<Member[]> {
+    return (await artifacts.links(id)).filter(({ collection }) => mayRead(context, collection))
+  }
+
   return {
     size: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).bytes,
     fileCount: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).count,
     /**
      * Wire: `v3` is an alias in a portfolio too, from which clients take the number of a version that they list there.
      */
-    async aliases({ row }: nodes.VersionNode) {
+    async aliases({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
       const found = await aliasesIn(artifacts, ownMember(row))
-      for (const link of await artifacts.links(row.id)) {
+      for (const link of await visibleLinks(row.id, context)) {
         found.push(...(await aliasesIn(artifacts, link)))
         found.push(nodes.aliasNode(nodes.collectionNode(link.collection), `v${link.number}`))
       }
@@ -101,13 +117,14 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
       }
     },
 
-    async usedBy({ row }: nodes.VersionNode) {
+    async usedBy({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
       const found = await Promise.all((await artifacts.usersOf(row.id)).map((id) => runs.byId(id)))
-      return { edges: found.flatMap((run) => (run === undefined ? [] : [{ node: runNode(run) }])) }
+      const visible = found.flatMap((run) => (run !== undefined && mayRead(context, run) ? [run] : []))
+      return { edges: visible.map((run) => ({ node: runNode(run) })) }
     },
 
-    async artifactMemberships({ row }: nodes.VersionNode) {
-      const members = [ownMember(row), ...(await artifacts.links(row.id))]
+    async artifactMemberships({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
+      const members = [ownMember(row), ...(await visibleLinks(row.id, context))]
       return { edges: members.map((member) => ({ node: nodes.membershipNode(member) })) }
     },
   }
@@ -115,6 +132,11 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
 
 interface FilesArguments extends PageArguments {
   names?: string[] | null
+}
+
+/** Links and runs lead to other projects, of which a caller sees only its own. */
+function mayRead({ caller }: CallContext, place: { entity: string; project: string }): boolean {
+  return caller.rights.allows('read', place)
 }
 
 async function filesOf(
@@ -140,9 +162,14 @@ async function aliasesIn(artifacts: Artifacts, member: Member) {
   return (await artifacts.memberAliases(member)).map((alias) => nodes.aliasNode(collection, alias))
 }
 
-async function ofRun(artifacts: Artifacts, runId: string, role: 'output' | 'input', args: PageArguments) {
+async function ofRun(
+  artifacts: Artifacts,
+  runId: string,
+  { role, args, context }: { role: 'output' | 'input'; args: PageArguments; context: CallContext },
+) {
   const rows = await artifacts.versionsOfRun(runId, role, { after: args.after ?? '', limit: limitOf(args) })
-  const page = connectionOf(rows.map(nodes.versionNode), args, (node) => node.row.id)
+  const visible = rows.filter((row) => mayRead(context, row))
+  const page = connectionOf(visible.map(nodes.versionNode), args, (node) => node.row.id)
   return { ...page, totalCount: page.edges.length }
 }
 

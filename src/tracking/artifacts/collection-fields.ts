@@ -3,6 +3,7 @@ import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphq
 import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import * as nodes from './artifact-nodes.ts'
 import type { Artifacts } from './service.ts'
 import { tagsOf } from './versions.ts'
@@ -85,9 +86,15 @@ function fieldsOfBoth(artifacts: Artifacts): Record<string, Resolver> {
       return { edges: row === undefined ? [] : tagsOf(row).map((tag) => ({ node: nodes.tagNode(tag) })) }
     },
 
-    async artifactMembership({ row }: nodes.CollectionNode, { aliasName }: { aliasName: string }) {
+    async artifactMembership(
+      { row }: nodes.CollectionNode,
+      { aliasName }: { aliasName: string },
+      { caller }: CallContext,
+    ) {
       const member = await artifacts.member({ ...row, alias: aliasName })
-      return member === undefined ? null : nodes.membershipNode(member)
+      return member === undefined || !caller.rights.allows('read', member.version)
+        ? null
+        : nodes.membershipNode(member)
     },
 
     async aliases(node: nodes.CollectionNode, args: PageArguments) {
@@ -97,10 +104,12 @@ function fieldsOfBoth(artifacts: Artifacts): Record<string, Resolver> {
       return connectionOf(found, args, (alias) => alias.alias)
     },
 
-    async artifacts({ row }: nodes.CollectionNode, args: ListArguments) {
+    async artifacts({ row }: nodes.CollectionNode, args: ListArguments, { caller }: CallContext) {
       const state = stateIn(args.filters)
       const page = { after: args.after ?? undefined, limit: limitOf(args), order: orderOf(args.order) }
-      const members = await artifacts.members(row, state, page)
+      const members = (await artifacts.members(row, state, page)).filter(({ version }) =>
+        caller.rights.allows('read', version),
+      )
       const { edges, pageInfo } = connectionOf(members, args, (member) => member.cursor)
       const versioned = edges.map(({ node: { version, number }, cursor }) => ({
         cursor,

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Artifacts } from './service.ts'
 import * as wire from './wire.ts'
@@ -11,6 +12,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'list_artifacts',
       summary: 'List versions of artifacts',
       family: 'training',
+      access: access.entity('read'),
       query: wire.ArtifactsListQuery,
       reply: 'json',
       response: wire.ArtifactsListRes,
@@ -22,6 +24,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'get_artifact_file',
       summary: 'Download a file of an artifact',
       family: 'training',
+      access: access.owned('read', 'artifact version', 'artifact_id'),
       pathParams: wire.FilePath,
       reply: 'raw',
       response: wire.Bytes,
@@ -34,6 +37,10 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'get_artifact_file_by_digest',
       summary: 'Download a file of an artifact by its digest',
       family: 'training',
+      access: access.together(
+        access.pathProject('read'),
+        access.owned('read', 'artifact version', 'birth_artifact_id'),
+      ),
       pathParams: wire.LayoutPath,
       reply: 'raw',
       response: wire.Bytes,
@@ -46,7 +53,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'upload_artifact_file',
       summary: 'Upload a file of an artifact to a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.ArtifactPath,
       query: wire.SignedFileQuery,
       body: UnreadBody,
@@ -64,7 +71,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'download_artifact_file',
       summary: 'Download a file of an artifact from a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.ArtifactPath,
       query: wire.SignedFileQuery,
       reply: 'raw',
@@ -78,7 +85,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'upload_artifact_manifest',
       summary: 'Upload the manifest of an artifact to a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.ArtifactPath,
       query: wire.SignedQuery,
       body: UnreadBody,
@@ -96,7 +103,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'download_artifact_manifest',
       summary: 'Download the manifest of an artifact from a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.ArtifactPath,
       query: wire.SignedQuery,
       reply: 'raw',

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Runs } from './service.ts'
 import * as wire from './wire.ts'
@@ -10,6 +11,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'list_runs',
       summary: 'List runs',
       family: 'training',
+      access: access.entity('read'),
       query: wire.RunsListQuery,
       reply: 'json',
       response: wire.RunsListRes,
@@ -21,6 +23,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'get_run',
       summary: 'Read a run',
       family: 'training',
+      access: access.pathProject('read'),
       pathParams: wire.RunPath,
       reply: 'json',
       response: wire.RunRes,
@@ -32,6 +35,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'get_run_metrics',
       summary: 'Metrics of a run',
       family: 'training',
+      access: access.pathProject('read'),
       pathParams: wire.RunPath,
       query: wire.MetricsQuery,
       reply: 'json',
@@ -44,6 +48,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'file_stream',
       summary: 'Take metrics and output of a run as it goes',
       family: 'training',
+      access: access.pathProject('ingest'),
       pathParams: wire.RunPath,
       body: wire.FileStreamReq,
       reply: 'json',
@@ -56,7 +61,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'upload_run_file',
       summary: 'Upload a file of a run to a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.RunFilePath,
       query: wire.RunFileQuery,
       body: UnreadBody,
@@ -74,7 +79,7 @@ export function runsRoutes(runs: Runs): Route[] {
       operationId: 'download_run_file',
       summary: 'Download a file of a run from a signed address',
       family: 'training',
-      auth: 'open',
+      access: 'signed',
       pathParams: wire.RunFilePath,
       query: wire.RunFileQuery,
       reply: 'raw',

@@ -1,9 +1,11 @@
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
+import { namedProject, nodes } from '../../accounts/graphql/field-access.ts'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
-import type { GraphqlModule } from '../../accounts/graphql/graphql-module.ts'
+import type { Arguments, GraphqlModule } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { Subject } from '../../http/access.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { runFields } from './run-fields.ts'
@@ -24,6 +26,13 @@ export function runsModule(runs: Runs): GraphqlModule {
 
   return {
     types: RUN_TYPES,
+    access: {
+      upsertBucket: { verb: 'ingest', about: aboutUpsert },
+      deleteRun: nodes('write', { id: ['run', 'Run'] }),
+      stopRun: nodes('write', { id: ['run', 'Run'] }),
+      notifyScriptableRunAlert: namedProject('ingest'),
+      createRunFiles: namedProject('ingest'),
+    },
     resolvers: {
       Project: {
         run,
@@ -91,6 +100,13 @@ export function runsModule(runs: Runs): GraphqlModule {
       Run: runFields(runs),
     },
   }
+}
+
+/** A run by its id, or else by the names of a new one. */
+function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
+  const rule =
+    input['id'] == null ? namedProject('ingest', 'modelName') : nodes('ingest', { id: ['run', 'Run'] })
+  return rule.about(input, caller)
 }
 
 interface ListArguments extends PageArguments {

@@ -10,7 +10,7 @@ export function sdkRoutes(sdk: Sdk): Route[] {
       operationId: 'sdk_metrics',
       summary: 'Accept the telemetry that W&B clients send of themselves',
       family: 'training',
-      auth: 'open',
+      access: 'open',
       body: UnreadBody,
       bodyKind: 'stream',
       bodyTypes: ['application/x-protobuf', 'application/octet-stream'],

@@ -1,5 +1,6 @@
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { ByteRange } from '../../stores/blobs/port.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ArtifactVersion } from '../../tracking/artifacts/versions.ts'
@@ -16,7 +17,7 @@ const CONFIG_BYTES_MAX = 1024 * 1024
 export interface ForkingDeps {
   control: ControlDb
   contents: Contents
-  models: Pick<ModelRegistry, 'existing' | 'find' | 'findIn'>
+  models: Pick<ModelRegistry, 'byId' | 'find' | 'findIn'>
   checkpoints: Checkpoints
   loraRankMax: number
 }
@@ -27,7 +28,11 @@ export interface Forking {
    * Copies a checkpoint of another model, with the state to train on, as the step it had there; where this model has
    * had that step, as the next one. @throws 404, 409 for models of different base models or adapter layers.
    */
-  fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq): Promise<CheckpointRes>
+  fork(
+    model: ModelOfCheckpoints & { base_model: string },
+    req: ForkReq,
+    context: CallContext,
+  ): Promise<CheckpointRes>
   /**
    * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
    * it becomes step N of that model. Other adapters are artifacts only.
@@ -37,13 +42,13 @@ export interface Forking {
 }
 
 export function createForking({ control, contents, models, checkpoints, loraRankMax }: ForkingDeps): Forking {
-  async function modelOf(text: string) {
+  /** @throws 404 for a model that is unknown, or that the caller may not read. */
+  async function modelOf(text: string, { caller }: CallContext) {
     const [entity, project, name, ...rest] = text.split('/')
-    if (entity === undefined || project === undefined || name === undefined || rest.length > 0) {
-      return models.existing(text)
-    }
-    const found = await models.find({ entity, project, name })
-    if (found === undefined) throw notFound('model', text, { param: 'from_model' })
+    const isName = entity !== undefined && project !== undefined && name !== undefined && rest.length === 0
+    const found = await (isName ? models.find({ entity, project, name }) : models.byId(text))
+    if (found === undefined || !caller.rights.allows('read', found))
+      throw notFound('model', text, { param: 'from_model' })
     return found
   }
 
@@ -64,8 +69,12 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     return { config: reading('adapter_config.json'), weights: reading('adapter_model.safetensors') }
   }
 
-  async function fork(model: ModelOfCheckpoints & { base_model: string }, req: ForkReq) {
-    const source = await modelOf(req.from_model)
+  async function fork(
+    model: ModelOfCheckpoints & { base_model: string },
+    req: ForkReq,
+    context: CallContext,
+  ) {
+    const source = await modelOf(req.from_model, context)
     if (source.base_model !== model.base_model) {
       throw conflict(`The models have different base models: ${source.base_model} and ${model.base_model}`)
     }

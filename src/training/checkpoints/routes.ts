@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
 import type { Forking } from './forking.ts'
@@ -36,6 +37,7 @@ export function checkpointsRoutes(services: {
       operationId: 'list_checkpoints',
       summary: 'List checkpoints of a model',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       pathParams: ModelPath,
       query: CheckpointsListQuery,
       reply: 'json',
@@ -48,6 +50,7 @@ export function checkpointsRoutes(services: {
       operationId: 'delete_checkpoints',
       summary: 'Delete checkpoints of a model by step',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: ModelPath,
       body: CheckpointsDeleteReq,
       reply: 'json',
@@ -60,6 +63,7 @@ export function checkpointsRoutes(services: {
       operationId: 'get_checkpoint',
       summary: 'Read a checkpoint by step, latest, best or tag',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       pathParams: CheckpointPath,
       reply: 'json',
       response: CheckpointRes,
@@ -71,6 +75,7 @@ export function checkpointsRoutes(services: {
       operationId: 'download_checkpoint_file',
       summary: 'Download a file of a checkpoint',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       pathParams: CheckpointFilePath,
       reply: 'raw',
       response: CheckpointBytes,
@@ -85,6 +90,7 @@ export function checkpointsRoutes(services: {
       operationId: 'merge_checkpoint',
       summary: 'Merge a checkpoint into a whole model',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: CheckpointPath,
       reply: 'json',
       response: CheckpointRes,
@@ -98,6 +104,7 @@ export function checkpointsRoutes(services: {
       operationId: 'download_merged_file',
       summary: 'Download a file of a merged model',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       pathParams: CheckpointFilePath,
       reply: 'raw',
       response: CheckpointBytes,
@@ -112,6 +119,7 @@ export function checkpointsRoutes(services: {
       operationId: 'tag_checkpoint',
       summary: 'Tag a checkpoint',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: TagPath,
       reply: 'json',
       response: TagsRes,
@@ -125,6 +133,7 @@ export function checkpointsRoutes(services: {
       operationId: 'untag_checkpoint',
       summary: 'Remove a tag from a checkpoint',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: TagPath,
       reply: 'json',
       response: TagsRes,
@@ -138,11 +147,12 @@ export function checkpointsRoutes(services: {
       operationId: 'fork_checkpoint',
       summary: 'Start a model from a checkpoint of another',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: ModelPath,
       body: ForkReq,
       reply: 'json',
       response: CheckpointRes,
-      handle: models.withModel((model, req: OfModel & ForkReq) => forking.fork(model, req)),
+      handle: models.withModel((model, req: OfModel & ForkReq, context) => forking.fork(model, req, context)),
     }),
   ]
 }

@@ -12,7 +12,7 @@ export interface JobsDeps {
   control: ControlDb
   blobs: Blobs
   contents: Contents
-  models: Pick<ModelRegistry, 'existing'>
+  models: Pick<ModelRegistry, 'existing' | 'placeOf'>
   baseModels: BaseModels
   trainingData: TrainingData
   trajectoryCalls: TrajectoryCalls

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Rights } from '../../access.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { TrainingJobEventsTable, TrainingJobsTable } from '../../stores/control-db/tables.ts'
@@ -59,9 +60,18 @@ export function listJobs(
     state: JobRow['state'] | undefined
     beforeId: string | undefined
     limit: number
+    /** Only jobs of models of these entities, or of the one project. */
+    within: Pick<Rights, 'entities' | 'project'>
   },
 ): Promise<JobRow[]> {
+  const { entities, project } = page.within
   let query = control.selectFrom('training_jobs').selectAll()
+  if (entities !== 'all') {
+    query = query.where('model_id', 'in', (eb) => {
+      const models = eb.selectFrom('models').select('id').where('entity', 'in', entities)
+      return project === undefined ? models : models.where('project', '=', project)
+    })
+  }
   if (page.model_id !== undefined) query = query.where('model_id', '=', page.model_id)
   if (page.state !== undefined) query = query.where('state', '=', page.state)
   if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Jobs } from './service.ts'
 import {
@@ -19,6 +20,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'create_training_job',
       summary: 'Train a model by RL on trajectory groups',
       family: 'training',
+      access: access.byHandler('write'),
       body: UnreadBody,
       bodyKind: 'stream',
       streamedBody: JobCreateReq,
@@ -33,6 +35,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'create_sft_training_job',
       summary: 'Train a model by SFT',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       body: SftJobCreateReq,
       reply: 'json',
       response: JobRes,
@@ -45,6 +48,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'list_training_jobs',
       summary: 'List training jobs',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       query: JobsListQuery,
       reply: 'json',
       response: JobsListRes,
@@ -56,6 +60,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'get_training_job',
       summary: 'Read a training job',
       family: 'training',
+      access: access.owned('read', 'training job', 'training_job_id'),
       pathParams: JobPath,
       reply: 'json',
       response: JobRes,
@@ -67,6 +72,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'cancel_training_job',
       summary: 'Cancel a training job',
       family: 'training',
+      access: access.owned('write', 'training job', 'training_job_id'),
       pathParams: JobPath,
       reply: 'json',
       response: JobRes,
@@ -78,6 +84,7 @@ export function jobsRoutes(jobs: Jobs): Route[] {
       operationId: 'list_training_job_events',
       summary: 'List events of a training job',
       family: 'training',
+      access: access.owned('read', 'training job', 'training_job_id'),
       pathParams: JobPath,
       query: EventsListQuery,
       reply: 'json',

@@ -1,3 +1,4 @@
+import type { Place } from '../../access.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
@@ -25,12 +26,14 @@ export interface Jobs {
   ): Promise<JobRes>
   createSft(req: SftJobCreateReq, context: CallContext): Promise<JobRes>
   get(req: { training_job_id: string }): Promise<JobRes>
-  /** A page of jobs, newest first. */
-  list(req: JobsListQuery): Promise<JobsListRes>
+  /** A page of jobs that the caller may see, newest first. */
+  list(req: JobsListQuery, context: CallContext): Promise<JobsListRes>
   /** Ends a job within one gradient step; a job that has ended stays as it is. */
   cancel(req: { training_job_id: string }): Promise<JobRes>
   /** A page of events, oldest first. @throws 404 for an unknown job or cursor. */
   events(req: EventsListQuery & { training_job_id: string }): Promise<EventsListRes>
+  /** Whose a job is; undefined for an id that no job has. */
+  placeOf(id: string): Promise<Place | undefined>
   countStates(): Promise<queries.StateCount[]>
   /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
   removeOfModel(modelId: string): Promise<void>
@@ -70,8 +73,8 @@ export function createJobs(deps: JobsDeps): Jobs {
     return job
   }
 
-  async function list({ model_id, state, after, limit }: JobsListQuery) {
-    const page = { model_id, state, beforeId: after, limit: limit + 1 }
+  async function list({ model_id, state, after, limit }: JobsListQuery, { caller }: CallContext) {
+    const page = { model_id, state, beforeId: after, limit: limit + 1, within: caller.rights }
     return toPage(await shown(await queries.listJobs(control, page)), limit)
   }
 
@@ -91,6 +94,11 @@ export function createJobs(deps: JobsDeps): Jobs {
     return toPage(items, req.limit)
   }
 
+  async function placeOf(id: string): Promise<Place | undefined> {
+    const row = await queries.findJob(control, id)
+    return row && deps.models.placeOf(row.model_id)
+  }
+
   async function removeOfModel(modelId: string): Promise<void> {
     for (const job of await queries.jobsOfModel(control, modelId)) {
       if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
@@ -108,6 +116,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     list,
     cancel,
     events,
+    placeOf,
     countStates: () => queries.countStates(control),
     removeOfModel,
   }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { unavailable } from '../../errors.ts'
+import { requireRight } from '../../access.ts'
+import { notFound, unavailable } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
@@ -51,6 +52,13 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     }
   }
 
+  /** @throws 404 for a model that the caller may not see, as for an unknown one; 403. */
+  async function checkMayTrain(modelId: string, { caller }: CallContext): Promise<void> {
+    const model = await models.existing(modelId)
+    if (!caller.rights.allows('read', model)) throw notFound('model', modelId)
+    requireRight(caller.rights, 'write', model)
+  }
+
   async function submit({ config, counts, ...job }: NewJob, { caller }: CallContext): Promise<JobRow> {
     const model = await models.existing(job.model_id)
     const now = nowIso()
@@ -92,6 +100,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     try {
       context.signal.throwIfAborted()
       const { model_id, experimental_config } = body.head()
+      await checkMayTrain(model_id, context)
       const config = rlConfigOf(experimental_config ?? {}, defaults)
       const counts = body.counts()
       const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }

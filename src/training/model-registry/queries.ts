@@ -61,3 +61,18 @@ export async function wasModel(control: ControlDb, id: string): Promise<boolean>
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** Where a deleted model was: the artifact versions of its checkpoints are still there. */
+export function placeOfDeleted(
+  control: ControlDb,
+  id: string,
+): Promise<{ entity: string; project: string } | undefined> {
+  return control
+    .selectFrom('checkpoints')
+    .innerJoin('artifact_versions', 'artifact_versions.id', 'checkpoints.artifact_id')
+    .innerJoin('artifact_collections', 'artifact_collections.id', 'artifact_versions.collection_id')
+    .select(['artifact_collections.entity', 'artifact_collections.project'])
+    .where('checkpoints.model_id', '=', id)
+    .limit(1)
+    .executeTakeFirst()
+}

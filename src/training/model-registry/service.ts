@@ -1,3 +1,4 @@
+import type { Place } from '../../access.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
@@ -29,6 +30,8 @@ export interface ModelRegistry {
   insertIn(tx: ControlTx, row: ModelRow): Promise<ModelRow | undefined>
   /** Deletes the row alone. */
   delete(id: string): Promise<void>
+  /** Whose a model is, or was before it was deleted; undefined for an id that no model has had. */
+  placeOf(id: string): Promise<Place | undefined>
   /** Whether there was a model of this id. */
   existed(id: string): Promise<boolean>
 }
@@ -52,6 +55,8 @@ export function createModelRegistry({ control }: { control: ControlDb }): ModelR
     withModel: (handle) => async (input, context) => handle(await existing(input.model_id), input, context),
     insertIn: (tx, row) => queries.insertModel(tx, row),
     delete: (id) => queries.deleteModel(control, id),
+    placeOf: async (id) =>
+      (await queries.findModel(control, id)) ?? (await queries.placeOfDeleted(control, id)),
     existed: (id) => queries.wasModel(control, id),
   }
 }

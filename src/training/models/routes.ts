@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
 import { ModelPath } from '../checkpoints/wire.ts'
 import type { Models } from './service.ts'
@@ -11,6 +12,7 @@ export function modelsRoutes(models: Models): Route[] {
       operationId: 'create_model',
       summary: 'Register a model to train',
       family: 'training',
+      access: access.entity('write'),
       body: ModelCreateReq,
       reply: 'json',
       response: ModelRes,
@@ -23,6 +25,7 @@ export function modelsRoutes(models: Models): Route[] {
       operationId: 'list_models',
       summary: 'List models',
       family: 'training',
+      access: access.entity('read'),
       query: ModelsListQuery,
       reply: 'json',
       response: ModelsListRes,
@@ -34,6 +37,7 @@ export function modelsRoutes(models: Models): Route[] {
       operationId: 'get_model',
       summary: 'Read a model',
       family: 'training',
+      access: access.owned('read', 'model', 'model_id'),
       pathParams: ModelPath,
       reply: 'json',
       response: ModelRes,
@@ -45,6 +49,7 @@ export function modelsRoutes(models: Models): Route[] {
       operationId: 'delete_model',
       summary: 'Delete a model with its checkpoints',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: ModelPath,
       reply: 'json',
       response: ModelDeleteRes,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { placeOf, requireRight } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { memberText } from '../../lossless-json.ts'
@@ -30,6 +31,7 @@ export async function datasetLines(
   const ref = refOf(url)
   if (ref?.kind !== 'object' || ref.edges.length > 0) throw notDataset(url)
   const { projectId: project_id, name: object_id, version = 'latest' } = ref
+  requireRight(context.caller.rights, 'read', placeOf(project_id))
   const { obj } = await objects.read({ project_id, object_id, digest: version })
   const dataset = Dataset.safeParse(obj.val?.value())
   const table = dataset.success ? refOf(dataset.data.rows) : undefined

@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { TrainingData } from './service.ts'
 import { TrainingDataDeleteRes, TrainingDataPath, TrainingLine, UploadRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function trainingDataRoutes(trainingData: TrainingData): Route[] {
       operationId: 'upload_training_data',
       summary: 'Upload data for SFT',
       family: 'training',
+      access: access.byHandler('write'),
       body: UnreadBody,
       bodyKind: 'stream',
       bodyTypes: ['application/jsonl', 'application/octet-stream'],
@@ -24,6 +26,7 @@ export function trainingDataRoutes(trainingData: TrainingData): Route[] {
       operationId: 'delete_training_data',
       summary: 'Delete uploaded data',
       family: 'training',
+      access: access.owned('write', 'training data', 'training_data_id'),
       pathParams: TrainingDataPath,
       reply: 'json',
       response: TrainingDataDeleteRes,

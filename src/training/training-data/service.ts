@@ -1,19 +1,25 @@
+import { type Place, requireRight } from '../../access.ts'
 import type { Content } from '../../contents/content.ts'
 import type { Contents } from '../../contents/service.ts'
-import { invalidRequest, notFound } from '../../errors.ts'
+import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import type { Artifacts } from '../../tracking/artifacts/service.ts'
 import { checkedLines } from './checked-lines.ts'
 import { datasetLines } from './dataset-lines.ts'
 import { FILE_PREFIX, readImport } from './imports.ts'
+import * as queries from './queries.ts'
 import type { TrainingDataDeleteRes, UploadRes } from './wire.ts'
 
 /** A few million conversations. */
 const UPLOAD_BYTES_MAX = 4 * 1024 * 1024 * 1024
+
+/** Of uploads from before their entities were recorded. */
+const NOWHERE: Place = { entity: '' }
 
 const UPLOAD_PREFIX = 'heddle-upload:///'
 const ARTIFACT_PREFIX = 'wandb-artifact:///'
@@ -40,9 +46,11 @@ export interface TrainingDataDeps {
 /** Training data of SFT jobs: one conversation a line. */
 export interface TrainingData {
   /** Stores an upload. @throws 422 that names the invalid line; 413. Nothing of a refused upload is kept. */
-  upload(req: { stream: ReadableStream<Uint8Array> }): Promise<UploadRes>
+  upload(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<UploadRes>
   /** Deletes an upload; jobs that use it keep it. */
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
+  /** Whose an upload is; undefined for an id that no upload has. */
+  placeOf(id: string): Promise<Place | undefined>
   /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
   take(url: string, owner: string, context: CallContext): Promise<TakenData>
 }
@@ -50,18 +58,23 @@ export interface TrainingData {
 export function createTrainingData(deps: TrainingDataDeps): TrainingData {
   const { control, contents, artifacts, dataFolder } = deps
 
-  async function fromUpload(url: string): Promise<Content> {
-    const [content] = await contents.ownedBy(ownerOf(url.slice(UPLOAD_PREFIX.length)))
-    if (content === undefined) throw notFound('training data', url, { param: 'training_data_url' })
+  async function fromUpload(url: string, { caller }: CallContext): Promise<Content> {
+    const id = url.slice(UPLOAD_PREFIX.length)
+    const place = await placeOf(id)
+    const [content] = await contents.ownedBy(ownerOf(id))
+    if (content === undefined || !caller.rights.allows('read', place ?? NOWHERE))
+      throw notFound('training data', url, { param: 'training_data_url' })
     return content
   }
 
-  async function fromArtifact(url: string): Promise<Content> {
+  async function fromArtifact(url: string, { caller }: CallContext): Promise<Content> {
     const found = /^([^/:]+)\/([^/:]+)\/([^/:]+)(?::([^/:]+))?$/.exec(url.slice(ARTIFACT_PREFIX.length))
     const [, entity, project, name, alias = 'latest'] = found ?? []
     if (entity === undefined || project === undefined || name === undefined) throw badUrl(url)
+    requireRight(caller.rights, 'read', { entity, project })
     const version = await artifacts.resolve({ entity, project, name, alias })
-    if (version === undefined) throw notFound('artifact', url, { param: 'training_data_url' })
+    if (version === undefined || !caller.rights.allows('read', version))
+      throw notFound('artifact', url, { param: 'training_data_url' })
     const lines = version.files.filter((file) => file.name.endsWith('.jsonl'))
     const named = FILE_NAMES.flatMap((wanted) => lines.filter((file) => file.name === wanted))
     const chosen = named[0] ?? (lines.length === 1 ? lines[0] : undefined)
@@ -73,21 +86,38 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
     )
   }
 
-  async function upload({ stream }: { stream: ReadableStream<Uint8Array> }) {
+  async function placeOf(id: string): Promise<Place | undefined> {
+    const row = await queries.findUpload(control, id)
+    return row && { entity: row.entity, project: row.project ?? undefined }
+  }
+
+  async function upload({ stream }: { stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
+    const { user, defaultEntity: entity, rights } = caller
+    requireRight(rights, 'write', { entity, project: rights.project })
     const id = newId()
     const lines = checkedLines(stream)
     const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+    await queries.insertUpload(control, {
+      id,
+      entity,
+      project: rights.project ?? null,
+      created_by: user,
+      created_at: nowIso(),
+    })
     return { id, training_data_url: UPLOAD_PREFIX + id, lines: lines.count(), bytes: size }
   }
 
   async function remove({ training_data_id }: { training_data_id: string }) {
     const owned = await contents.ownedBy(ownerOf(training_data_id))
     await contents.release([ownerOf(training_data_id)])
+    await queries.deleteUpload(control, training_data_id)
     return { deleted: owned.length > 0 }
   }
 
   async function take(url: string, owner: string, context: CallContext): Promise<TakenData> {
     if (url.startsWith(FILE_PREFIX)) {
+      if (!context.caller.rights.isOperator)
+        throw notAllowed('Only operators train on files of the server: upload the data instead')
       const bytes = await readImport(dataFolder, url)
       const content = await contents.add(owner, bytes, { bytesMax: Number.POSITIVE_INFINITY })
       return { ...content, dataset_ref: null }
@@ -99,12 +129,12 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
     }
     const isUpload = url.startsWith(UPLOAD_PREFIX)
     if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
-    const content = await (isUpload ? fromUpload(url) : fromArtifact(url))
+    const content = await (isUpload ? fromUpload(url, context) : fromArtifact(url, context))
     await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
     return { ...content, dataset_ref: null }
   }
 
-  return { upload, delete: remove, take }
+  return { upload, delete: remove, placeOf, take }
 }
 
 function ownerOf(uploadId: string): string {

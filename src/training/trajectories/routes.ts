@@ -1,3 +1,4 @@
+import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Trajectories } from './service.ts'
 import { LogPath, LogReq, LogRes } from './wire.ts'
@@ -10,6 +11,7 @@ export function trajectoriesRoutes(trajectories: Trajectories): Route[] {
       operationId: 'log_trajectories',
       summary: 'Log metrics and trajectories of a checkpoint without training',
       family: 'training',
+      access: access.owned('write', 'model', 'model_id'),
       pathParams: LogPath,
       body: UnreadBody,
       bodyKind: 'stream',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ALL_RIGHTS } from '../../../access.ts'
 import { idOf, newId } from '../../../ids.ts'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { SILENT } from '../../../test-log.ts'
@@ -35,7 +36,7 @@ function openRecent(traces: TraceDb, bytesMax = 2 ** 30): RecentCalls {
 function listOf(project_id: string, fields: Partial<CallsStreamQueryReq> = {}): List {
   const req = { project_id, ...fields }
   const signal = new AbortController().signal
-  const caller = { user: 'me', defaultEntity: 'me', keyId: 'k' }
+  const caller = { user: 'me', defaultEntity: 'me', keyId: 'k', rights: ALL_RIGHTS }
   const context = { caller, signal, requestId: newId(), header: () => undefined }
   return { req, selection: req, page: checkedPage(req), context }
 }

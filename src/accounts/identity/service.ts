@@ -1,0 +1,130 @@
+import { conflict, invalidRequest, notFound } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import { UniqueViolation } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import type { UserRow } from '../user-queries.ts'
+import * as queries from '../user-queries.ts'
+import type { Role } from './rights.ts'
+
+/** Wire: names are parts of `entity/project` and of addresses. */
+const NAME = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/i
+
+export interface NewUser {
+  name: string
+  email?: string | null | undefined
+  kind: 'person' | 'service'
+  isOperator?: boolean
+}
+
+/** Users, entities and who belongs to which. Callers check rights and record what they did. */
+export interface Identity {
+  user(id: string): Promise<UserRow | undefined>
+  /** @throws 404 */
+  userNamed(name: string): Promise<UserRow>
+  userByEmail(email: string): Promise<UserRow | undefined>
+  /**
+   * Adds a user; a person gets an entity of the same name, as its admin.
+   * @throws 400 for a bad name, 409 for one that is taken.
+   */
+  addUser(tx: ControlTx, user: NewUser): Promise<UserRow>
+  /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
+  addTeam(tx: ControlTx, name: string, adminId: string | undefined): Promise<void>
+  setRole(tx: ControlTx, entity: string, userId: string, role: Role): Promise<void>
+  /** Roles of a user by entity; within a transaction, as it sees them. */
+  rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
+  /**
+   * The only operator, made where there is none, who then manages every entity that has projects; undefined where there
+   * are several.
+   */
+  ensureOperator(): Promise<UserRow | undefined>
+}
+
+export function createIdentity({ control }: { control: ControlDb }): Identity {
+  async function userNamed(name: string): Promise<UserRow> {
+    const row = await queries.findUserByName(control, name)
+    if (row === undefined) throw notFound('user', name)
+    return row
+  }
+
+  async function claimEntity(tx: ControlTx, name: string, kind: 'team' | 'personal'): Promise<void> {
+    checkName(name)
+    const isNew = await queries.insertEntity(tx, { name, kind, created_at: nowIso() })
+    if (!isNew || (await queries.entitiesOfProjects(tx)).includes(name))
+      throw conflict(`The name ${name} is taken`)
+  }
+
+  async function addUser(tx: ControlTx, user: NewUser): Promise<UserRow> {
+    checkName(user.name)
+    const row: UserRow = {
+      id: newId(),
+      name: user.name,
+      email: user.email?.toLowerCase() ?? null,
+      kind: user.kind,
+      is_operator: user.isOperator ? 1 : 0,
+      default_entity: user.name,
+      created_at: nowIso(),
+      disabled_at: null,
+    }
+    await queries.insertUser(tx, row).catch((error: unknown) => {
+      throw error instanceof UniqueViolation
+        ? conflict(`The user ${user.name}, or the mail address, exists`)
+        : error
+    })
+    if (user.kind === 'service') return row
+    await claimEntity(tx, row.name, 'personal')
+    await setRole(tx, row.name, row.id, 'admin')
+    return row
+  }
+
+  async function addTeam(tx: ControlTx, name: string, adminId: string | undefined): Promise<void> {
+    await claimEntity(tx, name, 'team')
+    if (adminId === undefined) return
+    await setRole(tx, name, adminId, 'admin')
+  }
+
+  async function setRole(tx: ControlTx, entity: string, user_id: string, role: Role): Promise<void> {
+    await queries.setRole(tx, { entity, user_id, role, created_at: nowIso() })
+  }
+
+  async function rolesOf(userId: string, tx: ControlTx = control): Promise<Map<string, Role>> {
+    const rows = await queries.rolesOf(tx, userId)
+    return new Map(rows.map(({ entity, role }) => [entity, role]))
+  }
+
+  async function ensureOperator(): Promise<UserRow | undefined> {
+    return control.transaction().execute(async (tx) => {
+      const operators = await queries.listOperators(tx)
+      if (operators.length > 0) return operators.length === 1 ? operators[0] : undefined
+      const used = await queries.entitiesOfProjects(tx)
+      const name = ['admin', 'operator', `admin-${newId().slice(-6)}`].find((free) => !used.includes(free))
+      const admin = await addUser(tx, { name: name ?? 'admin', kind: 'person', isOperator: true })
+      for (const entity of used) {
+        await queries.insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
+        await setRole(tx, entity, admin.id, 'admin')
+      }
+      const [first] = used
+      if (first !== undefined) await queries.updateUser(tx, admin.id, { default_entity: first })
+      return { ...admin, default_entity: first ?? admin.default_entity }
+    })
+  }
+
+  return {
+    user: (id) => queries.findUser(control, id),
+    userNamed,
+    userByEmail: (email) => queries.findUserByEmail(control, email.toLowerCase()),
+    addUser,
+    addTeam,
+    setRole,
+    rolesOf,
+    ensureOperator,
+  }
+}
+
+function checkName(name: string): void {
+  if (!NAME.test(name)) {
+    throw invalidRequest(
+      'A name has 1 to 64 letters, digits, ".", "_" and "-", and begins and ends with a letter or digit',
+    )
+  }
+}

@@ -1,0 +1,141 @@
+import { placeOf, requireRight } from '../../access.ts'
+import { conflict, invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import { toPage } from '../../page-wire.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { SecretKey } from '../../stores/secret-key.ts'
+import { isoIn, nowIso } from '../../time.ts'
+import type { Audit } from '../audit/service.ts'
+import type { Identity } from '../identity/service.ts'
+import type { UserRow } from '../user-queries.ts'
+import { createKeyCallers, hashOf, type KeyCallers } from './key-callers.ts'
+import { newKeyText } from './key-text.ts'
+import type { KeyRow } from './queries.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** A person or service needs some; an unbounded number would only hide forgotten ones. */
+const KEYS_OF_USER_MAX = 200
+
+const DAY_MS = 86_400_000
+
+/** API keys: how programs say whose requests they send. */
+export interface Keys extends KeyCallers {
+  /** Makes a key, for the caller or for a service account of an entity that the caller manages. */
+  create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
+  list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
+  /** @throws 404 for a key of somebody whom the caller does not manage. */
+  revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
+}
+
+export interface KeysDeps {
+  control: ControlDb
+  secretKey: SecretKey
+  identity: Identity
+  audit: Audit
+}
+
+export function createKeys({ control, secretKey, identity, audit }: KeysDeps): Keys {
+  const callers = createKeyCallers({ control, secretKey, identity })
+
+  async function create(req: wire.KeyCreateReq, context: CallContext) {
+    const { caller } = context
+    const owner = await identity.userNamed(req.user ?? caller.user)
+    await checkManages(caller, owner)
+    if (req.project_id != null) requireRight(caller.rights, 'read', projectIn(req.project_id))
+    if ((await queries.countKeys(control, owner.id)) >= KEYS_OF_USER_MAX)
+      throw conflict(`${owner.name} has ${KEYS_OF_USER_MAX} keys: revoke one first`)
+    const { key, prefix } = newKeyText()
+    const row: KeyRow = {
+      id: newId(),
+      prefix,
+      hash: hashOf(secretKey, key),
+      user_id: owner.id,
+      name: req.name,
+      scope: req.scope,
+      project_id: req.project_id ?? null,
+      created_at: nowIso(),
+      expires_at: req.expires_in_days == null ? null : isoIn(req.expires_in_days * DAY_MS),
+      last_used_at: null,
+      revoked_at: null,
+    }
+    const { scope, project_id, expires_at } = row
+    await control.transaction().execute(async (tx) => {
+      await queries.insertKey(tx, row)
+      const details = { user: owner.name, name: req.name, scope, project_id, expires_at }
+      await audit.record(
+        caller,
+        { action: 'key.create', entity: entityOf(owner), subject: prefix, details },
+        tx,
+      )
+    })
+    return { ...toWire(row, owner.name), key }
+  }
+
+  async function list(req: wire.KeysQuery, { caller }: CallContext) {
+    const owner = await identity.userNamed(req.user ?? caller.user)
+    await checkManages(caller, owner)
+    const page = { userId: owner.id, beforeId: req.after, limit: req.limit + 1 }
+    const rows = await queries.listKeys(control, page)
+    return toPage(
+      rows.map((row) => toWire(row, owner.name)),
+      req.limit,
+    )
+  }
+
+  async function revoke({ key_id }: wire.KeyPath, { caller }: CallContext) {
+    const row = await queries.findKey(control, key_id)
+    const owner = row && (await identity.user(row.user_id))
+    if (row === undefined || owner === undefined || !(await manages(caller, owner)))
+      throw notFound('key', key_id)
+    await control.transaction().execute(async (tx) => {
+      await queries.updateKey(tx, row.id, { revoked_at: row.revoked_at ?? nowIso() })
+      const details = { user: owner.name, name: row.name }
+      const event = { action: 'key.revoke', entity: entityOf(owner), subject: row.prefix, details }
+      await audit.record(caller, event, tx)
+    })
+    callers.forget()
+    return { id: row.id, revoked: true as const }
+  }
+
+  /** Users manage themselves; operators everyone; admins of an entity its service accounts. */
+  async function manages(caller: Caller, owner: UserRow): Promise<boolean> {
+    const { rights } = caller
+    if (rights.isOperator) return true
+    // A narrow key must not make a wider one.
+    if (owner.name === caller.user) return rights.entities !== 'all' && isUnlimited(caller)
+    if (owner.kind !== 'service') return false
+    const roles = await identity.rolesOf(owner.id)
+    return roles.size > 0 && [...roles.keys()].every((entity) => rights.allows('manage', { entity }))
+  }
+
+  async function checkManages(caller: Caller, owner: UserRow): Promise<void> {
+    if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
+  }
+
+  return { create, list, revoke, ...callers }
+}
+
+/** Whether a key may do all that its user may. */
+function isUnlimited({ rights, user }: Caller): boolean {
+  return rights.allows('manage', { entity: user })
+}
+
+/** Whose audit trail a key belongs to: a person's own entity, or none of a service account's. */
+function entityOf(owner: UserRow): string | null {
+  return owner.kind === 'person' ? owner.name : owner.default_entity
+}
+
+function projectIn(projectId: string) {
+  const place = placeOf(projectId)
+  if (place.project === undefined) throw invalidRequest('project_id is entity/project', 'project_id')
+  return place
+}
+
+function toWire(
+  { hash: _, user_id: _user, revoked_at: _revoked, ...row }: KeyRow,
+  user: string,
+): wire.ApiKey {
+  return { ...row, user }
+}

@@ -1,0 +1,49 @@
+import { ALL_RIGHTS, NO_RIGHTS, type Rights } from '../access.ts'
+import { rightsOf } from './identity/rights.ts'
+import type { Identity } from './identity/service.ts'
+import type { Keys } from './keys/service.ts'
+import type { AuthMode } from './sessions/me.ts'
+import type { Sessions } from './sessions/service.ts'
+
+/** Who background work is done for: the user and key of the request that started it. */
+export interface Principal {
+  user: string
+  key_id: string
+}
+
+/** What background work may do at the time when it runs. */
+export interface Principals {
+  /** Nothing once the key was revoked or the user disabled. */
+  rightsOf(principal: Principal): Promise<Rights>
+}
+
+export function createPrincipals(deps: {
+  auth: AuthMode
+  identity: Identity
+  keys: Pick<Keys, 'callerById'>
+  sessions: Pick<Sessions, 'callerById'>
+}): Principals {
+  const { auth, identity, keys, sessions } = deps
+
+  /** Work that the server starts itself, such as that of monitors, has the rights of the user whom it is done for. */
+  async function rightsOfUser(name: string): Promise<Rights> {
+    const user = await identity.userNamed(name).catch(() => undefined)
+    if (user === undefined || user.disabled_at !== null) return NO_RIGHTS
+    const roles = await identity.rolesOf(user.id)
+    return rightsOf({ roles, isOperator: false, scope: 'all', projectId: null })
+  }
+
+  return {
+    async rightsOf({ user, key_id }) {
+      if (auth === 'local') return ALL_RIGHTS
+      const caller = (await sessions.callerById(key_id)) ?? (await keys.callerById(key_id))
+      if (caller !== undefined) return caller.rights
+      return isOwnKey(key_id) ? rightsOfUser(user) : NO_RIGHTS
+    },
+  }
+}
+
+/** Ids of keys are UUIDs and those of sessions have a prefix; others name a part of the server. */
+function isOwnKey(keyId: string): boolean {
+  return /^[a-z_]+$/.test(keyId)
+}

@@ -1,0 +1,73 @@
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+
+export async function insertLink(
+  tx: ControlTx,
+  row: { hash: string; user_id: string; expires_at: string },
+): Promise<void> {
+  await tx.insertInto('sign_in_links').values(row).execute()
+}
+
+/** Uses a link up; the id of its user, undefined for one that is unknown or has expired. */
+export async function takeLink(tx: ControlTx, hash: string, now: string): Promise<string | undefined> {
+  const row = await tx
+    .deleteFrom('sign_in_links')
+    .where('hash', '=', hash)
+    .returning(['user_id', 'expires_at'])
+    .executeTakeFirst()
+  return row !== undefined && row.expires_at > now ? row.user_id : undefined
+}
+
+export async function deleteLinksOf(tx: ControlTx, userId: string): Promise<void> {
+  await tx.deleteFrom('sign_in_links').where('user_id', '=', userId).execute()
+}
+
+export async function insertSession(
+  tx: ControlTx,
+  row: { hash: string; user_id: string; created_at: string; expires_at: string },
+): Promise<void> {
+  await tx.insertInto('sessions').values(row).execute()
+}
+
+/** The id of the user of a session; undefined for one that is unknown or has expired. */
+export async function findSession(
+  control: ControlDb,
+  hash: string,
+  now: string,
+): Promise<string | undefined> {
+  const row = await control
+    .selectFrom('sessions')
+    .select('user_id')
+    .where('hash', '=', hash)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return row?.user_id
+}
+
+export async function deleteSession(tx: ControlTx, hash: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('hash', '=', hash).execute()
+}
+
+export async function deleteSessionsOf(tx: ControlTx, userId: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('user_id', '=', userId).execute()
+}
+
+export async function deleteExpired(tx: ControlTx, now: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('expires_at', '<=', now).execute()
+  await tx.deleteFrom('sign_in_links').where('expires_at', '<=', now).execute()
+}
+
+/** Whether a user has ever signed in, or made a key. */
+export async function hasSignedIn(control: ControlDb, userId: string): Promise<boolean> {
+  const event = await control
+    .selectFrom('audit_events')
+    .select('id')
+    .where('key_id', '=', `session:${userId}`)
+    .limit(1)
+    .executeTakeFirst()
+  const key = await control
+    .selectFrom('api_keys')
+    .select('id')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return event !== undefined || key !== undefined
+}

@@ -1,0 +1,145 @@
+import { invalidRequest, unauthorized } from '../../errors.ts'
+import { type CallContext, originOf } from '../../http/caller.ts'
+import type { RawReply } from '../../http/route.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { SecretKey } from '../../stores/secret-key.ts'
+import { isoIn, nowIso } from '../../time.ts'
+import type { Audit } from '../audit/service.ts'
+import type { Identity } from '../identity/service.ts'
+import { randomText } from '../keys/key-text.ts'
+import type { Keys } from '../keys/service.ts'
+import type { UserRow } from '../user-queries.ts'
+import * as queries from './queries.ts'
+import { createSessionCallers, KEY_ID, type SessionCallers, tokenHash } from './session-callers.ts'
+import type { SignInReq } from './wire.ts'
+
+/** A person signs in again after this. */
+const SESSION_HOURS = 7 * 24
+
+/** Long enough to send a link to somebody, who opens it the next day. */
+const LINK_HOURS = 48
+
+const HOUR_MS = 3_600_000
+
+/** 285 bits. */
+const TOKEN_CHARS = 48
+
+/** The name of `SESSION_COOKIE` in `http/`, which areas do not import. */
+const COOKIE = 'heddle_session'
+
+/** Browsers that have signed in, and the links that they sign in with. */
+export interface Sessions extends SessionCallers {
+  /** Makes a link that signs a user in once; those before it stop working. Returns the path with its token. */
+  makeLink(user: UserRow): Promise<string>
+  /**
+   * The path that signs the first operator in; undefined once that has happened. Makes the operator where there is none.
+   */
+  firstSignIn(): Promise<string | undefined>
+  /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */
+  signIn(req: SignInReq, context: CallContext): Promise<RawReply>
+  /** The reply headers that sign a browser in as a user. */
+  cookieFor(user: UserRow, context: CallContext): Promise<{ cookie: string; expiresAt: string }>
+  signOut(input: object, context: CallContext): Promise<RawReply>
+  /** Ends all sessions and links of a user. */
+  endAll(tx: ControlTx, userId: string): Promise<void>
+}
+
+export interface SessionsDeps {
+  control: ControlDb
+  secretKey: SecretKey
+  identity: Identity
+  keys: Pick<Keys, 'callerOf'>
+  audit: Audit
+}
+
+export function createSessions({ control, secretKey, identity, keys, audit }: SessionsDeps): Sessions {
+  const hashOf = (token: string): string => tokenHash(secretKey, token)
+
+  async function makeLink(user: UserRow): Promise<string> {
+    const token = randomText(TOKEN_CHARS)
+    await control.transaction().execute(async (tx) => {
+      await queries.deleteLinksOf(tx, user.id)
+      const expires_at = isoIn(LINK_HOURS * HOUR_MS)
+      await queries.insertLink(tx, { hash: hashOf(token), user_id: user.id, expires_at })
+    })
+    // In the fragment, which browsers do not send, so that no log of a proxy has it.
+    return `/sign-in#${token}`
+  }
+
+  async function firstSignIn(): Promise<string | undefined> {
+    const operator = await identity.ensureOperator()
+    if (operator === undefined || (await queries.hasSignedIn(control, operator.id))) return undefined
+    return makeLink(operator)
+  }
+
+  async function userOf({ token, key }: SignInReq): Promise<UserRow> {
+    if (token !== undefined) {
+      const id = await queries.takeLink(control, hashOf(token), nowIso())
+      const user = id === undefined ? undefined : await identity.user(id)
+      if (user === undefined || user.disabled_at !== null)
+        throw unauthorized(
+          'This sign-in link is not valid: it was used, or it has expired. Ask for a new one.',
+        )
+      return user
+    }
+    if (key === undefined) throw invalidRequest('Send the token of a sign-in link, or a key')
+    const caller = await keys.callerOf(key)
+    if (!caller.rights.allows('manage', { entity: caller.user }))
+      throw unauthorized(
+        'A key with limits does not sign a person in: use one of scope "all" without a project.',
+      )
+    return identity.userNamed(caller.user)
+  }
+
+  async function cookieFor(user: UserRow, context: CallContext) {
+    const token = randomText(TOKEN_CHARS)
+    const expiresAt = isoIn(SESSION_HOURS * HOUR_MS)
+    await control.transaction().execute(async (tx) => {
+      await queries.deleteExpired(tx, nowIso())
+      const row = { hash: hashOf(token), user_id: user.id, created_at: nowIso(), expires_at: expiresAt }
+      await queries.insertSession(tx, row)
+      const actor = { user: user.name, keyId: KEY_ID + user.id }
+      await audit.record(actor, { action: 'session.start', entity: null, subject: user.name }, tx)
+    })
+    return { cookie: cookieText(token, SESSION_HOURS * 3600, context), expiresAt }
+  }
+
+  async function signIn(req: SignInReq, context: CallContext): Promise<RawReply> {
+    const user = await userOf(req)
+    const { cookie, expiresAt } = await cookieFor(user, context)
+    return {
+      headers: { 'content-type': 'application/json', 'set-cookie': cookie },
+      body: JSON.stringify({ user: user.name, expires_at: expiresAt }),
+    }
+  }
+
+  async function signOut(_input: object, context: CallContext): Promise<RawReply> {
+    const token = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(context.header('cookie') ?? '')?.[1]
+    if (token !== undefined) await queries.deleteSession(control, hashOf(token))
+    return {
+      headers: { 'content-type': 'application/json', 'set-cookie': cookieText('', 0, context) },
+      body: '{"signed_out":true}',
+    }
+  }
+
+  async function endAll(tx: ControlTx, userId: string): Promise<void> {
+    await queries.deleteSessionsOf(tx, userId)
+    await queries.deleteLinksOf(tx, userId)
+  }
+
+  return {
+    makeLink,
+    firstSignIn,
+    signIn,
+    cookieFor,
+    signOut,
+    ...createSessionCallers({ control, secretKey, identity }),
+    endAll,
+  }
+}
+
+/** Scripts cannot read it, other sites cannot have it sent, and it stays on encrypted connections where there are. */
+function cookieText(token: string, seconds: number, context: CallContext): string {
+  const secure = originOf(context).startsWith('https:') ? '; Secure' : ''
+  return `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`
+}

@@ -1,0 +1,134 @@
+import { conflict } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import type { Audit } from '../audit/service.ts'
+import type { Identity } from '../identity/service.ts'
+import type { Keys } from '../keys/service.ts'
+import {
+  findEntity,
+  insertEntity,
+  listEntities,
+  membersOf,
+  removeMember,
+  updateUser,
+} from '../user-queries.ts'
+import type * as wire from './wire.ts'
+
+/** Teams and their members, as admins of each manage them. */
+export interface Teams {
+  /** Adds a team. @throws 400 for a bad name, 409 for one that is taken, 404 for an unknown admin */
+  create(req: wire.TeamCreateReq, context: CallContext): Promise<wire.Team>
+  /** Teams and entities of single users: all for operators, else those that the caller belongs to. */
+  list(req: wire.TeamsQuery, context: CallContext): Promise<wire.TeamsRes>
+  members(req: wire.TeamPath): Promise<wire.MembersRes>
+  /** Adds a member or changes a role. @throws 404 for an unknown user, 409 for the last admin */
+  setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
+  /** @throws 409 for the last admin */
+  remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
+  /** Adds a user for programs, whose keys admins of the team make. @throws 400, 409 */
+  addServiceAccount(req: wire.TeamPath & wire.ServiceAccountReq, context: CallContext): Promise<wire.Member>
+}
+
+export interface TeamsDeps {
+  control: ControlDb
+  identity: Identity
+  keys: Pick<Keys, 'forget'>
+  audit: Audit
+}
+
+export function createTeams({ control, identity, keys, audit }: TeamsDeps): Teams {
+  async function create({ name, admin }: wire.TeamCreateReq, { caller }: CallContext) {
+    const first = await identity.userNamed(admin ?? caller.user)
+    await control.transaction().execute(async (tx) => {
+      await identity.addTeam(tx, name, first.id)
+      const event = { action: 'team.create', entity: name, subject: name, details: { admin: first.name } }
+      await audit.record(caller, event, tx)
+    })
+    keys.forget()
+    return teamOf(name)
+  }
+
+  async function teamOf(name: string): Promise<wire.Team> {
+    return (await findEntity(control, name)) ?? { name, kind: 'team', created_at: nowIso() }
+  }
+
+  async function list({ after, limit }: wire.TeamsQuery, { caller }: CallContext) {
+    const { rights } = caller
+    if (rights.isOperator && rights.entities !== 'all') {
+      const rows = await listEntities(control, { after: after ?? '', limit: limit + 1 })
+      return { data: rows.slice(0, limit), has_more: rows.length > limit }
+    }
+    const names = rights.entities === 'all' ? [caller.defaultEntity] : [...rights.entities].sort()
+    const page = names.filter((name) => name > (after ?? '')).slice(0, limit + 1)
+    const data = await Promise.all(page.slice(0, limit).map(teamOf))
+    return { data, has_more: page.length > limit }
+  }
+
+  async function members({ entity }: wire.TeamPath) {
+    const rows = await membersOf(control, entity)
+    return {
+      data: rows.map(({ name, disabled_at, id: _, ...row }) => ({
+        user: name,
+        ...row,
+        disabled: disabled_at !== null,
+      })),
+    }
+  }
+
+  async function setRole({ entity, user, role }: wire.MemberPath & wire.MemberReq, { caller }: CallContext) {
+    const row = await identity.userNamed(user)
+    await control.transaction().execute(async (tx) => {
+      await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
+      await identity.setRole(tx, entity, row.id, role)
+      await checkHasAdmin(tx, entity)
+      // Requests that name no entity are then about the first team instead of an entity of one's own.
+      const roles = await identity.rolesOf(row.id, tx)
+      if (row.default_entity === row.name && roles.size <= 1)
+        await updateUser(tx, row.id, { default_entity: entity })
+      await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)
+    })
+    keys.forget()
+    const { email, kind, disabled_at } = row
+    return { user, email, kind, role, disabled: disabled_at !== null }
+  }
+
+  async function checkHasAdmin(tx: ControlDb, entity: string): Promise<void> {
+    const rows = await membersOf(tx, entity)
+    if (!rows.some(({ role, disabled_at }) => role === 'admin' && disabled_at === null))
+      throw conflict(`${entity} needs an admin: make another member one first`)
+  }
+
+  async function remove({ entity, user }: wire.MemberPath, { caller }: CallContext) {
+    const row = await identity.userNamed(user)
+    const removed = await control.transaction().execute(async (tx) => {
+      const gone = await removeMember(tx, entity, row.id)
+      await checkHasAdmin(tx, entity)
+      if (row.default_entity === entity) await updateUser(tx, row.id, { default_entity: row.name })
+      await audit.record(caller, { action: 'member.remove', entity, subject: user }, tx)
+      return gone
+    })
+    keys.forget()
+    return { removed }
+  }
+
+  async function addServiceAccount(
+    { entity, name, role }: wire.TeamPath & wire.ServiceAccountReq,
+    { caller }: CallContext,
+  ) {
+    const row = await control.transaction().execute(async (tx) => {
+      const added = await identity.addUser(tx, { name, kind: 'service' })
+      await updateUser(tx, added.id, { default_entity: entity })
+      await identity.setRole(tx, entity, added.id, role)
+      await audit.record(
+        caller,
+        { action: 'service_account.create', entity, subject: name, details: { role } },
+        tx,
+      )
+      return added
+    })
+    return { user: row.name, email: null, kind: row.kind, role, disabled: false }
+  }
+
+  return { create, list, members, setRole, remove, addServiceAccount }
+}

@@ -1,0 +1,78 @@
+import { conflict } from '../../errors.ts'
+import { type CallContext, originOf } from '../../http/caller.ts'
+import { toPage } from '../../page-wire.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import type { Audit } from '../audit/service.ts'
+import type { Identity } from '../identity/service.ts'
+import type { Keys } from '../keys/service.ts'
+import type { Sessions } from '../sessions/service.ts'
+import { listOperators, listUsers, type UserRow, updateUser } from '../user-queries.ts'
+import type * as wire from './wire.ts'
+
+/** The people of a server, as its operators manage them. */
+export interface Users {
+  /** @throws 400 for a bad name, 409 for one that is taken */
+  create(req: wire.UserCreateReq, context: CallContext): Promise<wire.UserCreateRes>
+  list(req: wire.UsersQuery): Promise<wire.UsersRes>
+  /** @throws 404, and 409 for what would leave the server without an operator */
+  change(req: wire.UserPath & wire.UserChangeReq, context: CallContext): Promise<wire.User>
+  /** A new link, for a user who has lost the first one or has no key. @throws 404 */
+  signInLink(req: wire.UserPath, context: CallContext): Promise<wire.SignInLinkRes>
+}
+
+export interface UsersDeps {
+  control: ControlDb
+  identity: Identity
+  keys: Pick<Keys, 'forget'>
+  sessions: Sessions
+  audit: Audit
+}
+
+export function createUsers({ control, identity, keys, sessions, audit }: UsersDeps): Users {
+  async function create(req: wire.UserCreateReq, context: CallContext) {
+    const { name, email, is_operator: isOperator } = req
+    const row = await control.transaction().execute(async (tx) => {
+      const added = await identity.addUser(tx, { name, email, kind: 'person', isOperator })
+      const details = { email: added.email, is_operator: isOperator }
+      await audit.record(context.caller, { action: 'user.create', entity: null, subject: name, details }, tx)
+      return added
+    })
+    return { ...toWire(row), sign_in_url: originOf(context) + (await sessions.makeLink(row)) }
+  }
+
+  async function list({ after, limit }: wire.UsersQuery) {
+    const rows = await listUsers(control, { after: after ?? '', limit: limit + 1 })
+    return { ...toPage(rows.map(toWire), limit), last_id: rows.slice(0, limit).at(-1)?.name ?? '' }
+  }
+
+  async function change({ user, ...req }: wire.UserPath & wire.UserChangeReq, { caller }: CallContext) {
+    const row = await identity.userNamed(user)
+    const changes: Partial<UserRow> = {
+      ...(req.is_operator !== undefined && { is_operator: req.is_operator ? 1 : 0 }),
+      ...(req.disabled !== undefined && { disabled_at: req.disabled ? (row.disabled_at ?? nowIso()) : null }),
+    }
+    const changed = { ...row, ...changes }
+    await control.transaction().execute(async (tx) => {
+      if (Object.keys(changes).length > 0) await updateUser(tx, row.id, changes)
+      if ((await listOperators(tx)).length === 0)
+        throw conflict('A server needs an operator: make another one first')
+      if (req.disabled === true) await sessions.endAll(tx, row.id)
+      await audit.record(caller, { action: 'user.change', entity: null, subject: user, details: req }, tx)
+    })
+    keys.forget()
+    return toWire(changed)
+  }
+
+  async function signInLink({ user }: wire.UserPath, context: CallContext) {
+    const row = await identity.userNamed(user)
+    await audit.record(context.caller, { action: 'user.sign_in_link', entity: null, subject: user })
+    return { sign_in_url: originOf(context) + (await sessions.makeLink(row)) }
+  }
+
+  return { create, list, change, signInLink }
+}
+
+function toWire({ id, name, email, kind, is_operator, created_at, disabled_at }: UserRow): wire.User {
+  return { id, name, email, kind, is_operator: is_operator === 1, created_at, disabled_at }
+}

@@ -1,0 +1,82 @@
+/** People and service accounts. */
+export interface UsersTable {
+  id: string
+  /** Also the name of the entity that is theirs alone, if they have one. */
+  name: string
+  email: string | null
+  kind: 'person' | 'service'
+  /** 1 for those who run the server. */
+  is_operator: number
+  /** For requests that name none. */
+  default_entity: string
+  created_at: string
+  /** Keys and sessions of a disabled user are refused. */
+  disabled_at: string | null
+}
+
+/** Teams, and the entities of single users. Entities that were used before accounts existed have no row until one is made. */
+export interface EntitiesTable {
+  name: string
+  kind: 'team' | 'personal'
+  created_at: string
+}
+
+export interface MembershipsTable {
+  entity: string
+  user_id: string
+  role: 'viewer' | 'member' | 'admin'
+  created_at: string
+}
+
+export interface ApiKeysTable {
+  id: string
+  /** The part of the key that finds its row; shown in lists. */
+  prefix: string
+  /** HMAC-SHA-256 of the whole key, hexadecimal. */
+  hash: string
+  user_id: string
+  name: string
+  scope: 'all' | 'read' | 'ingest' | 'inference'
+  /** `entity/project` of a key for one project. */
+  project_id: string | null
+  created_at: string
+  expires_at: string | null
+  /** To the minute. */
+  last_used_at: string | null
+  revoked_at: string | null
+}
+
+/** Browsers that have signed in. */
+export interface SessionsTable {
+  /** HMAC-SHA-256 of the cookie's value, hexadecimal. */
+  hash: string
+  user_id: string
+  created_at: string
+  expires_at: string
+}
+
+/** Links that sign a user in once; a used one is deleted. */
+export interface SignInLinksTable {
+  /** HMAC-SHA-256 of the token, hexadecimal. */
+  hash: string
+  user_id: string
+  expires_at: string
+}
+
+/** Who changed access, keys, settings or deleted and exported data. Rows are only added. */
+export interface AuditEventsTable {
+  /** Rises with time. */
+  id: string
+  at: string
+  /** The user's name. */
+  actor: string
+  key_id: string
+  /** Such as `key.create`. */
+  action: string
+  /** Null for what concerns the whole server. */
+  entity: string | null
+  /** What was acted on. */
+  subject: string
+  /** JSON: what changed, without secrets. */
+  details: string
+}
