@@ -258,8 +258,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
       server,
       project,
     }) => {
-      // axe takes seconds a page where others work too.
-      test.setTimeout(120_000)
       const trace = await loadTrace(server.url, project, SMALL)
       const talk = await loadTalk(server.url, project)
       await page.goto(`/${project}/calls/${trace.failed}`)
