@@ -136,7 +136,7 @@ def test_a_base_model_that_cannot_be_loaded(tmp_path: Path, missing: str) -> Non
         (model / missing).unlink()
     with started_worker(model) as worker:
         # Its stdin stays open: the end of that would be an end of its own.
-        assert worker.process.wait(timeout=30) == 1
+        assert worker.process.wait(timeout=120) == 1
         assert worker.process.stdout is not None and worker.process.stderr is not None
         assert worker.process.stdout.read() == ""
         last = worker.process.stderr.read().strip().splitlines()[-1]

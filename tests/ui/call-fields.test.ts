@@ -9,7 +9,6 @@ test('what only older calls of another op have is offered: as a field with its v
   project,
   server,
 }) => {
-  test.setTimeout(120_000)
   await runClient([pythonIn('clients'), clientProgram('weave_old_fields.py')], {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: KEY,

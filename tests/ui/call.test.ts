@@ -54,6 +54,31 @@ test('a printed link leads to the call in its trace; keys go through it', async 
   await expect(selected(page)).toContainText('search_web')
 })
 
+test('the selected call is in the link at once, and while a key is held, when it is released', async ({
+  page,
+  server,
+  project,
+}) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  await page.goto(`/${project}/calls/${trace.root}`)
+  await expect(selected(page)).toContainText('research_agent')
+  const rows = tree(page).getByRole('row')
+  const inLink = () => page.evaluate(() => location.pathname.split('/').at(-1))
+  await page.keyboard.press('j')
+  expect(await inLink()).not.toBe(trace.root)
+  await page.keyboard.down('j')
+  const held = await inLink()
+  await page.keyboard.down('j')
+  await page.keyboard.down('j')
+  await expect(rows.nth(5)).toHaveAttribute('aria-selected', 'true')
+  expect(await inLink()).toBe(held)
+  await page.keyboard.up('j')
+  expect(await inLink()).not.toBe(held)
+  const last = await selected(page).textContent()
+  await page.reload()
+  await expect(selected(page)).toHaveText(last ?? '')
+})
+
 test('calls that repeat are one row until it is opened', async ({ page, server, project }) => {
   const trace = await loadTrace(server.url, project, SMALL)
   await page.goto(`/${project}/calls/${trace.root}`)
@@ -233,8 +258,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
       server,
       project,
     }) => {
-      // axe takes seconds a page where others work too.
-      test.setTimeout(120_000)
       const trace = await loadTrace(server.url, project, SMALL)
       const talk = await loadTalk(server.url, project)
       await page.goto(`/${project}/calls/${trace.failed}`)

@@ -19,7 +19,6 @@ test('an evaluation whose model raises has one score everywhere: errors are fail
   project,
   server,
 }) => {
-  test.setTimeout(120_000)
   const { small, large } = await evaluated(server, project)
   await page.goto(`/${project}/evaluations`)
   const list = page.getByRole('grid', { name: 'Evaluations' })
@@ -78,7 +77,6 @@ test('which direction of a metric is better is decided once, for everybody', asy
   server,
   browser,
 }) => {
-  test.setTimeout(120_000)
   const { small, large } = await evaluated(server, project)
   const address = `/${project}/compare?runs=${encodeURIComponent(JSON.stringify([small, large]))}`
   await page.goto(address)

@@ -19,7 +19,6 @@ test('two evaluations are compared: the better one, the rows that differ, a row 
   project,
   server,
 }) => {
-  test.setTimeout(90_000)
   await evaluated(server, project)
   await page.goto(`/${project}/evaluations`)
   const list = page.getByRole('grid', { name: 'Evaluations' })
@@ -60,7 +59,6 @@ test('charts of a comparison: how the scores lie, which rows got better, and a r
   project,
   server,
 }) => {
-  test.setTimeout(90_000)
   const { base, tuned } = await evaluated(server, project)
   await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}`)
   await page.getByRole('tab', { name: 'Charts' }).click()
@@ -92,7 +90,6 @@ test('charts of a comparison: how the scores lie, which rows got better, and a r
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`evaluations have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
-    test.setTimeout(90_000)
     await page.emulateMedia({ colorScheme })
     await page.goto(`/${project}/evaluations`)
     await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor()

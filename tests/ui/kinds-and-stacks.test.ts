@@ -22,7 +22,6 @@ test('the stack of a failed call: its frames with their code, those of libraries
   project,
   server,
 }) => {
-  test.setTimeout(90_000)
   const { failed } = await shop(server, project)
   await page.goto(`/${project}/calls/${failed}`)
   const exception = page.getByRole('region', { name: 'Exception' })
@@ -57,7 +56,6 @@ test('a declared kind wins over what the name sounds like, in the tree and in fi
   project,
   server,
 }) => {
-  test.setTimeout(90_000)
   const { sold } = await shop(server, project)
   await page.goto(`/${project}/calls/${sold}`)
   await expect(tree(page).getByRole('row', { name: /^tool search_catalogue/ })).toBeVisible()

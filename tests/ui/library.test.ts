@@ -3,8 +3,6 @@ import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient, type WireServer } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 
-test.setTimeout(120_000)
-
 interface Published {
   evaluations: Record<string, string>
   link: string

@@ -26,7 +26,6 @@ async function shiftOf(page: Page): Promise<number> {
 const SHIFT_MAX = 0.01
 
 test('nothing moves while System and Evaluations are loaded', async ({ page, server, project }) => {
-  test.setTimeout(120_000)
   await runClient([pythonIn('clients'), clientProgram('weave_crashing_models.py')], {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: KEY,

@@ -265,8 +265,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
       server,
       project,
     }) => {
-      // axe takes seconds a page where others work too.
-      test.setTimeout(120_000)
       await page.goto(`/${project}/traces`)
       await expect(page.getByRole('heading', { name: 'No calls yet' })).toBeVisible()
       expect(await seriousViolations(page)).toEqual([])

@@ -19,7 +19,6 @@ test('a dataset shows the columns of all its rows, and a log scale says what it 
   project,
   server,
 }) => {
-  test.setTimeout(120_000)
   await written(server, project)
   await page.goto(`/${project}/datasets?name=uneven`)
   const rows = page.getByRole('grid', { name: 'Rows' })

@@ -39,22 +39,29 @@ export function seeded(seed: number): Random {
 export async function send(url: string, write: Write): Promise<void> {
   const { path, body, headers } = write
   const response = await request(url, path, body, headers)
-  if (response.status !== 200) throw new Refused(`${path}: ${response.status} ${await response.text()}`)
   write.reply = (await response.json()) as Json
 }
 
 /** The server answered with another status than 200. */
 export class Refused extends Error {}
 
-function request(url: string, path: string, body: unknown, headers?: Record<string, string>) {
-  return fetch(`${url}${path}`, {
+/** @throws Refused */
+async function request(
+  url: string,
+  path: string,
+  body: unknown,
+  headers?: Record<string, string>,
+): Promise<Response> {
+  const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${KEY}`, ...headers },
     body: body instanceof FormData ? body : JSON.stringify(body),
   })
+  if (response.status === 200) return response
+  throw new Refused(`${path}: ${response.status} ${(await response.text()).slice(0, 500)}`)
 }
 
-/** Acknowledged results that are missing, changed or doubled. */
+/** Acknowledged results that are missing, changed or doubled. @throws Refused when one cannot be read. */
 export async function lossesOf(url: string, project: string, writes: readonly Write[]): Promise<string[]> {
   const facts = writes
     .flatMap((write) => (write.reply === undefined ? [] : write.facts(write.reply)))
@@ -86,8 +93,8 @@ const READERS = {
   table: (url, project, keys) =>
     each(keys, async (digest) => {
       const reply = await request(url, '/table/query', { project_id: project, digest })
-      const read = (await reply.json()) as { rows?: { val: Json }[] }
-      return { rows: read.rows?.map(({ val }) => val) }
+      const read = (await reply.json()) as { rows: { val: Json }[] }
+      return { rows: read.rows.map(({ val }) => val) }
     }),
   file: (url, project, keys) =>
     each(keys, async (digest) => ({
@@ -95,18 +102,26 @@ const READERS = {
     })),
 } as const satisfies Record<string, Read>
 
+/** The server refuses reads of a project of which hundreds wait already. */
+const READS_AT_ONCE = 16
+
 async function each(
   keys: readonly string[],
   read: (key: string) => Promise<Json>,
 ): Promise<[string, Json][]> {
-  return Promise.all(keys.map(async (key): Promise<[string, Json]> => [key, await read(key)]))
+  const left = keys.values()
+  const found: [string, Json][] = []
+  async function readRest(): Promise<void> {
+    for (const key of left) found.push([key, await read(key)])
+  }
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, readRest))
+  return found
 }
 
 /** All rows of a project, whether the reply is a list or has one a line. */
 async function rows(url: string, path: string, body: Json, key: string): Promise<[string, Json][]> {
   const reply = await request(url, path, body)
   const text = await reply.text()
-  if (reply.status !== 200) throw new Refused(`${path}: ${reply.status} ${text.slice(0, 500)}`)
   const isLines = reply.headers.get('content-type')?.includes('jsonl')
   const read = isLines ? linesOf(text) : Object.values(JSON.parse(text) as Json).find(Array.isArray)
   return ((read ?? []) as Json[]).map((row) => [String(row[key]), row])

@@ -8,11 +8,8 @@ import { KEY, startServer, type WireServer } from './server.ts'
 
 const PROJECT = 'wire/faults'
 const WRITERS = 8
-/** A write must have an answer within this. */
-const ANSWER_MS_MAX = 10_000
-
-/** The server may need this long after the disk has recovered, until it serves everything again. */
-const RECOVERY = { timeout: 20_000 }
+/** A write must have an answer, however slow the machine is. */
+const ANSWER_MS_MAX = 60_000
 
 const disk = createFailingDisk()
 const writers = writersOf(PROJECT, seeded(1))
@@ -74,13 +71,13 @@ async function attempt(write: Write): Promise<Answer> {
 /** Repeats a refused write, as clients do; meanwhile the server repairs what the disk left broken. */
 async function repeat(writes: readonly Write[]): Promise<void> {
   for (const write of writes) {
-    await expect.poll(async () => (await attempt(write)).status, RECOVERY).toBe(200)
+    await expect.poll(async () => (await attempt(write)).status).toBe(200)
   }
 }
 
 /** Everything acknowledged is there once, as it was written, without a restart. */
 async function expectNoLoss(): Promise<void> {
-  await expect.poll(() => lossesOf(server.url, PROJECT, acknowledged).catch(String), RECOVERY).toEqual([])
+  await expect.poll(() => lossesOf(server.url, PROJECT, acknowledged).catch(String)).toEqual([])
 }
 
 async function restart(): Promise<void> {
@@ -171,10 +168,10 @@ describe('a full disk', () => {
 
     rmSync(join(folder, 'filler'))
     for (const write of writes) {
-      await expect.poll(() => send(small.url, write).then(String, String), RECOVERY).toBe('undefined')
+      await expect.poll(() => send(small.url, write).then(String, String)).toBe('undefined')
     }
     expect(await lossesOf(small.url, project, [...before, ...writes])).toEqual([])
-    await expect.poll(health, RECOVERY).toMatchObject({ status: 'ok' })
+    await expect.poll(health).toMatchObject({ status: 'ok' })
   })
 })
 
@@ -185,12 +182,12 @@ describe('GET /health', () => {
       return { status: response.status, ...((await response.json()) as object) }
     }
     disk.fail({ call: 'sync', path: /\/blobs\//, errno: 'EIO' })
-    await expect.poll(health, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(health).toMatchObject({
       status: 'failing',
       reason: expect.stringMatching(/^blobs: The disk/),
       stores: { trace_db: { ok: true }, control_db: { ok: true }, blobs: { ok: false } },
     })
     disk.recover()
-    await expect.poll(health, { timeout: 20_000 }).toMatchObject({ status: 'ok' })
+    await expect.poll(health).toMatchObject({ status: 'ok' })
   })
 })

@@ -92,9 +92,9 @@ describe('more writes than the disk takes', () => {
       answered.push(reply.status)
       return reply
     })
-    await expect.poll(() => answered.length, { timeout: 60_000 }).toBeGreaterThan(0)
+    await expect.poll(() => answered.length).toBeGreaterThan(0)
     await expect
-      .poll(async () => (await rowsOf('pending')) + (await rowsOf('rejected_total')), { timeout: 60_000 })
+      .poll(async () => (await rowsOf('pending')) + (await rowsOf('rejected_total')))
       .toBe(BATCHES * 4)
     expect(answered.every((status) => status === 503)).toBe(true)
     expect(await rowsOf('accepted_total')).toBe(
@@ -160,7 +160,7 @@ describe("one project's flood of large batches", () => {
         else flood.refused++
       }
     })
-    await expect.poll(() => flood.stored, { timeout: 60_000 }).toBeGreaterThan(FLOODERS)
+    await expect.poll(() => flood.stored).toBeGreaterThan(FLOODERS)
     const before = flood.stored
     let slowest = 0
     let during = 0

@@ -29,7 +29,8 @@ export interface WireServer extends AsyncDisposable {
   takeRequests(): Promise<LoggedRequest[]>
   /** The log lines so far, for messages of failing tests. */
   log(): string
-  signal(name: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
+  /** Resolves when the process has ended. */
+  signal(name: NodeJS.Signals): Promise<{ code: number | null }>
   /** Resolves with the exit status when the process ends by itself. */
   ended(): Promise<number | null>
   start(): Promise<void>
@@ -107,10 +108,9 @@ export async function startServer(
     log: () => state.lines.join('\n'),
     start,
     async signal(name) {
-      const started = performance.now()
       state.child?.kill(name)
       const [code] = (await once(state.child ?? process, 'close')) as [number | null]
-      return { code, ms: performance.now() - started }
+      return { code }
     },
     async ended() {
       const [code] = (await once(state.child ?? process, 'close')) as [number | null]

@@ -1,5 +1,4 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
 import { projectId } from '../../api/project.ts'
 import { Cost, Count, Duration } from '../../components/numbers.tsx'
 import { Page } from '../../components/page.tsx'
@@ -11,7 +10,7 @@ import type { CallSearch } from './search.ts'
 import type { TraceTree } from './tree/trace-tree.ts'
 import { TreePane } from './tree/tree-pane.tsx'
 import { useTrace } from './tree/use-trace.ts'
-import type { Select } from './tree/use-tree-commands.ts'
+import { useSelection } from './use-selection.ts'
 
 const route = getRouteApi('/$entity/$project/calls/$id')
 
@@ -82,26 +81,6 @@ export function CallPage() {
       />
     </Page>
   )
-}
-
-/** While a key is held, only the call at which it stops is requested. */
-const REST_MS = 60
-
-/** The selected call: at once in the tree, and in the address once it stays selected. */
-function useSelection(id: string, go: Select): [string, Select] {
-  const [selected, setSelected] = useState(id)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => {
-    clearTimeout(timer.current)
-    setSelected(id)
-  }, [id])
-  const select: Select = (next, how) => {
-    setSelected(next)
-    clearTimeout(timer.current)
-    if (how === 'push') go(next, how)
-    else timer.current = setTimeout(() => go(next, how), REST_MS)
-  }
-  return [selected, select]
 }
 
 function Title({ tree }: { tree: TraceTree | undefined }) {

@@ -4,12 +4,9 @@ import { openClickHouse } from '../clickhouse/clickhouse.ts'
 import { requestsTo } from '../clickhouse/server.ts'
 import type { TraceDb } from '../port.ts'
 import { returnFreedMemory } from './freed-memory.ts'
-import { startServer } from './server-process.ts'
-import type { SqlAccess } from './sql-access.ts'
+import { type ServerOptions, startServer } from './server-process.ts'
 
-export interface EmbeddedOptions {
-  /** Who else may read the tables; nobody where absent. */
-  sqlAccess?: SqlAccess | undefined
+export interface EmbeddedOptions extends ServerOptions {
   /** A read that takes longer is ended. */
   readMsMax?: number
 }
@@ -21,10 +18,10 @@ export interface EmbeddedOptions {
 export async function openEmbedded(
   folder: string,
   log: Pick<Log, 'error' | 'warn'>,
-  { sqlAccess, ...limits }: EmbeddedOptions = {},
+  { readMsMax, ...options }: EmbeddedOptions = {},
 ): Promise<TraceDb> {
-  const server = await startServer(join(folder, 'trace-db'), log, sqlAccess)
-  const traces = openClickHouse(server, log, limits)
+  const server = await startServer(join(folder, 'trace-db'), log, options)
+  const traces = openClickHouse(server, log, { readMsMax })
   const freedMemory = returnFreedMemory({ requests: requestsTo(server), log })
   return {
     ...traces,

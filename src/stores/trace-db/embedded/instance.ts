@@ -75,6 +75,11 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   }
 }
 
+/** Whether a start failed because another process holds the files: ClickHouse locks one of them. */
+export function isHeld(error: unknown): boolean {
+  return messageOf(error).includes('Another server instance in same directory is already running')
+}
+
 export async function stopInstance({ child, connection }: Instance): Promise<void> {
   await connection[Symbol.asyncDispose]()
   await child.kill('politely')

@@ -144,6 +144,16 @@ describe('the process of the trace database', () => {
   })
 
   it('cannot be opened twice, with the reason', async () => {
-    await expect(openEmbedded(folder, SILENT)).rejects.toThrow('already running')
+    await expect(openEmbedded(folder, SILENT, { heldMsMax: 0 })).rejects.toThrow('already running')
+  })
+
+  it('waits for files that an earlier process still holds', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'heddle-server-'))
+    const earlier = await openEmbedded(other, SILENT)
+    const opening = openEmbedded(other, SILENT)
+    const log = join(other, 'trace-db-server/clickhouse.log')
+    await eventually(async () => expect(await readFile(log, 'utf8')).toContain('already running'))
+    await earlier[Symbol.asyncDispose]()
+    await (await opening)[Symbol.asyncDispose]()
   })
 })

@@ -4,7 +4,7 @@ import { unavailable } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import type { Server } from '../clickhouse/server.ts'
-import { type Instance, startInstance, stopInstance } from './instance.ts'
+import { type Instance, isHeld, startInstance, stopInstance } from './instance.ts'
 import type { SqlAccess } from './sql-access.ts'
 
 /** Requests wait this long for a server that starts: clients try again after a 503. */
@@ -14,11 +14,21 @@ const WAIT_MS_MAX = 20_000
 const BACKOFF_MS_MIN = 100
 const BACKOFF_MS_MAX = 5_000
 
-/** The port may be taken meanwhile, or the process of a server that was killed may hold the files for a moment. */
+/** The port may be taken meanwhile. */
 const FIRST_STARTS_MAX = 4
+
+/** The process of a server that was killed holds the files until the disk has done its last writes. */
+const HELD_MS_MAX = 30_000
 
 /** Owner only: the password is there. */
 const FOLDER_MODE = 0o700
+
+export interface ServerOptions {
+  /** Who else may read the tables; nobody where absent. */
+  sqlAccess?: SqlAccess | undefined
+  /** The first start waits this long for files that another process holds. */
+  heldMsMax?: number
+}
 
 /**
  * Keeps ClickHouse running in a process of its own, with its tables in `path`: one that ends is started again.
@@ -27,7 +37,7 @@ const FOLDER_MODE = 0o700
 export async function startServer(
   path: string,
   log: Pick<Log, 'error'>,
-  sqlAccess: SqlAccess | undefined,
+  { sqlAccess, heldMsMax = HELD_MS_MAX }: ServerOptions = {},
 ): Promise<Server> {
   const folder = `${path}-server`
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
@@ -40,11 +50,13 @@ export async function startServer(
   const ended = keepRunning()
 
   async function firstStart(): Promise<Instance> {
+    const giveUpAt = performance.now() + heldMsMax
     for (let attempt = 1; ; attempt++) {
       try {
         return await start()
       } catch (error) {
-        if (attempt === FIRST_STARTS_MAX) throw error
+        const isLast = isHeld(error) ? performance.now() > giveUpAt : attempt >= FIRST_STARTS_MAX
+        if (isLast) throw error
         await delay(backoffMs(attempt))
       }
     }
