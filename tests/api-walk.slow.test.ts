@@ -4,34 +4,11 @@ import { join, resolve } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
 import { routesWithoutStores } from '../src/app-without-stores.ts'
-import type { Route } from '../src/http/route.ts'
 import { useTestServer } from '../src/testing.ts'
 import { unsupportedRoutes } from '../src/trace/unsupported/routes.ts'
+import { description, type Operation, operations, plainValue, resolved } from './openapi-examples.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-
-interface Operation {
-  operationId: string
-  'x-alias-of'?: string
-  tags: [Route['family']]
-  security: object[]
-  parameters: { name: string; in: string }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-}
-
-const description = JSON.parse(readFileSync(join(ROOT, 'contract/openapi.json'), 'utf8')) as {
-  paths: Record<string, Record<string, Operation>>
-  components: object
-}
-
-const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    ...operation,
-    operationId: operation['x-alias-of'] ?? operation.operationId,
-    method: method.toUpperCase(),
-    path,
-  })),
-)
 
 /** How each operation reads its body. */
 const bodyKinds = new Map(routesWithoutStores().map((route) => [route.operationId, route.bodyKind ?? 'json']))
@@ -185,44 +162,10 @@ function isValid(schema: Schema, value: unknown): boolean {
     .valid
 }
 
-/** The schema itself, wherever it is written. */
-function resolved(schema: Schema): Schema {
-  const name = schema.$ref?.replace('#/components/schemas/', '')
-  const { schemas } = description.components as { schemas: Record<string, Schema> }
-  return name === undefined ? schema : resolved(schemas[name] ?? {})
-}
-
 /** The fields of an object, or of all objects that are allowed. */
 function fieldsOf(schema: Schema | undefined): [string, Schema][] {
   if (schema === undefined) return []
   const { properties, anyOf, oneOf } = resolved(schema)
   const alternatives = [...(anyOf ?? []), ...(oneOf ?? [])] as Schema[]
   return [...Object.entries(properties ?? {}), ...alternatives.flatMap(fieldsOf)] as [string, Schema][]
-}
-
-/** The plainest value that a schema allows. */
-function plainValue(unresolved: Schema): unknown {
-  const schema = resolved(unresolved)
-  const [alternative] = (schema.anyOf ?? schema.oneOf ?? []) as Schema[]
-  if (schema.const !== undefined) return schema.const
-  if (schema.enum !== undefined) return schema.enum[0]
-  if (alternative !== undefined) return plainValue(alternative)
-  switch (schema.type) {
-    case 'object': {
-      const required = new Set(schema.required ?? [])
-      const entries = Object.entries(schema.properties ?? {}).filter(([name]) => required.has(name))
-      return Object.fromEntries(entries.map(([name, property]) => [name, plainValue(property as Schema)]))
-    }
-    case 'array':
-      return Array.from({ length: schema.minItems ?? 0 }, () => plainValue((schema.items ?? {}) as Schema))
-    case 'integer':
-    case 'number':
-      return schema.minimum ?? 1
-    case 'boolean':
-      return true
-    case 'null':
-      return null
-    default:
-      return schema.format === 'date-time' ? new Date().toISOString() : 'test/x'
-  }
 }

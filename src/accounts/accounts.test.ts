@@ -1,60 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { type Fields, replyOf, useTestServer } from '../testing.ts'
+import { createTestAccounts } from './test-accounts.ts'
 
 const server = useTestServer({ auth: 'keys' })
 
-/** Requests in the name of a key. */
-function as(key: string) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const send = (method: string, path: string, body?: unknown) =>
-    server.request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
-  return {
-    get: (path: string) => send('GET', path),
-    post: (path: string, body: unknown) => send('POST', path, body),
-    put: (path: string, body: unknown) => send('PUT', path, body),
-    delete: (path: string) => send('DELETE', path),
-  }
+const { as, operator: operatorClient, newUser: newClient, cookieOf } = createTestAccounts(server)
+
+async function operator(): Promise<string> {
+  return (await operatorClient()).key
 }
 
-/** The cookie of a browser that follows a sign-in link. */
-async function cookieOf(link: string): Promise<string> {
-  const token = link.split('#')[1]
-  const response = await server.request('/v1/accounts/session', {
-    method: 'POST',
-    headers: { authorization: '', 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
-  })
-  expect(response.status).toBe(200)
-  return response.headers.get('set-cookie')?.split(';')[0] ?? ''
-}
-
-let operatorKey: Promise<string> | undefined
-
-/** A key of the first operator, who signs in by the link that the first start prints. */
-function operator(): Promise<string> {
-  operatorKey ??= (async () => {
-    const link = await server.accounts.sessions.firstSignIn()
-    const cookie = await cookieOf(link ?? '')
-    const response = await server.request('/v1/accounts/keys', {
-      method: 'POST',
-      headers: { authorization: '', cookie, 'x-heddle-page': '1' },
-      body: JSON.stringify({ name: 'first' }),
-    })
-    return String((await replyOf(response))['key'])
-  })()
-  return operatorKey
-}
-
-/** A new user with a key without limits. */
 async function newUser(name: string): Promise<string> {
-  const made = await replyOf(await as(await operator()).post('/v1/accounts/users', { name }))
-  const cookie = await cookieOf(String(made['sign_in_url']))
-  const response = await server.request('/v1/accounts/keys', {
-    method: 'POST',
-    headers: { authorization: '', cookie, 'x-heddle-page': '1' },
-    body: JSON.stringify({ name: 'laptop' }),
-  })
-  return String((await replyOf(response))['key'])
+  return (await newClient(name)).key
 }
 
 describe('POST /v1/accounts/session', () => {
@@ -222,5 +179,95 @@ describe('POST /graphql', () => {
     expect(await replyOf(await as(key).post('/graphql', { query }))).toMatchObject({
       errors: [{ extensions: { code: 'PERMISSION_ERROR' } }],
     })
+  })
+})
+
+describe('GET and POST /v1/accounts/users, PUT /v1/accounts/users/{user} and POST /v1/accounts/users/{user}/sign-in-link', () => {
+  it('200 for operators, 403 for others', async () => {
+    const key = await newUser('nat')
+    expect((await as(key).get('/v1/accounts/users')).status).toBe(403)
+    expect((await as(key).post('/v1/accounts/users/nat/sign-in-link', {})).status).toBe(403)
+    const { data } = await replyOf<{ data: Fields[] }>(
+      await as(await operator()).get('/v1/accounts/users?limit=100'),
+    )
+    expect(data.map(({ name }) => name)).toContain('nat')
+    const link = await replyOf(await as(await operator()).post('/v1/accounts/users/nat/sign-in-link', {}))
+    expect(await cookieOf(String(link['sign_in_url']))).toContain('heddle_session=')
+  })
+
+  it('409 for a name that is taken, or what would leave no operator; 400 for what is no name', async () => {
+    const users = (await operatorClient()).post
+    expect((await users('/v1/accounts/users', { name: 'admin' })).status).toBe(409)
+    expect((await users('/v1/accounts/users', { name: 'a/b' })).status).toBe(400)
+    const change = (await operatorClient()).put('/v1/accounts/users/admin', { is_operator: false })
+    expect((await change).status).toBe(409)
+  })
+})
+
+describe('GET and POST /v1/accounts/teams, GET /v1/accounts/teams/{entity}/members and DELETE /v1/accounts/teams/{entity}/members/{user}', () => {
+  it('200 with the teams and members that the caller may see', async () => {
+    const key = await newUser('oda')
+    await replyOf(await as(await operator()).post('/v1/accounts/teams', { name: 'team-o', admin: 'oda' }))
+    const { data } = await replyOf<{ data: Fields[] }>(await as(key).get('/v1/accounts/teams'))
+    expect(data.map(({ name, kind }) => [name, kind])).toEqual([
+      ['oda', 'personal'],
+      ['team-o', 'team'],
+    ])
+    const members = await replyOf(await as(key).get('/v1/accounts/teams/team-o/members'))
+    expect(members).toEqual({
+      data: [{ user: 'oda', email: null, kind: 'person', role: 'admin', disabled: false }],
+    })
+    expect((await as(await newUser('pia')).get('/v1/accounts/teams/team-o/members')).status).toBe(403)
+  })
+})
+
+describe('POST /v1/accounts/teams/{entity}/service-accounts', () => {
+  it('200 with a user for programs, whose keys admins of the team make', async () => {
+    const key = await newUser('quin')
+    await replyOf(await as(key).post('/v1/accounts/teams/quin/service-accounts', { name: 'quin-ci' }))
+    const made = await replyOf(
+      await as(key).post('/v1/accounts/keys', { name: 'ci', user: 'quin-ci', scope: 'ingest' }),
+    )
+    expect(await replyOf(await as(String(made['key'])).get('/v1/accounts/me'))).toMatchObject({
+      user: 'quin-ci',
+      default_entity: 'quin',
+      entities: [{ name: 'quin', role: 'member' }],
+    })
+    const other = await as(await newUser('ria')).post('/v1/accounts/keys', { name: 'x', user: 'quin-ci' })
+    expect(other.status).toBe(403)
+  })
+})
+
+describe('GET /v1/accounts/me, /v1/accounts/sign-in-options, /v1/accounts/keys, DELETE /v1/accounts/keys/{key_id} and DELETE /v1/accounts/session', () => {
+  it('200 with the mode of the server, without a key', async () => {
+    const options = await server.request('/v1/accounts/sign-in-options', { headers: { authorization: '' } })
+    expect(await replyOf(options)).toEqual({ auth: 'keys', single_sign_on: false })
+  })
+
+  it('401 for a session after its end', async () => {
+    await newUser('sam')
+    const link = await replyOf(await as(await operator()).post('/v1/accounts/users/sam/sign-in-link', {}))
+    const headers = {
+      authorization: '',
+      cookie: await cookieOf(String(link['sign_in_url'])),
+      'x-heddle-page': '1',
+    }
+    expect((await server.request('/v1/accounts/me', { headers })).status).toBe(200)
+    expect((await server.request('/v1/accounts/session', { method: 'DELETE', headers })).status).toBe(200)
+    expect((await server.request('/v1/accounts/me', { headers })).status).toBe(401)
+  })
+
+  it('404 for a key of somebody else, as for none', async () => {
+    const { data } = await replyOf<{ data: Fields[] }>(
+      await as(await newUser('tom')).get('/v1/accounts/keys'),
+    )
+    const other = await as(await newUser('una')).delete(`/v1/accounts/keys/${data[0]?.['id']}`)
+    expect(other.status).toBe(404)
+  })
+})
+
+describe('GET /v1/accounts/audit/export', () => {
+  it('403 for all events where the caller is no operator', async () => {
+    expect((await as(await newUser('vic')).get('/v1/accounts/audit/export')).status).toBe(403)
   })
 })

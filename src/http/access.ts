@@ -1,5 +1,5 @@
 import { type Place, placeOf, requireRight, type Verb } from '../access.ts'
-import { notAllowed, notFound } from '../errors.ts'
+import { notAllowed, notFound, unauthorized } from '../errors.ts'
 import type { Caller } from './caller.ts'
 
 /** Things that are named by an id, which does not tell whose they are. */
@@ -122,6 +122,7 @@ export function createAuthorize(owners: Owners): Authorize {
     const { rights } = caller
     if (access === 'open' || access === 'signed' || access === 'any-key' || rights.entities === 'all') return
     if (access === 'operator' || access === 'machine') {
+      if (caller.keyId === '') throw unauthorized()
       if (!rights.isOperator) throw notAllowed('Only operators of this server may do this')
       return
     }

@@ -1,4 +1,3 @@
-import { needsKey } from './access.ts'
 import type { Route } from './route.ts'
 import type { RefusalStatus } from './statuses.ts'
 
@@ -6,7 +5,7 @@ import type { RefusalStatus } from './statuses.ts'
 export function refusalsOf(route: Route): RefusalStatus[] {
   if (route.unsupported) return [401, 403, 501]
   const statuses = new Set<RefusalStatus>([503, ...(route.refusals ?? [])])
-  if (needsKey(route.access)) for (const status of OF_KEYS) statuses.add(status)
+  if (route.access !== 'open' && route.access !== 'signed') for (const status of OF_KEYS) statuses.add(status)
   if (typeof route.access === 'object') for (const status of OF_RIGHTS) statuses.add(status)
   if (route.pathParams !== undefined) for (const status of OF_PATHS) statuses.add(status)
   if (route.query !== undefined) for (const status of OF_QUERIES) statuses.add(status)

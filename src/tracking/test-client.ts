@@ -39,6 +39,8 @@ export function createTestClient(server: TestServer): TestClient {
 }
 
 export interface TestArtifact {
+  /** `test` where absent. */
+  entity?: string
   project: string
   name: string
   type?: string
@@ -69,7 +71,7 @@ function createUploads(client: {
 
   async function open(artifact: TestArtifact): Promise<{ id: string; state: string }> {
     const { artifact: created } = await mutate('createArtifact', 'artifact { id state }', {
-      entityName: 'test',
+      entityName: artifact.entity ?? 'test',
       projectName: artifact.project.replace('test/', ''),
       artifactCollectionName: artifact.name,
       artifactTypeName: artifact.type ?? 'dataset',
@@ -89,8 +91,13 @@ function createUploads(client: {
     return files.edges[0].node.uploadUrl
   }
 
-  async function sendManifest(artifactID: string, project: string, manifest: string): Promise<Response> {
-    const input = { artifactID, name: 'wandb_manifest.json', entityName: 'test', projectName: project }
+  async function sendManifest(
+    artifactID: string,
+    project: string,
+    manifest: string,
+    entity = 'test',
+  ): Promise<Response> {
+    const input = { artifactID, name: 'wandb_manifest.json', entityName: entity, projectName: project }
     await mutate('createArtifactManifest', 'artifactManifest { id }', { ...input, digest: '' })
     const { artifactManifest } = await mutate(
       'createArtifactManifest',
@@ -110,7 +117,7 @@ function createUploads(client: {
       const sent = await follow(await fileUrl(id, name, text), { method: 'PUT', body: text })
       expect(sent.status).toBe(200)
     }
-    await sendManifest(id, artifact.project, manifestOf(artifact.files))
+    await sendManifest(id, artifact.project, manifestOf(artifact.files), artifact.entity)
     await mutate('commitArtifact', 'artifact { id }', { artifactID: id })
     return id
   }

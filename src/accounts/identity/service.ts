@@ -29,8 +29,9 @@ export interface Identity {
    */
   addUser(tx: ControlTx, user: NewUser): Promise<UserRow>
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
-  addTeam(tx: ControlTx, name: string, adminId: string | undefined): Promise<void>
-  setRole(tx: ControlTx, entity: string, userId: string, role: Role): Promise<void>
+  addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
+  /** Adds a member or changes a role. The first team of a user becomes the entity of requests that name none. */
+  setRole(tx: ControlTx, entity: string, user: UserRow, role: Role): Promise<void>
   /** Roles of a user by entity; within a transaction, as it sees them. */
   rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
   /**
@@ -73,18 +74,20 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     })
     if (user.kind === 'service') return row
     await claimEntity(tx, row.name, 'personal')
-    await setRole(tx, row.name, row.id, 'admin')
+    await setRole(tx, row.name, row, 'admin')
     return row
   }
 
-  async function addTeam(tx: ControlTx, name: string, adminId: string | undefined): Promise<void> {
+  async function addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void> {
     await claimEntity(tx, name, 'team')
-    if (adminId === undefined) return
-    await setRole(tx, name, adminId, 'admin')
+    await setRole(tx, name, admin, 'admin')
   }
 
-  async function setRole(tx: ControlTx, entity: string, user_id: string, role: Role): Promise<void> {
+  async function setRole(tx: ControlTx, entity: string, user: UserRow, role: Role): Promise<void> {
+    const { id: user_id, name, default_entity } = user
+    const isFirst = entity !== name && default_entity === name && (await rolesOf(user_id, tx)).size <= 1
     await queries.setRole(tx, { entity, user_id, role, created_at: nowIso() })
+    if (isFirst) await queries.updateUser(tx, user_id, { default_entity: entity })
   }
 
   async function rolesOf(userId: string, tx: ControlTx = control): Promise<Map<string, Role>> {
@@ -101,11 +104,9 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
       const admin = await addUser(tx, { name: name ?? 'admin', kind: 'person', isOperator: true })
       for (const entity of used) {
         await queries.insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
-        await setRole(tx, entity, admin.id, 'admin')
+        await setRole(tx, entity, admin, 'admin')
       }
-      const [first] = used
-      if (first !== undefined) await queries.updateUser(tx, admin.id, { default_entity: first })
-      return { ...admin, default_entity: first ?? admin.default_entity }
+      return admin
     })
   }
 

@@ -41,7 +41,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
   async function create({ name, admin }: wire.TeamCreateReq, { caller }: CallContext) {
     const first = await identity.userNamed(admin ?? caller.user)
     await control.transaction().execute(async (tx) => {
-      await identity.addTeam(tx, name, first.id)
+      await identity.addTeam(tx, name, first)
       const event = { action: 'team.create', entity: name, subject: name, details: { admin: first.name } }
       await audit.record(caller, event, tx)
     })
@@ -80,12 +80,8 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const row = await identity.userNamed(user)
     await control.transaction().execute(async (tx) => {
       await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
-      await identity.setRole(tx, entity, row.id, role)
+      await identity.setRole(tx, entity, row, role)
       await checkHasAdmin(tx, entity)
-      // Requests that name no entity are then about the first team instead of an entity of one's own.
-      const roles = await identity.rolesOf(row.id, tx)
-      if (row.default_entity === row.name && roles.size <= 1)
-        await updateUser(tx, row.id, { default_entity: entity })
       await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)
     })
     keys.forget()
@@ -119,7 +115,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const row = await control.transaction().execute(async (tx) => {
       const added = await identity.addUser(tx, { name, kind: 'service' })
       await updateUser(tx, added.id, { default_entity: entity })
-      await identity.setRole(tx, entity, added.id, role)
+      await identity.setRole(tx, entity, added, role)
       await audit.record(
         caller,
         { action: 'service_account.create', entity, subject: name, details: { role } },

@@ -11,7 +11,7 @@ export function trainingDataRoutes(trainingData: TrainingData): Route[] {
       operationId: 'upload_training_data',
       summary: 'Upload data for SFT',
       family: 'training',
-      access: access.byHandler('write'),
+      access: 'any-key',
       body: UnreadBody,
       bodyKind: 'stream',
       bodyTypes: ['application/jsonl', 'application/octet-stream'],
