@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { runClient, startServer, type WireServer } from './server.ts'
 import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
 
 const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
@@ -17,14 +17,14 @@ const TASK = {
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
 function run(interpreter: string, program: string): Promise<Record<string, unknown>> {
   return runClient([interpreter, clientProgram(program)], {
     BASE_URL: server.url,
-    API_KEY: KEY,
+    API_KEY: server.key,
     TASK: JSON.stringify(TASK),
     // The clients must not look for price lists on the internet.
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',

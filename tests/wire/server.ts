@@ -9,7 +9,7 @@ import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** As long as the secret part that W&B clients require. */
+/** For servers that accept any key: as long as the secret part that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
 
 /** One request as the server logged it. */
@@ -23,6 +23,8 @@ export interface LoggedRequest {
 export interface WireServer extends AsyncDisposable {
   readonly url: string
   readonly folder: string
+  /** A key that the server accepts; under `HEDDLE_AUTH=keys` that of a user named `local`. */
+  readonly key: string
   /** Processes that the server started, or that those did, whose command line contains `word`. */
   processes(word: string): number[]
   /** Every request that was answered since the last call of this function. */
@@ -36,13 +38,20 @@ export interface WireServer extends AsyncDisposable {
   start(): Promise<void>
 }
 
+export interface ServerOptions {
+  diskMegabytes?: number
+  launcher?: readonly string[]
+  /** Under `HEDDLE_AUTH=keys`: teams that the user `local` manages. */
+  teams?: readonly string[]
+}
+
 /**
  * Starts `src/main.ts` on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
  * only the server's own processes see and `/proc/PID/root` shows. A `launcher` is a program that becomes the server.
  */
 export async function startServer(
   env: Record<string, string> = {},
-  { diskMegabytes, launcher = [] }: { diskMegabytes?: number; launcher?: readonly string[] } = {},
+  { diskMegabytes, launcher = [], teams = [] }: ServerOptions = {},
 ): Promise<WireServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
   await mkdir(join(folder, 'data'))
@@ -52,6 +61,7 @@ export async function startServer(
     child: undefined as ChildProcess | undefined,
     url: '',
     port: '0',
+    key: KEY,
     lines: [] as string[],
     seen: 0,
   }
@@ -84,6 +94,7 @@ export async function startServer(
     state.url = await listening
     // A restarted server must have the same address.
     state.port = new URL(state.url).port
+    if (env['HEDDLE_AUTH'] === 'keys' && state.key === KEY) state.key = await firstKey(state, teams)
   }
 
   await start()
@@ -93,10 +104,13 @@ export async function startServer(
     get url() {
       return state.url
     },
+    get key() {
+      return state.key
+    },
     async takeRequests() {
       // A request may be logged a little after its answer has arrived; this one is the last in the log.
       const marker = `/v1/preview/training-jobs/${randomUUID()}`
-      await fetch(state.url + marker, { headers: { authorization: `Bearer ${KEY}` } })
+      await fetch(state.url + marker, { headers: { authorization: `Bearer ${state.key}` } })
       const end = await until(() => {
         const index = state.lines.findLastIndex((line) => line.includes(marker))
         return index === -1 ? undefined : index
@@ -124,6 +138,43 @@ export async function startServer(
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * A key of a user named `local`, whose own entity is then that of servers that accept any key: the first operator, who
+ * signs in by the printed link, makes the user.
+ */
+async function firstKey(
+  { url, lines }: { url: string; lines: readonly string[] },
+  teams: readonly string[],
+): Promise<string> {
+  const link = await until(() => lines.find((line) => line.includes('/sign-in#')))
+  const operator = await sessionOf(url, link)
+  const made = await postAs(url, operator, '/v1/accounts/users', { name: 'local' })
+  for (const name of teams) {
+    await postAs(url, operator, '/v1/accounts/teams', { name, admin: 'local' })
+  }
+  const own = await sessionOf(url, String(made['sign_in_url']))
+  return String((await postAs(url, own, '/v1/accounts/keys', { name: 'tests' }))['key'])
+}
+
+/** The cookie of a browser that follows a sign-in link. */
+async function sessionOf(url: string, link: string): Promise<string> {
+  const body = JSON.stringify({ token: link.split('#')[1]?.trim() })
+  const reply = await fetch(`${url}/v1/accounts/session`, { method: 'POST', body })
+  return reply.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+async function postAs(
+  url: string,
+  cookie: string,
+  path: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const headers = { cookie, 'x-heddle-page': '1' }
+  const reply = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!reply.ok) throw new Error(`POST ${path}: ${reply.status} ${await reply.text()}`)
+  return (await reply.json()) as Record<string, unknown>
 }
 
 function descendants(root: number, word: string): number[] {

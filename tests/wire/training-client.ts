@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { KEY, type WireServer } from './server.ts'
+import type { WireServer } from './server.ts'
 import { until } from './until.ts'
 
 export interface Event {
@@ -18,7 +18,7 @@ const ENDS = /^training_(ended|failed)$/
 /** The training API as a client sees it, for tests that need no client library. */
 export function trainingClient(server: () => WireServer) {
   function request(method: string, path: string, body?: unknown): Promise<Response> {
-    const headers = { authorization: `Bearer ${KEY}` }
+    const headers = { authorization: `Bearer ${server().key}` }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     return fetch(`${server().url}${path}`, { method, headers, ...(body !== undefined && { body: text }) })
   }

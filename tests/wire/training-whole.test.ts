@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { runClient, startServer, type WireServer } from './server.ts'
 import { type Event, trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -19,7 +19,7 @@ describe('PyPI openpipe-art, with only a URL and a key', () => {
   it('trains by RL and SFT, logs, pulls, forks and deletes, and no request fails', async () => {
     const name = `whole-${randomUUID().slice(0, 8)}`
     const program = [pythonIn('clients'), clientProgram('art_whole.py'), server.url, name]
-    const seen = await runClient(program, { WANDB_BASE_URL: server.url, WANDB_API_KEY: KEY })
+    const seen = await runClient(program, { WANDB_BASE_URL: server.url, WANDB_API_KEY: server.key })
     expect(seen).toMatchObject({
       rl_step: 1,
       sft_step: 2,

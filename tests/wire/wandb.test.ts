@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { runClient, startServer, type WireServer } from './server.ts'
 
 let server: WireServer
 
 beforeAll(async () => {
   // The engine is not needed here, and its start would only slow this down.
-  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_CACHE: '/nonexistent/cache' })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -19,7 +19,7 @@ async function settings(): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wandb-'))
   return {
     WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
+    WANDB_API_KEY: server.key,
     // The client's cache on this machine would hide the server's replies.
     WANDB_CACHE_DIR: join(folder, 'cache'),
     WANDB_DATA_DIR: join(folder, 'data'),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
-import { KEY, type LoggedRequest, runClient, startServer, type WireServer } from './server.ts'
+import { type LoggedRequest, runClient, startServer, type WireServer } from './server.ts'
 
 const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
 
@@ -12,7 +12,10 @@ let server: WireServer
 
 beforeAll(async () => {
   // No engine: nothing here uses a model, and the engine's start would slow the clients down.
-  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
+  server = await startServer(
+    { HEDDLE_AUTH: 'keys', HEDDLE_CACHE: '/nonexistent/cache' },
+    { teams: ['whole'] },
+  )
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -22,7 +25,7 @@ async function python(program: string, env: Record<string, string> = {}): Promis
   try {
     return await runClient([pythonIn('clients'), clientProgram(program)], {
       WANDB_BASE_URL: server.url,
-      WANDB_API_KEY: KEY,
+      WANDB_API_KEY: server.key,
       WEAVE_SERVER_CACHE_DIR: cache,
       ...env,
     })
@@ -34,7 +37,7 @@ async function python(program: string, env: Record<string, string> = {}): Promis
 async function callsOf(project_id: string): Promise<unknown[]> {
   const reply = await fetch(`${server.url}/calls/stream_query`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}` },
+    headers: { authorization: `Bearer ${server.key}` },
     body: JSON.stringify({ project_id }),
   })
   const lines = (await reply.text()).split('\n').filter((line) => line !== '')
@@ -321,7 +324,7 @@ describe.concurrent('npm weave, its whole flow', () => {
     const seen = await runClient([NODE, clientProgram('weave_whole.mjs')], {
       WANDB_BASE_URL: server.url,
       WF_TRACE_SERVER_URL: server.url,
-      WANDB_API_KEY: KEY,
+      WANDB_API_KEY: server.key,
     })
     const usage = { 'fake-model': { requests: 1, prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }
     expect(seen).toEqual({
