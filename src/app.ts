@@ -16,6 +16,7 @@ import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
+import { createRedaction } from './redaction/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import type { Metrics } from './system/metrics/service.ts'
@@ -55,10 +56,11 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
+  const redaction = createRedaction({ ...stores, projects, log })
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
-  const trace = createTraceArea({ ...options, ...stores, projects })
+  const trace = createTraceArea({ ...options, ...stores, projects, redaction })
   const tracking = createTrackingArea({ ...stores, contents, projects })
   const training = createTrainingArea({ ...options, stores, contents, projects, jobQueue, trace, tracking })
   const inference = createInferenceArea({
@@ -73,7 +75,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const accounts = createAccountsArea({ projects, graphqlParts: tracking.graphqlParts })
   const owners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners })
-  const system = createSystemArea({ ...options, stores, projects, blobSweep, training })
+  const system = createSystemArea({ ...options, stores, projects, blobSweep, redaction, training })
 
   const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accounts, system]
   return {
@@ -82,6 +84,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
 
     async start() {
       await using starting = new AsyncDisposableStack()
+      starting.use(redaction.start())
       for (const area of areas) if (area.start !== undefined) starting.use(await area.start())
       starting.use(blobSweep.start())
       starting.use(await jobQueue.start())

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { notAllowed } from '../errors.ts'
 import { type CallContext, originOf } from '../http/caller.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
-import { loadSecret } from './queries.ts'
+import { loadSecret } from '../stores/control-db/secrets.ts'
 
 /** Clients request thousands of URLs at once, and may use the last of them hours later. */
 const URL_SECONDS = 6 * 3600

@@ -132,6 +132,21 @@ export interface SecretsTable {
   value: string
 }
 
+/** The redaction rules of projects that have set some. */
+export interface RedactionRulesTable {
+  project_id: string
+  /** JSON: a list. */
+  rules: string
+  updated_at: string
+}
+
+/** How often a rule of a project has found something. */
+export interface RedactionHitsTable {
+  project_id: string
+  rule: string
+  hits: number
+}
+
 export interface RunsTable {
   id: string
   entity: string
@@ -273,6 +288,8 @@ export interface ControlTables {
   training_jobs: TrainingJobsTable
   training_job_events: TrainingJobEventsTable
   secrets: SecretsTable
+  redaction_rules: RedactionRulesTable
+  redaction_hits: RedactionHitsTable
   artifact_collections: ArtifactCollectionsTable
   artifact_versions: ArtifactVersionsTable
   artifact_files: ArtifactFilesTable

@@ -1,4 +1,4 @@
-import type { ControlDb } from '../stores/control-db/port.ts'
+import type { ControlDb } from './port.ts'
 
 /** The secret of a name, which is `candidate` unless there is one already. */
 export async function loadSecret(control: ControlDb, name: string, candidate: string): Promise<string> {
