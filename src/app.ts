@@ -62,7 +62,16 @@ export function createApp(opened: Stores, options: AppOptions): App {
 
   const trace = createTraceArea({ ...options, ...stores, projects, redaction })
   const tracking = createTrackingArea({ ...stores, contents, projects })
-  const training = createTrainingArea({ ...options, stores, contents, projects, jobQueue, trace, tracking })
+  const training = createTrainingArea({
+    ...options,
+    stores,
+    contents,
+    projects,
+    jobQueue,
+    redaction,
+    trace,
+    tracking,
+  })
   const inference = createInferenceArea({
     ...options,
     ...stores,

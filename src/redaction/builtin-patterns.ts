@@ -20,12 +20,13 @@ export const BUILTIN_PATTERNS: { readonly [Name in Builtin]: Find } = {
 }
 
 const NONE: Span[] = []
+const NO_MATCHES: RegExpExecArray[] = []
 
 /** Where a word begins: at no letter before it, but for those of an escape, as in a text within a text. */
 const WORD_START = String.raw`(?:(?<![\w-])|(?<=\\[nrt]))`
 
-/** Digits with single spaces or dashes between them, apart from words and fractions of numbers. */
-const DIGITS = /(?:(?<![\w.+]|\d[ -])|(?<=\\[nrt]))\d(?:[ -]?\d){12,}(?!\w|\.\d)/g
+/** Groups of at least three digits with a space or dash between them, apart from words and fractions of numbers. */
+const DIGITS = /(?:(?<![\w.+])|(?<=\\[nrt]))\d{3,}(?:[ -]\d{3,})*(?!\w|\.\d)/g
 
 /** ISO/IEC 7812: numbers of cards have 13 to 19 digits, of which the last one is the check digit. */
 const CARD_DIGITS = { least: 13, most: 19 }
@@ -35,7 +36,7 @@ const ISSUERS = /^(?:4|5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720)|3[47]|3(?:0[0-5]|[689]
 
 /** Within a run of digits, numbers begin and end with a group: other numbers may stand beside them. */
 function findCards(text: string): Span[] {
-  if (!/\d[ -]?\d[ -]?\d[ -]?\d/.test(text)) return NONE
+  if (text.length < CARD_DIGITS.least) return NONE
   const spans: Span[] = []
   for (const run of text.matchAll(DIGITS)) {
     const groups = [...run[0].matchAll(/\d+/g)]
@@ -145,8 +146,12 @@ const BEGIN_KEY = '-----BEGIN '
 const PRIVATE_KEY = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/y
 const END_KEY = /-----END [A-Z ]{0,32}PRIVATE KEY-----/g
 
+/** Characters of the shortest of them. */
+const KEY_CHARS_MIN = 15
+
 function findSecrets(text: string): Span[] {
-  const spans = [...text.matchAll(KEYS), ...credentialsIn(text)].map(({ index, 0: found }) => ({
+  const keys = text.length < KEY_CHARS_MIN ? NO_MATCHES : text.matchAll(KEYS)
+  const spans = [...keys, ...credentialsIn(text)].map(({ index, 0: found }) => ({
     start: index,
     end: index + found.length,
   }))
@@ -154,7 +159,7 @@ function findSecrets(text: string): Span[] {
 }
 
 function credentialsIn(text: string): Iterable<RegExpExecArray> {
-  return /[Bb]earer |Basic |:\/\//.test(text) ? text.matchAll(CREDENTIALS) : []
+  return /[Bb]earer |Basic |:\/\//.test(text) ? text.matchAll(CREDENTIALS) : NO_MATCHES
 }
 
 /** A key that was cut off goes to the end of the text. */

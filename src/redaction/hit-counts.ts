@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
+import { repeated } from '../repeated.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import * as queries from './queries.ts'
 import type { Action, Builtin, Rule } from './wire.ts'
@@ -69,21 +69,5 @@ export function createHitCounts({ control, log }: { control: ControlDb; log: Log
     }
   }
 
-  function start(): AsyncDisposable {
-    const stopping = new AbortController()
-    const running = (async () => {
-      while (!stopping.signal.aborted) {
-        await delay(FLUSH_MS, undefined, { signal: stopping.signal }).catch(() => {})
-        await flush()
-      }
-    })()
-    return {
-      async [Symbol.asyncDispose]() {
-        stopping.abort()
-        await running
-      },
-    }
-  }
-
-  return { record, flush, totals: () => [...totals.values()], start }
+  return { record, flush, totals: () => [...totals.values()], start: () => repeated(FLUSH_MS, flush) }
 }

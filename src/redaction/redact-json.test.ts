@@ -137,6 +137,12 @@ describe('a rule for patterns', () => {
 })
 
 describe('redaction', () => {
+  it('leaves what was redacted before', () => {
+    const rules: Rule[] = [{ ...key('k'), action: 'hash' }, { ...own('[0-9a-f]{4}'), action: 'hash' }, email]
+    const once = redacted('{"k":"x","t":"me@x.org abcd"}', rules)
+    expect(redacted(once.text ?? '', rules)).toEqual({ text: once.text, hits: [0, 0, 0] })
+  })
+
   it('changes nothing where nothing is found', () => {
     const text = '\t{"a" :[ ], "b": { } ,"c":"\\\\","d":-1.0e+5,"e":[null,true , false]}\n'
     expect(redacted(text, [key('k'), email, cards, path('$.inputs.x.y'), own('zz')])).toEqual({
@@ -148,6 +154,10 @@ describe('redaction', () => {
   it('400 for JSON with more levels than any payload has', () => {
     const deep = '['.repeat(JSON_DEPTH_MAX + 1) + ']'.repeat(JSON_DEPTH_MAX + 1)
     expect(() => redacted(deep, [email])).toThrow('levels deep')
+    const half = (inner: string) => '['.repeat(600) + inner + ']'.repeat(600)
+    expect(() => redacted(half(JSON.stringify(half('1'))), [email])).toThrow('levels deep')
+    const most = `${'['.repeat(JSON_DEPTH_MAX)}"me@x.org"${']'.repeat(JSON_DEPTH_MAX)}`
+    expect(redacted(most, [email]).hits).toEqual([1])
   })
 
   it('of a text is that of JSON where it is JSON', () => {

@@ -4,6 +4,7 @@ import { BUILTIN_PATTERNS } from './builtin-patterns.ts'
 import { type JsonPath, leadsTo } from './json-path.ts'
 import {
   countHit,
+  isLeft,
   type Redacting,
   type Replacement,
   replaced,
@@ -17,15 +18,15 @@ const NESTED_MAX = 4
 
 /**
  * A valid JSON text with what the rules find replaced; all other bytes, within texts too, are as they were.
- * @throws 400 for more than {@link JSON_DEPTH_MAX} levels.
+ * @throws 400 for more than {@link JSON_DEPTH_MAX} levels, with those of JSON in texts.
  */
 export function redactJson(json: string, redacting: Redacting, document: DocumentName | undefined): string {
-  return redactNested(json, redacting, { document, nested: 0 })
+  return redactNested(json, redacting, { document, nested: 0, depth: 0 })
 }
 
 /** A text with what the rules find replaced; JSON in it is redacted as JSON, and then as a text. */
 export function redactText(text: string, redacting: Redacting, document: DocumentName | undefined): string {
-  const redacted = redactJsonIn(text, redacting, { document, nested: 0 })
+  const redacted = redactJsonIn(text, redacting, { document, nested: 0, depth: 0 })
   return replaced(redacted, replacementsIn(redacted, redacting))
 }
 
@@ -34,6 +35,8 @@ interface Origin {
   document: DocumentName | undefined
   /** Texts around. */
   nested: number
+  /** Levels around, in these texts too: each takes some of the stack. */
+  depth: number
 }
 
 /** Redacts a text that is a JSON object or array as a whole; any other text is not changed. */
@@ -42,11 +45,11 @@ function redactJsonIn(text: string, redacting: Redacting, origin: Origin): strin
   return redactNested(text, redacting, origin)
 }
 
+/** How JSON begins that has parts. Most other texts are told by it: a failure to parse takes microseconds. */
+const BEGINNING = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d\-tfn])/
+
 function isJson(text: string): boolean {
-  const shown = text.trim()
-  const isEnclosed =
-    (shown.startsWith('{') && shown.endsWith('}')) || (shown.startsWith('[') && shown.endsWith(']'))
-  if (!isEnclosed) return false
+  if (!BEGINNING.test(text)) return false
   try {
     JSON.parse(text)
     return true
@@ -81,8 +84,8 @@ interface Walk {
   edits: Replacement[]
 }
 
-function redactNested(json: string, redacting: Redacting, { document, nested }: Origin): string {
-  const walk: Walk = { json, redacting, nested, depth: 0, edits: [] }
+function redactNested(json: string, redacting: Redacting, { document, nested, depth }: Origin): string {
+  const walk: Walk = { json, redacting, nested, depth, edits: [] }
   const at = skipSpace(json, 0)
   const paths = redacting.rules.paths.filter((path) => path.document === document)
   const whole = paths.find(({ steps }) => steps.length === 0)
@@ -150,7 +153,11 @@ function visitString(walk: Walk, at: number): number {
   const { json, edits, redacting } = walk
   const end = endOfString(json, at)
   const text = textAt(json, at, end)
-  const redacted = redactJsonIn(text, redacting, { document: undefined, nested: walk.nested + 1 })
+  const redacted = redactJsonIn(text, redacting, {
+    document: undefined,
+    nested: walk.nested + 1,
+    depth: walk.depth,
+  })
   const replacements = replacementsIn(redacted, redacting)
   if (redacted !== text) {
     edits.push({ start: at, end, by: JSON.stringify(replaced(redacted, replacements)) })
@@ -179,6 +186,7 @@ function replaceValue(walk: Walk, at: number, rule: number): number {
   if (isNull(json, at)) return end
   const action = redacting.rules.actions[rule] ?? 'mask'
   const value = json.charCodeAt(at) === QUOTE ? textAt(json, at, end) : json.slice(at, end)
+  if (isLeft(value, { start: 0, end: value.length })) return end
   const by = action === 'drop' ? 'null' : JSON.stringify(replacementOf(value, action, redacting))
   walk.edits.push({ start: at, end, by })
   countHit(redacting, rule)

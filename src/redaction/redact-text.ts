@@ -3,7 +3,14 @@ import type { CompiledRules } from './rules.ts'
 import type { Action } from './wire.ts'
 
 /** What stands where something was masked. */
-export const MASK = '[redacted]'
+const MASK = '[redacted]'
+
+/** Hexadecimal digits of a hash: as many as keep the values of a project apart. */
+export const HASH_DIGITS = 32
+
+/** What redaction leaves. It is not redacted again where it comes back, so that equal values keep equal hashes. */
+const LEFT = new RegExp(String.raw`\[(?:redacted|hash:[0-9a-f]{${HASH_DIGITS}})\]`, 'y')
+const LEFT_CHARS_MAX = '[hash:]'.length + HASH_DIGITS
 
 /** Rules at work for one project. */
 export interface Redacting {
@@ -32,6 +39,7 @@ export function replacementsIn(text: string, redacting: Redacting): Replacement[
   const found: (Span & { rule: number })[] = []
   for (const { rule, find } of rules.patterns) {
     for (const span of find(text)) {
+      if (isLeft(text, span)) continue
       countHit(redacting, rule)
       found.push({ ...span, rule })
     }
@@ -40,6 +48,15 @@ export function replacementsIn(text: string, redacting: Redacting): Replacement[
     const action = rules.actions[rule] ?? 'mask'
     return { start, end, by: replacementOf(text.slice(start, end), action, redacting) }
   })
+}
+
+/** Whether a part of a text lies within what redaction left. */
+export function isLeft(text: string, { start, end }: Span): boolean {
+  const from = Math.max(0, start - LEFT_CHARS_MAX)
+  const opened = text.slice(from, start + 1).lastIndexOf('[')
+  if (opened < 0) return false
+  LEFT.lastIndex = from + opened
+  return LEFT.test(text) && end <= LEFT.lastIndex
 }
 
 export function countHit({ hits }: Redacting, rule: number): void {

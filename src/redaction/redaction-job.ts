@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { redactJson, redactText } from './redact-json.ts'
-import type { Redacting } from './redact-text.ts'
+import { HASH_DIGITS, type Redacting } from './redact-text.ts'
 import type { CompiledRules } from './rules.ts'
 import type { DocumentName, Rule } from './wire.ts'
 
@@ -32,9 +32,6 @@ export interface Redacted {
 }
 
 export type RedactionAnswer = Redacted | { refused: string } | { failed: string }
-
-/** Hexadecimal digits of a hash: as many as keep values of a project apart. */
-const HASH_DIGITS = 32
 
 /** @throws 400 for JSON that is nested too deep. */
 export function redactAll(rules: CompiledRules, key: HashKey, values: readonly Redactable[]): Redacted {

@@ -1,4 +1,4 @@
-import { ClientError, messageOf } from '../errors.ts'
+import { ClientError } from '../errors.ts'
 import { serveThread } from '../threads/serve-thread.ts'
 import { type RedactionAnswer, type RedactionJob, redactAll } from './redaction-job.ts'
 import { type CompiledRules, compileRules } from './rules.ts'
@@ -17,7 +17,9 @@ function answerTo({ rules, key, values }: RedactionJob): RedactionAnswer {
   try {
     return redactAll(compiledOf(rules), key, values)
   } catch (error) {
-    return error instanceof ClientError ? { refused: error.message } : { failed: messageOf(error) }
+    if (error instanceof ClientError) return { refused: error.message }
+    // Messages, such as those of JSON.parse, may quote what is to be redacted, and this one goes to the log.
+    return { failed: error instanceof Error ? error.name : 'unknown error' }
   }
 }
 
