@@ -7,6 +7,7 @@ const AREAS = [
   'curation',
   'evaluation',
   'inference',
+  'redaction',
   'system',
   'trace',
   'tracking',

@@ -19,6 +19,7 @@ import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
+import { createRedaction } from './redaction/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import type { Metrics } from './system/metrics/service.ts'
@@ -66,12 +67,22 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const contents = createContents(stores)
   const accounts = createAccounts({ ...stores, auth: options.auth, projects })
   const { principals } = accounts
+  const redaction = createRedaction({ ...stores, projects, audit: accounts.audit, log })
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
-  const trace = createTraceArea({ ...options, ...stores, projects })
+  const trace = createTraceArea({ ...options, ...stores, projects, redaction })
   const tracking = createTrackingArea({ ...stores, contents, projects })
-  const training = createTrainingArea({ ...options, stores, contents, projects, jobQueue, trace, tracking })
+  const training = createTrainingArea({
+    ...options,
+    stores,
+    contents,
+    projects,
+    jobQueue,
+    redaction,
+    trace,
+    tracking,
+  })
   const inference = createInferenceArea({
     ...options,
     ...stores,
@@ -86,7 +97,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const accountsArea = accounts.area({ graphqlParts: tracking.graphqlParts, authorize })
   const blobOwners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners: blobOwners })
-  const system = createSystemArea({ ...options, stores, projects, blobSweep, training })
+  const system = createSystemArea({ ...options, stores, projects, blobSweep, redaction, training })
 
   const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accountsArea, system]
   return {
@@ -98,6 +109,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
 
     async start() {
       await using starting = new AsyncDisposableStack()
+      starting.use(redaction.start())
       for (const area of areas) if (area.start !== undefined) starting.use(await area.start())
       starting.use(blobSweep.start())
       starting.use(await jobQueue.start())

@@ -228,13 +228,15 @@ function takeArray(source: Source, start: number, keep: KeepShape | undefined): 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-function skipSpace(text: string, at: number): number {
+/** The position of the first character from `at` on that is no white space. */
+export function skipSpace(text: string, at: number): number {
   let position = at
   while (text.charCodeAt(position) <= 0x20) position++
   return position
 }
 
-function endOfString(text: string, at: number): number {
+/** The position behind the string that begins at `at`. */
+export function endOfString(text: string, at: number): number {
   let close = text.indexOf('"', at + 1)
   while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
   return close + 1
@@ -246,7 +248,8 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-function endOfValue(text: string, at: number, levelsMax = Number.POSITIVE_INFINITY): number {
+/** The position behind the value that begins at `at`. @throws 400 for more levels. */
+export function endOfValue(text: string, at: number, levelsMax = Number.POSITIVE_INFINITY): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return endOfString(text, at)
   if (first !== 0x7b && first !== 0x5b) return endOfScalar(text, at)

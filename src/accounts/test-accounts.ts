@@ -64,19 +64,18 @@ export function createTestAccounts(server: TestServer): TestAccounts {
     return as(key)
   }
 
-  return {
-    as,
-    cookieOf,
-    operator() {
-      first ??= server.accounts.sessions.firstSignIn().then((link) => keyOf(link ?? '', 'first'))
-      return first
-    },
-    async newUser(name) {
-      const made = await (await this.operator()).post('/v1/accounts/users', { name })
-      const { sign_in_url } = (await made.json()) as { sign_in_url: string }
-      return keyOf(sign_in_url, 'laptop')
-    },
+  function operator(): Promise<KeyClient> {
+    first ??= server.accounts.sessions.firstSignIn().then((link) => keyOf(link ?? '', 'first'))
+    return first
   }
+
+  async function newUser(name: string): Promise<KeyClient> {
+    const made = await (await operator()).post('/v1/accounts/users', { name })
+    const { sign_in_url } = (await made.json()) as { sign_in_url: string }
+    return keyOf(sign_in_url, 'laptop')
+  }
+
+  return { as, cookieOf, operator, newUser }
 }
 
 /** A form says its own boundary. */

@@ -1,6 +1,7 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobSweep } from '../blob-sweep.ts'
 import type { Stores } from '../open-stores.ts'
+import type { Redaction } from '../redaction/service.ts'
 import { engineLogsFolder } from '../stores/processes/log-folder.ts'
 import type { CountedTraceDb } from '../stores/trace-db/counted.ts'
 import { healthRoutes } from '../system/health/routes.ts'
@@ -21,6 +22,7 @@ export interface SystemDeps {
   projects: Projects
   engine: EngineOptions
   blobSweep: BlobSweep
+  redaction: Pick<Redaction, 'totals'>
   unexpected: UnexpectedErrors
   dataFolder: string
   /** The workspace folder, in the data folder or elsewhere. */
@@ -34,9 +36,10 @@ export interface SystemArea extends Area {
 }
 
 export function createSystemArea(deps: SystemDeps): SystemArea {
-  const { version, stores, projects, engine, blobSweep, unexpected, dataFolder, engineFolder } = deps
+  const { version, stores, projects, engine, blobSweep, redaction, unexpected, dataFolder, engineFolder } =
+    deps
   const { jobs } = deps.training
-  const metrics = createMetrics({ ...stores, jobs, unexpected, blobSweep })
+  const metrics = createMetrics({ ...stores, jobs, unexpected, blobSweep, redaction })
   const logsFolder = engineLogsFolder(dataFolder)
   return {
     metrics,

@@ -1,6 +1,8 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
 import type { Log } from '../log.ts'
+import { redactionRoutes } from '../redaction/routes.ts'
+import type { Redaction } from '../redaction/service.ts'
 import type { Blobs } from '../stores/blobs/port.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
@@ -47,6 +49,7 @@ export interface TraceDeps {
   control: ControlDb
   blobs: Blobs
   projects: Projects
+  redaction: Redaction
   log: Log
   /** Memory for recent calls, in bytes; 0 where other servers write to the same trace database. */
   recentCallsBytes: number
@@ -67,16 +70,16 @@ export interface TraceArea extends Area {
 }
 
 export function createTraceArea(deps: TraceDeps): TraceArea {
-  const { traces, control, blobs, projects, log, recentCallsBytes } = deps
-  const objects = createObjects({ traces, projects })
-  const tables = createTables({ traces, projects })
+  const { traces, control, blobs, projects, redaction, log, recentCallsBytes } = deps
+  const objects = createObjects({ traces, projects, redaction })
+  const tables = createTables({ traces, projects, redaction })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
-  const feedback = createFeedback({ traces, projects, objects, annotationQueues })
+  const feedback = createFeedback({ traces, projects, objects, annotationQueues, redaction })
   const costs = createCosts({ traces, projects })
   const refs = createRefs({ objects, tables })
   const recentBytesMax = recentCallsBytes
-  const calls = createCalls({ traces, projects, feedback, costs, refs, log, recentBytesMax })
-  const files = createFiles({ traces, blobs, projects })
+  const calls = createCalls({ traces, projects, redaction, feedback, costs, refs, log, recentBytesMax })
+  const files = createFiles({ traces, blobs, projects, redaction })
   const typedObjects = createTypedObjects({ objects, tables, files })
   return {
     annotationQueues,
@@ -91,7 +94,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     blobOwners: [filesOwner(traces)],
     routes: [
       ...callsRoutes(calls),
-      ...otlpRoutes(createOtlp({ calls, objects, files })),
+      ...otlpRoutes(createOtlp({ calls, objects, files, redaction })),
       ...callUsageRoutes(createCallUsage({ calls })),
       ...callFieldsRoutes(createCallFields({ traces })),
       ...callStatsRoutes(createCallStats({ traces, costs })),
@@ -106,7 +109,8 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),
       ...costsRoutes(costs),
-      ...projectRoutes(createProject({ traces, files, projects })),
+      ...projectRoutes(createProject({ traces, files, projects, redaction })),
+      ...redactionRoutes(redaction),
       ...unsupportedRoutes(),
     ],
   }

@@ -3,6 +3,7 @@ import type { Projects } from '../accounts/projects.ts'
 import type { Contents } from '../contents/service.ts'
 import type { Owners } from '../http/access.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import type { SecretKey } from '../stores/secret-key.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { artifactsModule } from '../tracking/artifacts/artifacts-module.ts'
 import { artifactsRoutes } from '../tracking/artifacts/routes.ts'
@@ -21,6 +22,8 @@ export interface TrackingDeps {
   traces: TraceDb
   contents: Contents
   projects: Projects
+  /** Signs addresses of files. */
+  secretKey: SecretKey
 }
 
 /** Runs, metrics and artifacts of W&B clients. */
@@ -32,8 +35,14 @@ export interface TrackingArea extends Area {
   graphqlParts: GraphqlModule[]
 }
 
-export function createTrackingArea({ control, traces, contents, projects }: TrackingDeps): TrackingArea {
-  const signedUrls = createSignedUrls({ control })
+export function createTrackingArea({
+  control,
+  secretKey,
+  traces,
+  contents,
+  projects,
+}: TrackingDeps): TrackingArea {
+  const signedUrls = createSignedUrls({ secretKey })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
   return {

@@ -6,6 +6,7 @@ import type { Owners } from '../http/access.ts'
 import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import type { Stores } from '../open-stores.ts'
+import type { Redaction } from '../redaction/service.ts'
 import type { Compute } from '../stores/compute/port.ts'
 import { type BaseModels, createBaseModels } from '../training/base-models/service.ts'
 import { type CheckpointFiles, createCheckpointFiles } from '../training/checkpoint-files/checkpoint-files.ts'
@@ -45,6 +46,7 @@ export interface TrainingDeps {
   contents: Contents
   projects: Projects
   jobQueue: JobQueue
+  redaction: Pick<Redaction, 'of'>
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below its folder `imports`. */
@@ -66,7 +68,7 @@ export interface TrainingArea extends Area {
 }
 
 export function createTrainingArea(deps: TrainingDeps): TrainingArea {
-  const { stores, contents, projects, jobQueue, log, engine, dataFolder, trace, tracking } = deps
+  const { stores, contents, projects, jobQueue, redaction, log, engine, dataFolder, trace, tracking } = deps
   const { control, blobs } = stores
   const { compute, baseModel, defaults } = engine
   const { calls, feedback, objects, tables } = trace
@@ -104,7 +106,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
       ...checkpointsRoutes({ ...shared, forking, merging: createMerging(shared) }),
       ...jobsRoutes(jobs),
       ...trainingDataRoutes(trainingData),
-      ...trajectoriesRoutes(createTrajectories({ ...shared, trajectoryCalls })),
+      ...trajectoriesRoutes(createTrajectories({ ...shared, trajectoryCalls, redaction })),
     ],
 
     /** Prepares the folders of training jobs, and starts the engine without waiting for it. */

@@ -1,8 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { notAllowed } from '../errors.ts'
 import { type CallContext, originOf } from '../http/caller.ts'
-import type { ControlDb } from '../stores/control-db/port.ts'
-import { loadSecret } from './queries.ts'
+import type { SecretKey } from '../stores/secret-key.ts'
 
 /** Clients request thousands of URLs at once, and may use the last of them hours later. */
 const URL_SECONDS = 6 * 3600
@@ -31,20 +30,15 @@ export interface SignedUrls {
   check(grant: Grant, shown: Signature): Promise<void>
 }
 
-export function createSignedUrls({ control }: { control: ControlDb }): SignedUrls {
-  let secret: Promise<string> | undefined
-
-  async function sign(grant: Grant, expires: number): Promise<Buffer> {
-    secret ??= loadSecret(control, 'signed-urls', randomBytes(32).toString('base64url'))
+export function createSignedUrls({ secretKey }: { secretKey: SecretKey }): SignedUrls {
+  function sign(grant: Grant, expires: number): Buffer {
     const text = JSON.stringify([grant.method, grant.kind, grant.id, grant.name, expires])
-    return createHmac('sha256', await secret)
-      .update(text)
-      .digest()
+    return Buffer.from(secretKey.hash('signed-urls', text), 'hex')
   }
 
   async function make(grant: Grant, context: CallContext): Promise<string> {
     const expires = Math.floor(Date.now() / 1000) + URL_SECONDS
-    const signature = (await sign(grant, expires)).toString('base64url')
+    const signature = sign(grant, expires).toString('base64url')
     const query = new URLSearchParams({
       ...(grant.name !== '' && { name: grant.name }),
       expires: String(expires),
@@ -54,7 +48,7 @@ export function createSignedUrls({ control }: { control: ControlDb }): SignedUrl
   }
 
   async function check(grant: Grant, shown: Signature): Promise<void> {
-    const expected = await sign(grant, shown.expires)
+    const expected = sign(grant, shown.expires)
     const given = Buffer.from(shown.signature, 'base64url')
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
       throw notAllowed('The signature of this URL is not valid')

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
+import { repeated } from '../../repeated.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { estimated, type Spending, type UsageRecorder } from '../gateway/spending.ts'
 import { nameOf } from '../served-models/service.ts'
@@ -43,23 +43,7 @@ export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log 
     }
   }
 
-  function start(): AsyncDisposable {
-    const stopping = new AbortController()
-    const running = (async () => {
-      while (!stopping.signal.aborted) {
-        await delay(FLUSH_MS, undefined, { signal: stopping.signal }).catch(() => {})
-        await flush()
-      }
-    })()
-    return {
-      async [Symbol.asyncDispose]() {
-        stopping.abort()
-        await running
-      },
-    }
-  }
-
-  return { record: (spending) => add(rowOf(spending)), flush, start }
+  return { record: (spending) => add(rowOf(spending)), flush, start: () => repeated(FLUSH_MS, flush) }
 }
 
 const COUNTS = [

@@ -135,10 +135,19 @@ export interface ContentOwnersTable {
   digest: string
 }
 
-/** Random secrets that were made once, such as the key that signs URLs. */
-export interface SecretsTable {
-  name: string
-  value: string
+/** The redaction rules of projects that have set some. */
+export interface RedactionRulesTable {
+  project_id: string
+  /** JSON: a list. */
+  rules: string
+  updated_at: string
+}
+
+/** How often a rule of a project has found something. */
+export interface RedactionHitsTable {
+  project_id: string
+  rule: string
+  hits: number
 }
 
 export interface RunsTable {
@@ -291,7 +300,8 @@ export interface ControlTables {
   checkpoints: CheckpointsTable
   training_jobs: TrainingJobsTable
   training_job_events: TrainingJobEventsTable
-  secrets: SecretsTable
+  redaction_rules: RedactionRulesTable
+  redaction_hits: RedactionHitsTable
   artifact_collections: ArtifactCollectionsTable
   artifact_versions: ArtifactVersionsTable
   artifact_files: ArtifactFilesTable

@@ -58,6 +58,7 @@ describe('GET /metrics', () => {
       jobs: { countStates: async () => [{ state: 'queued', count: 3 }] },
       unexpected: NO_UNEXPECTED_ERRORS,
       blobSweep: { counts: () => ({ deleted: 0, failed: 0 }) },
+      redaction: { totals: () => [{ match: 'email', action: 'mask', hits: 5 }] },
     })
     const inserts = [1, 2, 4].map((count) => traces.insert('calls', new Array(count).fill({})))
     const settled = Promise.allSettled(inserts)
@@ -71,6 +72,7 @@ describe('GET /metrics', () => {
       expect(sampleOf(samples, 'heddle_writes_rejected_total{table="calls"}')).toBe(2)
       expect(sampleOf(samples, 'heddle_writes_pending{table="calls"}')).toBe(4)
       expect(sampleOf(samples, 'heddle_training_jobs{state="queued"}')).toBe(3)
+      expect(sampleOf(samples, 'heddle_redaction_hits_total{match="email",action="mask"}')).toBe(5)
     }
     fates[2]?.resolve()
     await settled

@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { BlobSweep, SweepCounts } from '../../blob-sweep.ts'
 import type { RawReply } from '../../http/route.ts'
+import type { HitTotal } from '../../redaction/hit-counts.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import type { BrokenPart } from '../../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb, WriteCounts } from '../../stores/trace-db/counted.ts'
 import type { TableRepairs } from '../../stores/trace-db/port.ts'
@@ -32,6 +34,7 @@ export function createMetrics(deps: {
   jobs: Pick<Jobs, 'countStates'>
   unexpected: UnexpectedErrors
   blobSweep: Pick<BlobSweep, 'counts'>
+  redaction: Pick<Redaction, 'totals'>
 }): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -61,6 +64,7 @@ export function createMetrics(deps: {
     registers,
   })
   const orphans = orphanMetrics(registers)
+  const redactions = redactionMetrics(registers)
   countBrokenParts(deps.brokenParts, registers)
   let running: Promise<string> | undefined
 
@@ -71,6 +75,7 @@ export function createMetrics(deps: {
     writes.show(deps.traces.writes())
     repairs.show(deps.traces.repairs())
     orphans.show(deps.blobSweep.counts())
+    redactions.show(deps.redaction.totals())
     unexpected.reset()
     unexpected.inc(deps.unexpected.count())
     return registry.metrics()
@@ -144,6 +149,23 @@ function orphanMetrics(registers: Registry[]) {
       deleted.inc(counts.deleted)
       failed.reset()
       failed.inc(counts.failed)
+    },
+  }
+}
+
+/** What rules have redacted; the counts of each rule of a project are at its own endpoint. */
+function redactionMetrics(registers: Registry[]) {
+  const hits = new Counter({
+    name: 'heddle_redaction_hits_total',
+    help: 'What redaction rules have found, by what they look for and what they do with it',
+    labelNames: ['match', 'action'],
+    registers,
+  })
+
+  return {
+    show(totals: readonly HitTotal[]): void {
+      hits.reset()
+      for (const { match, action, hits: found } of totals) hits.inc({ match, action }, found)
     },
   }
 }

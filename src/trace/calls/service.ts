@@ -3,6 +3,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
@@ -55,6 +56,7 @@ interface ReaderDeps {
 
 export interface CallsDeps extends ReaderDeps {
   projects: Projects
+  redaction: Pick<Redaction, 'of'>
   /** Memory for recent calls; 0 where other servers write to the same table. */
   recentBytesMax: number
 }

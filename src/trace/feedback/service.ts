@@ -3,6 +3,7 @@ import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { idOf, newId } from '../../ids.ts'
 import { JsonText } from '../../lossless-json.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import { firstOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
@@ -15,6 +16,7 @@ import { refsIn } from '../refs/refs-in.ts'
 import { ALL_COLUMNS, fieldValue, type StoredFeedback, shownColumns } from './fields.ts'
 import { checkedPayload } from './payload.ts'
 import * as queries from './queries.ts'
+import { redactedRows, type StoredRow } from './redact-rows.ts'
 import type * as wire from './wire.ts'
 
 /** Annotations in a batch are each checked against an object; clients halve a batch that is refused as too large. */
@@ -43,8 +45,9 @@ export function createFeedback(deps: {
   projects: Projects
   objects: Objects
   annotationQueues: Pick<AnnotationQueues, 'isLive'>
+  redaction: Pick<Redaction, 'of'>
 }): Feedback {
-  const { traces, projects, objects, annotationQueues } = deps
+  const { traces, projects, objects, annotationQueues, redaction } = deps
 
   /** All are checked before any is written. */
   async function write(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]> {
@@ -55,8 +58,9 @@ export function createFeedback(deps: {
     }
     for (const projectId of new Set(batch.map((feedback) => feedback.project_id)))
       await projects.ensureById(projectId)
-    await traces.insert('feedback', rows)
-    return rows
+    const stored = await redactedRows(rows, redaction)
+    await traces.insert('feedback', stored)
+    return stored
   }
 
   /** @throws 400 for feedback from a queue that the project does not have, or that was deleted. */
@@ -147,14 +151,6 @@ function isCountField(field: string): boolean {
 function countRows(fields: readonly string[], count: number, { limit, offset }: Page) {
   const row = Object.fromEntries(fields.map((field) => [field, new JsonText(String(count))]))
   return limit === 0 || offset > 0 ? [] : [row]
-}
-
-interface StoredRow {
-  [column: string]: unknown
-  id: string
-  created_at: string
-  wb_user_id: string
-  payload: string
 }
 
 type ReadObject = Parameters<typeof checkedPayload>[1]

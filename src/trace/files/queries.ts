@@ -1,9 +1,9 @@
 import type { Query } from '../../stores/trace-db/port.ts'
 
-/** The size of a file, if the project has it. */
+/** The size of a file and the digest of its bytes, if the project has it. */
 export function selectFile(projectId: string, digest: string): Query {
   return {
-    sql: 'SELECT size_bytes FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
+    sql: 'SELECT size_bytes, stored_digest FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
     params: { project_id: projectId, digest },
   }
 }
@@ -15,10 +15,10 @@ export function sumSizes(projectId: string): Query {
   }
 }
 
-/** Those of the digests that any project has. */
+/** Those of the digests whose bytes any project has. */
 export function selectKnown(digests: readonly string[]): Query {
   return {
-    sql: 'SELECT DISTINCT digest FROM files WHERE digest IN {digests:Array(String)}',
+    sql: 'SELECT DISTINCT stored_digest AS digest FROM files WHERE stored_digest IN {digests:Array(String)}',
     params: { digests },
   }
 }

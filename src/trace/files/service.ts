@@ -1,14 +1,19 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
 import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
+import { redactedFile } from './redact-file.ts'
 import type * as wire from './wire.ts'
 
-/** Files: the bytes are a shared blob; a row says which project has them. */
+/**
+ * Files: the bytes are a shared blob; a row says which project has them. The digest is that of the bytes as they were
+ * sent, also where redacted ones are kept for them.
+ */
 export interface Files {
   /** Undefined for a file that the project does not have, or that is larger. */
   read(req: wire.FileContentReq, options?: { bytesMax?: number }): Promise<Uint8Array | undefined>
@@ -17,16 +22,24 @@ export interface Files {
   stats(req: wire.FilesStatsReq): Promise<wire.FilesStatsRes>
 }
 
-export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }): Files {
-  const { traces, blobs, projects } = deps
+export function createFiles(deps: {
+  traces: TraceDb
+  blobs: Blobs
+  projects: Projects
+  redaction: Pick<Redaction, 'of'>
+}): Files {
+  const { traces, blobs, projects, redaction } = deps
   const arriving = new Map<string, Promise<void>>()
 
   async function keep({ project_id, file }: wire.FileCreateReq, digest: string): Promise<void> {
     await projects.ensureById(project_id)
     const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
     if (known !== undefined) return
-    await blobs.put(blobKey(digest), file.bytes)
-    const row = { project_id, digest, name: file.name, size_bytes: file.bytes.byteLength }
+    const redactor = await redaction.of(project_id)
+    const kept = redactor === undefined ? file : await redactedFile(file, redactor)
+    const stored_digest = kept === file ? digest : bytesDigest(kept.bytes)
+    await blobs.put(blobKey(stored_digest), kept.bytes)
+    const row = { project_id, digest, stored_digest, name: kept.name, size_bytes: kept.bytes.byteLength }
     await traces.insert('files', [row])
   }
 
@@ -37,8 +50,9 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     // Wire: the Python client publishes an object, and may read it, while its files are still being uploaded.
     await arriving.get(`${project_id}/${digest}`)?.catch(() => undefined)
     const query = queries.selectFile(project_id, digest)
-    const known = await firstOf(traces.query<{ size_bytes: number }>(query))
-    return known === undefined || known.size_bytes > bytesMax ? undefined : readBlob(blobs, blobKey(digest))
+    const known = await firstOf(traces.query<{ size_bytes: number; stored_digest: string }>(query))
+    if (known === undefined || known.size_bytes > bytesMax) return undefined
+    return readBlob(blobs, blobKey(known.stored_digest))
   }
 
   async function create(req: wire.FileCreateReq) {

@@ -2,6 +2,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
 import { checkExpectedDigest } from '../digest.ts'
@@ -44,11 +45,12 @@ export interface Publisher {
 export function createPublisher(deps: {
   traces: TraceDb
   projects: Projects
+  redaction: Pick<Redaction, 'of'>
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
   onChange: OnChange
   review: Review
 }): Publisher {
-  const { traces, projects, versionsOf, onChange, review } = deps
+  const { traces, projects, redaction, versionsOf, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
     const { project_id, digest } = content
@@ -63,12 +65,20 @@ export function createPublisher(deps: {
     onChange(content)
   }
 
+  /** What is stored under the digest of what was sent, which clients have in their refs. */
+  async function redacted(project_id: string, val: string): Promise<string> {
+    const redactor = await redaction.of(project_id)
+    const [text] = (await redactor?.redact([{ form: 'json', text: val, document: 'val' }])) ?? []
+    return text ?? val
+  }
+
   async function create({ obj }: wire.ObjCreateReq, context: CallContext) {
     checkObjectId(obj.object_id)
-    const object = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-    const digest = await digestOf(object.val)
-    checkExpectedDigest(obj.expected_digest, digest)
     const { project_id, object_id } = obj
+    const sent = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+    const digest = await digestOf(sent.val)
+    checkExpectedDigest(obj.expected_digest, digest)
+    const object = { ...sent, val: await redacted(project_id, sent.val) }
     await publish({ project_id, digest, ...object, wb_user_id: context.caller.user }, [object_id])
     const { base_object_class } = object
     const val = new JsonText(object.val)

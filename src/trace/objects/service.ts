@@ -1,6 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { deleted, invalidRequest, notFound } from '../../errors.ts'
 import { JsonText } from '../../lossless-json.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
 import { createLabels, type Labelling, type Labels } from './labels.ts'
@@ -35,7 +36,12 @@ export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'remove
   reviewWith(reviewer: Review): void
 }
 
-export function createObjects({ traces, projects }: { traces: TraceDb; projects: Projects }): Objects {
+export function createObjects(deps: {
+  traces: TraceDb
+  projects: Projects
+  redaction: Pick<Redaction, 'of'>
+}): Objects {
+  const { traces, projects } = deps
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
   let onChange: OnChange = () => undefined
   let review: Review = async () => []
@@ -108,8 +114,7 @@ export function createObjects({ traces, projects }: { traces: TraceDb; projects:
     readValues,
     query,
     ...createPublisher({
-      traces,
-      projects,
+      ...deps,
       versionsOf,
       onChange: (version) => onChange(version),
       review: (published, context) => review(published, context),

@@ -2,6 +2,7 @@ import { placeOf, requireRight } from '../../access.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import type { Calls } from '../calls/service.ts'
 import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import type { Files } from '../files/service.ts'
@@ -31,6 +32,7 @@ export function createOtlp(deps: {
   calls: Pick<Calls, 'acceptParts'>
   objects: Objects
   files: Files
+  redaction: Pick<Redaction, 'of'>
 }): Otlp {
   const ops = createSpanOps(deps)
 
@@ -39,11 +41,18 @@ export function createOtlp(deps: {
     if (projectId === undefined) throw invalidRequest(NO_PROJECT)
     const call = callOfSpan(checked(wire.Span, span, 'a Span'), { project_id: projectId, resource })
     const op_name = ops.refOf(projectId, call.op_name)
-    return {
-      projectId,
-      opName: call.op_name,
-      parts: [startPart({ ...call, op_name }, user, []), endPart(call, [])],
-    }
+    const start = startPart({ ...call, op_name }, user, [])
+    return { projectId, opName: call.op_name, start, end: endPart(call, []) }
+  }
+
+  /** Publishes the ops of spans. Their names, which may hold anything, are redacted before that. */
+  async function publishOps(projectId: string, spans: readonly TakenSpan[], user: string): Promise<void> {
+    const names = spans.map(({ opName }) => opName)
+    const redactor = await deps.redaction.of(projectId)
+    const redacted = await redactor?.redact(names.map((text) => ({ form: 'text', text })))
+    for (const [index, { start }] of redacted === undefined ? [] : spans.entries())
+      start.op_name = ops.refOf(projectId, redacted?.[index] ?? '')
+    await ops.publish(projectId, redacted ?? names, user)
   }
 
   /** Resolves with the reasons why spans were rejected. */
@@ -60,12 +69,8 @@ export function createOtlp(deps: {
       }
     })
     for (const [projectId, own] of Map.groupBy(accepted, (span) => span.projectId))
-      await ops.publish(
-        projectId,
-        own.map(({ opName }) => opName),
-        user,
-      )
-    await deps.calls.acceptParts(accepted.flatMap(({ parts }) => parts))
+      await publishOps(projectId, own, user)
+    await deps.calls.acceptParts(accepted.flatMap(({ start, end }) => [start, end]))
     return rejections
   }
 
@@ -99,7 +104,8 @@ interface PlacedSpan {
 interface TakenSpan {
   projectId: string
   opName: string
-  parts: CallPart[]
+  start: CallPart
+  end: CallPart
 }
 
 /** Every span with its project: that of the request, or else that of its resource. @throws 413 for too many. */

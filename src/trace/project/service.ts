@@ -1,6 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notImplemented } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { Redaction } from '../../redaction/service.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Files } from '../files/service.ts'
 import * as queries from './queries.ts'
@@ -12,7 +13,7 @@ const ACTIVITY_HOURS = 24
 /** Projects of one overview; the newest are shown. */
 const PROJECTS_MAX = 1000
 
-/** The storage and settings of a project: everything that is sent is stored unchanged, and kept. */
+/** The storage and settings of a project: everything that is sent is stored, as its redaction leaves it, and kept. */
 export interface Project {
   /** Projects that the caller may read, the most recently used first. */
   activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
@@ -20,15 +21,17 @@ export interface Project {
   retention(): wire.RetentionRes
   updateRetention(req: wire.RetentionUpdateReq): wire.RetentionRes
   sampling(): wire.SamplingRes
-  sensitiveData(): wire.SensitiveDataRes
+  /** Wire: there is one policy, or none; here, any rule is one. */
+  sensitiveData(req: wire.ProjectReq): Promise<wire.SensitiveDataRes>
 }
 
 export function createProject(deps: {
   traces: TraceDb
   files: Pick<Files, 'stats'>
   projects: Projects
+  redaction: Pick<Redaction, 'of'>
 }): Project {
-  const { traces, files, projects } = deps
+  const { traces, files, projects, redaction } = deps
 
   async function activity(_req: unknown, { caller, signal }: CallContext): Promise<wire.ActivityRes> {
     const { rights } = caller
@@ -70,13 +73,17 @@ export function createProject(deps: {
     return { retention_days: null }
   }
 
+  async function sensitiveData({ project_id }: wire.ProjectReq): Promise<wire.SensitiveDataRes> {
+    return { policy: (await redaction.of(project_id)) === undefined ? 'off' : 'pii-v1' }
+  }
+
   return {
     activity,
     stats,
     retention: () => ({ retention_days: null }),
     updateRetention,
     sampling: () => ({ sample_rate: 1, dry_run: false }),
-    sensitiveData: () => ({ policy: 'off' as const }),
+    sensitiveData,
   }
 }
 

@@ -21,6 +21,7 @@ export const ProjectStatsRes = z.object({
 export type ProjectStatsRes = z.input<typeof ProjectStatsRes>
 
 export const ProjectReq = z.object({ project_id: z.string() })
+export type ProjectReq = z.output<typeof ProjectReq>
 
 export const RetentionUpdateReq = z.object({
   project_id: z.string(),

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
 import type { JsonText } from '../../lossless-json.ts'
+import type { Redaction, Redactor } from '../../redaction/service.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { checkExpectedDigest, jsonDigest, tableDigest } from '../digest.ts'
 import { DIGESTED_HERE_CHARS_MAX, digestOf } from '../digest-thread.ts'
@@ -23,13 +24,13 @@ export interface TableWriter {
   update(req: wire.TableUpdateReq): Promise<wire.TableUpdateRes>
 }
 
-export function createTableWriter({
-  traces,
-  projects,
-}: {
+export interface TableWriterDeps {
   traces: TraceDb
   projects: Projects
-}): TableWriter {
+  redaction: Pick<Redaction, 'of'>
+}
+
+export function createTableWriter({ traces, projects, redaction }: TableWriterDeps): TableWriter {
   /** Rows are written first: a visible table has all of its rows. */
   async function store(
     project_id: string,
@@ -38,10 +39,12 @@ export function createTableWriter({
   ): Promise<string> {
     const digest = tableDigest(rowDigests)
     await projects.ensureById(project_id)
+    const redactor = await redaction.of(project_id)
     for (const chunk of chunksOf(distinct(rows))) {
+      const stored = redactor === undefined ? chunk : await redactedRows(chunk, redactor)
       await traces.insert(
         'table_rows',
-        chunk.map((row) => ({ project_id, ...row })),
+        stored.map((row) => ({ project_id, ...row })),
       )
     }
     await traces.insert('tables', [{ project_id, digest, row_digests: rowDigests }])
@@ -88,6 +91,12 @@ async function digestedRows(rows: readonly JsonText[]): Promise<StoredRow[]> {
     await setImmediate()
   }
   return digested
+}
+
+/** Rows keep the digests of what was sent, which clients have in their refs. */
+async function redactedRows(rows: readonly StoredRow[], redactor: Redactor): Promise<StoredRow[]> {
+  const texts = await redactor.redact(rows.map(({ val }) => ({ form: 'json', text: val, document: 'row' })))
+  return rows.map((row, index) => ({ ...row, val: texts[index] ?? row.val }))
 }
 
 function distinct(rows: readonly StoredRow[]): Iterable<StoredRow> {

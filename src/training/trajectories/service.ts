@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { BlobOwner } from '../../blob-sweep.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import type { Redaction, Redactor } from '../../redaction/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
@@ -9,7 +11,7 @@ import type { ModelRegistry } from '../model-registry/service.ts'
 import { createGroupMetrics } from './group-metrics.ts'
 import { readGroups } from './read-groups.ts'
 import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
-import { LogHead, type LogRes, type TrajectoryGroup } from './wire.ts'
+import { LogHead, type LogRes, TrajectoryGroup } from './wire.ts'
 
 /** Prefix of logged trajectories, until they are calls. */
 const PREFIX = 'logged-trajectories/'
@@ -22,6 +24,7 @@ export interface TrajectoriesDeps {
   models: Pick<ModelRegistry, 'existing'>
   checkpoints: Checkpoints
   trajectoryCalls: TrajectoryCalls
+  redaction: Pick<Redaction, 'of'>
 }
 
 /** Trajectories that are logged for review and not trained on. */
@@ -38,21 +41,25 @@ export function createTrajectories({
   models,
   checkpoints,
   trajectoryCalls,
+  redaction,
 }: TrajectoriesDeps): Trajectories {
   async function log(
     input: { model_id: string; stream: ReadableStream<Uint8Array> },
     { caller }: CallContext,
   ) {
     const model = await models.existing(input.model_id)
+    const project_id = `${model.entity}/${model.project}`
+    const redactor = await redaction.of(project_id)
     const id = newId()
     const key = `${PREFIX}${id}.jsonl`
     const body = readGroups(input.stream, LogHead)
     try {
-      await blobs.put(key, Readable.from(body.lines()))
+      const lines = redactor === undefined ? body.lines() : redactedLines(body.lines(), redactor)
+      await blobs.put(key, Readable.from(lines))
       const { split } = body.head()
       const source = {
         id,
-        project_id: `${model.entity}/${model.project}`,
+        project_id,
         attributes: { model_id: model.id, model: model.name },
         split,
         at: nowIso(),
@@ -66,6 +73,16 @@ export function createTrajectories({
   }
 
   return { log }
+}
+
+/** @throws 400 for a group of which the rules leave none */
+async function* redactedLines(lines: AsyncIterable<string>, redactor: Redactor): AsyncGenerator<string> {
+  for await (const line of lines) {
+    const [text = line] = await redactor.redact([{ form: 'json', text: line }])
+    if (text !== line && !TrajectoryGroup.safeParse(JSON.parse(text)).success)
+      throw invalidRequest('The redaction rules of the project take away what a trajectory group needs')
+    yield text
+  }
 }
 
 async function metricsOf(blobs: Blobs, key: string, split: string): Promise<Record<string, number>> {

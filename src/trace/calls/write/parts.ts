@@ -69,8 +69,8 @@ export function endPart(end: CallEnd, at: BodyPath): CallPart {
   }
 }
 
-/** Undefined where it equals the payload, which is the column's default. */
-function truncatedIfShorter({ text }: JsonText): string | undefined {
+/** The truncated copy; undefined where it equals the payload, which is the column's default. */
+export function truncatedIfShorter({ text }: JsonText): string | undefined {
   const truncated = truncate(text)
   return truncated === text ? undefined : truncated
 }

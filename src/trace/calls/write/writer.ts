@@ -1,6 +1,7 @@
 import type { Projects } from '../../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../../errors.ts'
 import type { CallContext } from '../../../http/caller.ts'
+import type { Redaction } from '../../../redaction/service.ts'
 import type { TraceDb } from '../../../stores/trace-db/port.ts'
 import { nowIso } from '../../../time.ts'
 import { type ProjectPath, projectIdOf } from '../../project-path-wire.ts'
@@ -18,6 +19,7 @@ import type {
 import type { RecentCalls } from '../recent/recent-calls.ts'
 import { withDescendants } from './descendants.ts'
 import { type CallPart, callId, checkDisplayName, endPart, joinParts, startPart } from './parts.ts'
+import { redactedParts } from './redact-parts.ts'
 
 /** Wire: calls deleted at once are limited to this. */
 const DELETE_MAX = 1000
@@ -66,10 +68,11 @@ export interface CallWriter {
 interface Deps {
   traces: TraceDb
   projects: Projects
+  redaction: Pick<Redaction, 'of'>
   recent: Pick<RecentCalls, 'insert'>
 }
 
-export function createCallWriter({ traces, projects, recent }: Deps): CallWriter {
+export function createCallWriter({ traces, projects, redaction, recent }: Deps): CallWriter {
   let onEnded: OnEnded = async () => () => undefined
 
   async function acceptParts(parts: readonly CallPart[]): Promise<void> {
@@ -81,7 +84,7 @@ export function createCallWriter({ traces, projects, recent }: Deps): CallWriter
   async function writeParts(parts: readonly CallPart[]): Promise<void> {
     for (const projectId of new Set(parts.map((part) => part.project_id)))
       await projects.ensureById(projectId)
-    await recent.insert(joinParts(parts))
+    await recent.insert(await redactedParts(joinParts(parts), redaction))
   }
 
   async function startOne(call: CallStart, { caller }: CallContext): Promise<Started> {

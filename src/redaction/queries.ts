@@ -1,0 +1,43 @@
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import type { RedactionHitsTable, RedactionRulesTable } from '../stores/control-db/tables.ts'
+
+export function findRules(control: ControlDb, projectId: string): Promise<RedactionRulesTable | undefined> {
+  return control
+    .selectFrom('redaction_rules')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+}
+
+/** Puts a project's rules in place of those before, and forgets the hits of rules that it no longer has. */
+export async function putRules(
+  tx: ControlTx,
+  row: RedactionRulesTable,
+  names: readonly string[],
+): Promise<void> {
+  await tx
+    .insertInto('redaction_rules')
+    .values(row)
+    .onConflict((clash) =>
+      clash.column('project_id').doUpdateSet({ rules: row.rules, updated_at: row.updated_at }),
+    )
+    .execute()
+  const hits = tx.deleteFrom('redaction_hits').where('project_id', '=', row.project_id)
+  await (names.length === 0 ? hits : hits.where('rule', 'not in', names)).execute()
+}
+
+export function listHits(control: ControlDb, projectId: string): Promise<RedactionHitsTable[]> {
+  return control.selectFrom('redaction_hits').selectAll().where('project_id', '=', projectId).execute()
+}
+
+export async function addHits(tx: ControlTx, { project_id, rule, hits }: RedactionHitsTable): Promise<void> {
+  await tx
+    .insertInto('redaction_hits')
+    .values({ project_id, rule, hits })
+    .onConflict((clash) =>
+      clash
+        .columns(['project_id', 'rule'])
+        .doUpdateSet((eb) => ({ hits: eb(eb.ref('redaction_hits.hits'), '+', eb.ref('excluded.hits')) })),
+    )
+    .execute()
+}
