@@ -86,6 +86,8 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const inference = createInferenceArea({
     ...options,
     ...stores,
+    audit: accounts.audit,
+    outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
     trace,
     training,

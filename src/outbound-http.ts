@@ -1,6 +1,6 @@
 import { lookup as resolve } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher, fetch as fetchFrom, request } from 'undici'
 import { dependencyFailed, invalidRequest, messageOf } from './errors.ts'
 
 /** A reply of an address that a client named. */
@@ -71,18 +71,61 @@ export interface Outbound extends AsyncDisposable {
   post(req: OutboundRequest): Promise<OutboundReply>
 }
 
-/** @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public */
-export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }): Outbound {
+/** Sends requests to addresses that the admin of a team has entered, with the same rules as {@link Outbound}. */
+export interface PublicFetch extends AsyncDisposable {
+  /** @throws 400 for a URL that is not allowed, as far as its text shows; names are checked when they are resolved. */
+  check(url: string): void
+  fetch: typeof fetch
+}
+
+/** @param allowedHosts as for {@link createOutbound} */
+export function createPublicFetch({ allowedHosts }: { allowedHosts: readonly string[] }): PublicFetch {
+  const { dispatcherFor, ...agents } = createDispatchers(allowedHosts)
+
+  const fetchPublic: typeof fetch = async (target, init) => {
+    const url = target instanceof Request ? target.url : String(target)
+    const dispatcher = dispatcherFor(checkedUrl(url))
+    // Both are the fetch of undici; only its own types know the dispatcher.
+    const sent = fetchFrom(url, { ...init, dispatcher } as Parameters<typeof fetchFrom>[1])
+    return (await sent) as unknown as Response
+  }
+
+  return { check: (url) => void dispatcherFor(checkedUrl(url)), fetch: fetchPublic, ...agents }
+}
+
+interface Dispatchers extends AsyncDisposable {
+  isAllowed(url: URL): boolean
+  /** @throws 400 for an address that is not public. */
+  dispatcherFor(url: URL): Dispatcher
+}
+
+function createDispatchers(allowedHosts: readonly string[]): Dispatchers {
   const allowed = new Set(allowedHosts)
-  const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
   const anywhere = new Agent()
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
+  const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
+
+  return {
+    isAllowed,
+    dispatcherFor(url) {
+      if (isAllowed(url)) return anywhere
+      const address = url.hostname.replace(/^\[|\]$/g, '')
+      if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
+      return publicOnly
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
+    },
+  }
+}
+
+/** @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public */
+export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }): Outbound {
+  const { isAllowed, dispatcherFor, ...agents } = createDispatchers(allowedHosts)
 
   async function post(req: OutboundRequest): Promise<OutboundReply> {
     const url = checkedUrl(req.url)
-    const address = url.hostname.replace(/^\[|\]$/g, '')
-    if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
-    const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
+    const dispatcher = dispatcherFor(url)
     const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
     try {
       const { headers, body } = req
@@ -98,9 +141,7 @@ export function createOutbound({ allowedHosts }: { allowedHosts: readonly string
   return {
     isNamed: (url) => isAllowed(new URL(url)),
     post,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
-    },
+    ...agents,
   }
 }
 
@@ -113,7 +154,11 @@ function checkedUrl(text: string): URL {
 }
 
 /** A name resolved to an address that is not public. */
-class NotPublic extends Error {}
+class NotPublic extends Error {
+  constructor(host: string) {
+    super(`${host} is not a public address`)
+  }
+}
 
 function notPublic(host: string) {
   return invalidRequest(

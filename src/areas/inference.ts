@@ -1,3 +1,4 @@
+import type { Audit } from '../accounts/audit/service.ts'
 import type { Limits } from '../config.ts'
 import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
 import { createChatCompletions } from '../inference/chat-completions/service.ts'
@@ -13,6 +14,8 @@ import { inferenceInformationRoutes } from '../inference/information/routes.ts'
 import { createInferenceInformation } from '../inference/information/service.ts'
 import { playgroundRoutes } from '../inference/playground/routes.ts'
 import { createPlayground, type Playground } from '../inference/playground/service.ts'
+import { providersRoutes } from '../inference/providers/routes.ts'
+import { createProviderRegistry } from '../inference/providers/service.ts'
 import { servedModelsRoutes } from '../inference/served-models/routes.ts'
 import { createServedModels } from '../inference/served-models/service.ts'
 import { tokensRoutes } from '../inference/tokens/routes.ts'
@@ -22,7 +25,10 @@ import { createUsageCounter } from '../inference/usage/counter.ts'
 import { usageRoutes } from '../inference/usage/routes.ts'
 import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
+import { createPublicFetch } from '../outbound-http.ts'
 import type { Providers } from '../providers.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { SecretKey } from '../stores/secret-key.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import type { Area } from './area.ts'
 import type { TraceArea } from './trace.ts'
@@ -44,7 +50,13 @@ export interface InferenceDeps {
   log: Log
   engine: EngineOptions
   options: InferenceOptions
+  /** Configured by the operator, for all teams. */
   providers: Providers
+  /** Hosts of providers of teams that need not have a public address. */
+  outboundHosts: readonly string[]
+  control: ControlDb
+  secretKey: SecretKey
+  audit: Audit
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
 }
@@ -78,11 +90,13 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   const { priorityScheduling, mmProcessorKwargs } = baseModels
   const abilities = { priorityScheduling, mmProcessorKwargs }
   const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
+  const publicFetch = createPublicFetch({ allowedHosts: deps.outboundHosts })
+  const registry = createProviderRegistry({ ...deps, configured: providers, publicFetch })
   const chat = createChatCompletions({ gateway, abilities, traced })
   const playground = createPlayground({
     chat,
     resolveModel: served.resolve,
-    providers,
+    providers: registry,
     calls,
     objects,
     files,
@@ -107,11 +121,13 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       ...servedModelsRoutes(served),
       ...usageRoutes(createUsage({ traces, costs, counter })),
       ...inferenceInformationRoutes(information),
+      ...providersRoutes(registry),
       ...playgroundRoutes(playground),
     ],
 
     async start() {
       await using starting = new AsyncDisposableStack()
+      starting.use(publicFetch)
       starting.use(counter.start())
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))

@@ -278,6 +278,17 @@ export interface MonitorStatesTable {
   last_error: string | null
 }
 
+/** Services that a team asks for completions. */
+export interface ProvidersTable {
+  entity: string
+  name: string
+  base_url: string
+  /** Encrypted under the server's secret key; null for services that ask for none. */
+  sealed_key: string | null
+  updated_by: string
+  updated_at: string
+}
+
 /** Training data that was uploaded by itself, and whose it is. */
 export interface TrainingDataUploadsTable {
   id: string
@@ -316,6 +327,7 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
+  providers: ProvidersTable
   training_data_uploads: TrainingDataUploadsTable
   users: UsersTable
   entities: EntitiesTable
