@@ -58,7 +58,7 @@ describe('GET /v1/accounts/teams/{entity}/providers, PUT and DELETE /v1/accounts
   it('an answer with status 400 where a name resolves to an address that is not public', async () => {
     const dee = await accounts.newUser('dee')
     await replyOf(
-      await dee.put('/v1/accounts/teams/dee/providers/loop', { base_url: 'http://localhost:9/v1' }),
+      await dee.put('/v1/accounts/teams/dee/providers/loop', { base_url: 'http://localhost:9999/v1' }),
     )
     const inputs = { model: 'loop/x', messages: [{ role: 'user', content: 'hi' }] }
     const reply = await dee.post('/completions/create', { project_id: 'dee/p', inputs })
