@@ -15,6 +15,8 @@ export function routesWithoutStores(): Route[] {
     workspace: nothing(),
     writeFailures: nothing(),
     brokenParts: [],
+    snapshots: nothing(),
+    announce: nothing(),
     async [Symbol.asyncDispose]() {},
   }
   const app = createApp(stores, {

@@ -66,6 +66,7 @@ async function main(): Promise<void> {
     hosts: config.hosts,
   })
   await using server = await listen(http, config)
+  stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
 
   const reason = await Promise.race([stopped, unexpected.storm])
