@@ -4,6 +4,7 @@ import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import { keepControlState, migrationsOfCopy } from '../control-db/control-copy.ts'
 import { databaseLinks } from '../trace-db/embedded/freeze.ts'
+import { untilServerEnded } from '../trace-db/embedded/last-server.ts'
 import { BACKED_UP, filesOf, type Snapshot, snapshotsFolder } from './snapshot.ts'
 
 /** Tables' files, without parts that were set aside or never completed. */
@@ -15,11 +16,13 @@ const OF_BLOBS = /^blobs\/(?!\.aside\/)/
 /**
  * The files of a data folder that no server uses, as they are: nothing is migrated, and no database has to start. The
  * caller holds the folder's lock until disposal.
+ * @throws Error when the database of a server that was killed does not end
  */
 export async function takeStoppedSnapshot(dataFolder: string): Promise<Snapshot> {
   const at = (name: string): string => join(dataFolder, name)
   const folder = join(snapshotsFolder(dataFolder), newId())
   await using taking = new AsyncDisposableStack()
+  await untilServerEnded(at(BACKED_UP.traces))
   taking.defer(() => rm(folder, { recursive: true, force: true }))
   await mkdir(folder, { recursive: true })
   const control = join(folder, BACKED_UP.control)

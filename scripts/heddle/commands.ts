@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import { addBackup } from './backup.ts'
+import { addDoctor } from './doctor.ts'
+import { addRestore } from './restore.ts'
+import { addServe } from './serve.ts'
+import { addVersion } from './version.ts'
+
+/** Adds a command to the program. What its action throws is printed, and the exit code is 1. */
+export type AddCommand = (program: Command) => void
+
+/** All commands, in the order in which help lists them. */
+export const COMMANDS: readonly AddCommand[] = [addServe, addBackup, addRestore, addDoctor, addVersion]
