@@ -15,6 +15,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 
+/** Where `npx heddle` finds the command: npm links those of packages, not that of the folder itself. */
+const COMMAND = join(ROOT, 'node_modules/.bin/heddle')
+
 /** Runs TypeScript as it is. */
 const NODE_MAJOR_MIN = 24
 
@@ -43,6 +46,7 @@ async function installPackages() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
   await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
   provideNode()
+  if (!existsSync(COMMAND)) symlinkSync('../../scripts/heddle.mjs', COMMAND)
   writeFileSync(stamp, wanted)
   return true
 }

@@ -16,6 +16,8 @@ export function routesWithoutStores(): Route[] {
     secretKey: nothing(),
     writeFailures: nothing(),
     brokenParts: [],
+    snapshots: nothing(),
+    announce: nothing(),
     async [Symbol.asyncDispose]() {},
   }
   const app = createApp(stores, {

@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     hosts: config.hosts,
   })
   await using server = await listen(http, config)
+  stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)

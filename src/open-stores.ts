@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
+import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { openFileBlobs } from './stores/blobs/files.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
@@ -29,6 +30,10 @@ export interface Stores extends AsyncDisposable {
   writeFailures: WriteFailures
   /** Parts of the trace database that could not be read when it was opened. */
   brokenParts: readonly BrokenPart[]
+  /** Takes states of all stores for backups. */
+  snapshots: LiveSnapshots
+  /** Tells other processes of this machine where the server is reached. */
+  announce(url: string): void
 }
 
 /** Where the embedded stores are. */
@@ -56,7 +61,8 @@ export async function openStores(
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
-  opening.use(openDataFolder(dataFolder))
+  const held = opening.use(openDataFolder(dataFolder))
+  await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const traces = await named('trace database', at('trace-db'), async () => {
     const opened = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
@@ -89,6 +95,8 @@ export async function openStores(
     secretKey,
     writeFailures,
     brokenParts,
+    snapshots: createLiveSnapshots({ dataFolder, traces, blobs, log }),
+    announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

@@ -5,6 +5,9 @@ import type { ControlDb } from './port.ts'
 import { sqliteError } from './sqlite-errors.ts'
 import type { ControlTables } from './tables.ts'
 
+/** Its name in the data folder. */
+export const CONTROL_FILE = 'control.sqlite'
+
 /** How long a statement waits for another process's lock, such as a backup's. */
 const BUSY_MS = 5_000
 
@@ -19,7 +22,7 @@ export function openSqlite(
   folder: string,
   written: (error: unknown) => void = () => undefined,
 ): ControlDb & AsyncDisposable {
-  const database = new DatabaseSync(join(folder, 'control.sqlite'))
+  const database = new DatabaseSync(join(folder, CONTROL_FILE))
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     PRAGMA busy_timeout = ${BUSY_MS}`)
   const kysely = new Kysely<ControlTables>({
