@@ -32,7 +32,7 @@ ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --d
           json
             ? `${JSON.stringify({ data, taken_at: takenAt, heddle, files, bytes })}\n`
             : `${data} is what Heddle ${heddle} held at ${takenAt}: ${files} files, ${megabytes(bytes)}.
-If secrets were stored, put secret.key into it, or set HEDDLE_SECRET_KEY: no backup has the key.
+Put secret.key into it, or set HEDDLE_SECRET_KEY: no backup has the key, without which API keys are not valid.
 Start it with: heddle serve --data ${data}\n`,
         )
       } catch (error) {

@@ -278,6 +278,12 @@ export interface MonitorStatesTable {
   last_error: string | null
 }
 
+/** Values by which a start recognises what changed outside the database, such as the server's secret key. */
+export interface SecretsTable {
+  name: string
+  value: string
+}
+
 /** Services that a team asks for completions. */
 export interface ProvidersTable {
   entity: string
@@ -327,6 +333,7 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
+  secrets: SecretsTable
   providers: ProvidersTable
   training_data_uploads: TrainingDataUploadsTable
   users: UsersTable
