@@ -81,6 +81,11 @@ async function main(): Promise<void> {
   setTimeout(() => process.exit(1), STOP_MS).unref()
 }
 
+/** An address that a browser can open, where the server listens on all addresses of the machine. */
+function reachable(url: string, [name = 'localhost']: readonly string[]): string {
+  return url.replace(/\/\/(0\.0\.0\.0|\[::\])/, `//${name}`)
+}
+
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     // Ctrl-C comes from the terminal and again from npm; after the first, a signal changes nothing.

@@ -200,6 +200,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     caller,
     signal: request.signal,
     requestId: work.requestId,
+    isEncrypted: request.url.startsWith('https:'),
     header: (name) => request.headers.get(name) ?? undefined,
   }
   /** Only requests with a body cost enough to take turns. */
