@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)
     process.stdout.write(
-      `\nSign in as the first operator, once and within two days:\n  ${server.url}${signIn}\n\n`,
+      `\nSign in as the first operator, once and within two days:\n  ${reachable(server.url, config.hosts)}${signIn}\n\n`,
     )
 
   const reason = await Promise.race([stopped, unexpected.storm])
