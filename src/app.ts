@@ -14,6 +14,7 @@ import { createContents } from './contents/service.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { type Authorize, createAuthorize, type Owners } from './http/access.ts'
 import type { Authenticator } from './http/auth.ts'
+import type { CountRequest } from './http/request-limits.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
@@ -53,6 +54,8 @@ export interface App {
   authorize: Authorize
   /** Makes the first operator, and signs people in. */
   accounts: Pick<Accounts, 'identity' | 'sessions'>
+  /** Counts a request that was let in; undefined where no request is limited. */
+  countRequest: CountRequest | undefined
   /** Counts one answered request. */
   observe: Metrics['observe']
   /** Starts the work besides requests, which disposal ends. */
@@ -87,6 +90,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     ...options,
     ...stores,
     audit: accounts.audit,
+    limits: accounts.limits,
     outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
     trace,
@@ -107,6 +111,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     authenticator: accounts.authenticator,
     authorize,
     accounts,
+    countRequest: options.auth === 'keys' ? accounts.limits.countRequest : undefined,
     observe: system.metrics.observe,
 
     async start() {

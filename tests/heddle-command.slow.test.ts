@@ -83,6 +83,8 @@ describe('heddle', () => {
     expect(await run('keys', 'list')).toMatchObject([{ name: 'first' }])
     const backup = await run('backup', join(folder, 'backup'))
     expect(backup).toMatchObject({ state: 'done' })
-    expect(JSON.parse((await heddle(['version', '--json'])).out)).toMatchObject({ heddle: expect.stringMatching(/^\d/) })
+    expect(JSON.parse((await heddle(['version', '--json'])).out)).toMatchObject({
+      heddle: expect.stringMatching(/^\d/),
+    })
   })
 })

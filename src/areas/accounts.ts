@@ -8,6 +8,8 @@ import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
 import { createKeys } from '../accounts/keys/service.ts'
+import { limitsRoutes } from '../accounts/limits/routes.ts'
+import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
 import { createPrincipals, type Principals } from '../accounts/principals.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
@@ -37,6 +39,7 @@ export interface Accounts {
   audit: Audit
   authenticator: Authenticator
   identity: Identity
+  limits: StoredLimits
   principals: Principals
   sessions: Sessions
   /** Its endpoints, and the W&B API, to which other areas add their parts. */
@@ -48,14 +51,21 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
   const sessions = createSessions({ control, secretKey, identity, keys, audit })
+  const limits = createLimits({ control, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
   const isLocal = auth === 'local'
-  const managing = [...keysRoutes(keys), ...usersRoutes(users), ...teamsRoutes(teams)]
+  const managing = [
+    ...keysRoutes(keys),
+    ...usersRoutes(users),
+    ...teamsRoutes(teams),
+    ...limitsRoutes(limits),
+  ]
   const me = createMe({ identity, mode: auth, singleSignOn: false })
   return {
     audit,
     identity,
+    limits,
     sessions,
     authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
     principals: createPrincipals({ auth, identity, keys, sessions }),

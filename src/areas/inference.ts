@@ -1,5 +1,8 @@
 import type { Audit } from '../accounts/audit/service.ts'
+import type { StoredLimits } from '../accounts/limits/service.ts'
 import type { Limits } from '../config.ts'
+import { budgetsRoutes } from '../inference/budgets/routes.ts'
+import { createBudgets } from '../inference/budgets/service.ts'
 import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
 import { createChatCompletions } from '../inference/chat-completions/service.ts'
 import { completionsRoutes } from '../inference/completions/routes.ts'
@@ -57,6 +60,7 @@ export interface InferenceDeps {
   control: ControlDb
   secretKey: SecretKey
   audit: Audit
+  limits: Pick<StoredLimits, 'limitedOf'>
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
 }
@@ -79,8 +83,11 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   })
   const counter = createUsageCounter({ traces, log })
   const loaded = createLoadedAdapters({ files: checkpointFiles })
+  const usage = createUsage({ traces, costs, counter })
+  const budgets = createBudgets({ limits: deps.limits, usage })
   const gateway = createGateway({
     served,
+    budgets,
     loaded,
     baseModels,
     admission: createAdmission({ key: keyLimits, project: projectLimits }),
@@ -119,7 +126,8 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       ...embeddingsRoutes(createEmbeddings({ gateway })),
       ...tokensRoutes(createTokens({ gateway })),
       ...servedModelsRoutes(served),
-      ...usageRoutes(createUsage({ traces, costs, counter })),
+      ...usageRoutes(usage),
+      ...budgetsRoutes(budgets),
       ...inferenceInformationRoutes(information),
       ...providersRoutes(registry),
       ...playgroundRoutes(playground),

@@ -2,6 +2,7 @@ import type {
   ApiKeysTable,
   AuditEventsTable,
   EntitiesTable,
+  LimitsTable,
   MembershipsTable,
   SessionsTable,
   SignInLinksTable,
@@ -333,6 +334,7 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
+  limits: LimitsTable
   secrets: SecretsTable
   providers: ProvidersTable
   training_data_uploads: TrainingDataUploadsTable
