@@ -7,6 +7,7 @@ const AREAS = [
   'curation',
   'evaluation',
   'inference',
+  'retention',
   'system',
   'trace',
   'tracking',

@@ -45,6 +45,7 @@ export interface TestApp extends AsyncDisposable {
   routes: Route[]
   stores: Stores
   accounts: App['accounts']
+  upkeep: App['upkeep']
 }
 
 /** Opens the whole app over the real embedded stores of a data folder. */
@@ -56,7 +57,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, accounts, observe, start } = createApp(stores, {
+  const { routes, authenticator, authorize, accounts, upkeep, observe, start } = createApp(stores, {
     auth: options.auth ?? 'local',
     version: VERSION,
     log,
@@ -84,7 +85,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     observe,
   })
   const opened = opening.move()
-  return { app, routes, stores, accounts, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { app, routes, stores, accounts, upkeep, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function noCompute(): Compute {

@@ -19,10 +19,12 @@ import { tokensRoutes } from '../inference/tokens/routes.ts'
 import { createTokens } from '../inference/tokens/service.ts'
 import { createTracing, untraced } from '../inference/tracing/tracing.ts'
 import { createUsageCounter } from '../inference/usage/counter.ts'
+import { createUsageRemoval } from '../inference/usage/removal.ts'
 import { usageRoutes } from '../inference/usage/routes.ts'
 import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
 import type { Providers } from '../providers.ts'
+import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import type { Area } from './area.ts'
 import type { TraceArea } from './trace.ts'
@@ -41,6 +43,7 @@ export interface InferenceOptions {
 export interface InferenceDeps {
   version: string
   traces: TraceDb
+  mutations: Mutations
   log: Log
   engine: EngineOptions
   options: InferenceOptions
@@ -99,6 +102,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   })
   return {
     playground,
+    removals: [createUsageRemoval({ ...deps, counter })],
     routes: [
       ...chatCompletionsRoutes(chat),
       ...completionsRoutes(createCompletions({ gateway, abilities, traced })),

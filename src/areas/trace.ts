@@ -3,6 +3,7 @@ import type { BlobOwner } from '../blob-sweep.ts'
 import type { Log } from '../log.ts'
 import type { Blobs } from '../stores/blobs/port.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { annotationQueuesRoutes } from '../trace/annotation-queues/routes.ts'
 import { type AnnotationQueues, createAnnotationQueues } from '../trace/annotation-queues/service.ts'
@@ -28,7 +29,8 @@ import { createObjects, type Objects } from '../trace/objects/service.ts'
 import { otlpRoutes } from '../trace/otlp/routes.ts'
 import { createOtlp } from '../trace/otlp/service.ts'
 import { projectRoutes } from '../trace/project/routes.ts'
-import { createProject } from '../trace/project/service.ts'
+import { createProject, type CallRetention } from '../trace/project/service.ts'
+import { createTraceRemovals } from '../trace/removals.ts'
 import { refsRoutes } from '../trace/refs/routes.ts'
 import { createRefs, type Refs } from '../trace/refs/service.ts'
 import { registryRoutes } from '../trace/registry/routes.ts'
@@ -47,6 +49,9 @@ export interface TraceDeps {
   control: ControlDb
   blobs: Blobs
   projects: Projects
+  mutations: Mutations
+  /** How long projects keep their calls. */
+  retention: CallRetention
   log: Log
   /** Memory for recent calls, in bytes; 0 where other servers write to the same trace database. */
   recentCallsBytes: number
@@ -67,7 +72,7 @@ export interface TraceArea extends Area {
 }
 
 export function createTraceArea(deps: TraceDeps): TraceArea {
-  const { traces, control, blobs, projects, log, recentCallsBytes } = deps
+  const { traces, control, blobs, projects, mutations, retention, log, recentCallsBytes } = deps
   const objects = createObjects({ traces, projects })
   const tables = createTables({ traces, projects })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
@@ -75,8 +80,17 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
   const costs = createCosts({ traces, projects })
   const refs = createRefs({ objects, tables })
   const recentBytesMax = recentCallsBytes
-  const calls = createCalls({ traces, projects, feedback, costs, refs, log, recentBytesMax })
-  const files = createFiles({ traces, blobs, projects })
+  const calls = createCalls({
+    traces,
+    projects,
+    mutations,
+    feedback,
+    costs,
+    refs,
+    log,
+    recentBytesMax,
+  })
+  const files = createFiles({ traces, blobs, projects, mutations })
   const typedObjects = createTypedObjects({ objects, tables, files })
   return {
     annotationQueues,
@@ -89,6 +103,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     tables,
     typedObjects,
     blobOwners: [filesOwner(traces)],
+    removals: createTraceRemovals({ traces, control, mutations, log, calls, files }),
     routes: [
       ...callsRoutes(calls),
       ...otlpRoutes(createOtlp({ calls, objects, files })),
@@ -106,7 +121,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),
       ...costsRoutes(costs),
-      ...projectRoutes(createProject({ traces, files, projects })),
+      ...projectRoutes(createProject({ traces, files, projects, retention })),
       ...unsupportedRoutes(),
     ],
   }

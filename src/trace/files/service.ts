@@ -2,11 +2,19 @@ import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
+import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
 import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
+import { createFilesRemoval, type FilesRemoval } from './removal.ts'
 import type * as wire from './wire.ts'
+
+/**
+ * A file that is sent again is stored again when it was last sent longer ago than this, which is less than the time for
+ * which an unused one is kept: its client is about to name it.
+ */
+const RESENT_S = 3_600
 
 /** Files: the bytes are a shared blob; a row says which project has them. */
 export interface Files {
@@ -15,16 +23,22 @@ export interface Files {
   create(req: wire.FileCreateReq): Promise<wire.FileCreateRes>
   content(req: wire.FileContentReq): Promise<RawReply>
   stats(req: wire.FilesStatsReq): Promise<wire.FilesStatsRes>
+  removal: FilesRemoval
 }
 
-export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Projects }): Files {
+export function createFiles(deps: {
+  traces: TraceDb
+  blobs: Blobs
+  projects: Projects
+  mutations: Mutations
+}): Files {
   const { traces, blobs, projects } = deps
   const arriving = new Map<string, Promise<void>>()
 
   async function keep({ project_id, file }: wire.FileCreateReq, digest: string): Promise<void> {
     await projects.ensureById(project_id)
-    const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
-    if (known !== undefined) return
+    const known = await firstOf(traces.query<{ age_s: number }>(queries.selectFile(project_id, digest)))
+    if (known !== undefined && known.age_s < RESENT_S) return
     await blobs.put(blobKey(digest), file.bytes)
     const row = { project_id, digest, name: file.name, size_bytes: file.bytes.byteLength }
     await traces.insert('files', [row])
@@ -66,5 +80,7 @@ export function createFiles(deps: { traces: TraceDb; blobs: Blobs; projects: Pro
     return { total_size_bytes: row?.bytes ?? 0 }
   }
 
-  return { read, create, content, stats }
+  const isArriving = (digest: string): boolean =>
+    arriving.keys().some((key) => key.endsWith(`/${digest}`))
+  return { read, create, content, stats, removal: createFilesRemoval({ ...deps, isArriving }) }
 }
