@@ -61,8 +61,5 @@ export async function projectIdsOf(tx: ControlTx, entity: string): Promise<strin
 }
 
 export async function deleteProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
-  await tx
-    .deleteFrom('projects')
-    .where(sql<string>`entity || '/' || name`, 'in', projectIds)
-    .execute()
+  await tx.deleteFrom('projects').where(sql<string>`entity || '/' || name`, 'in', projectIds).execute()
 }

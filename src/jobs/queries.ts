@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
-import type { JobsTable } from '../stores/control-db/job-table.ts'
 import { isRecord } from '../is-record.ts'
+import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
 

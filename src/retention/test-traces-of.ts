@@ -27,9 +27,7 @@ export async function tablesWith(traces: TraceDb, text: string): Promise<string[
   for (const [table, some] of Map.groupBy(columns, (column) => column.table)) {
     const texts = some
       .filter(({ type }) => type.includes('String'))
-      .map(({ name, type }) =>
-        type.includes('Nullable') ? `assumeNotNull(${name})` : `toString(${name})`,
-      )
+      .map(({ name, type }) => (type.includes('Nullable') ? `assumeNotNull(${name})` : `toString(${name})`))
     if (texts.length === 0) continue
     const sql = `SELECT count() AS count FROM ${table} WHERE ${texts.map((one) => `position(${one}, {text:String}) > 0`).join(' OR ')}`
     const [row] = await rowsOf(traces.query<{ count: number }>({ sql, params: { text } }))

@@ -5,7 +5,6 @@ import { deleteOfProjects } from './queries.ts'
 /** Removes what monitors have noted; they themselves are objects. */
 export function createMonitorsRemoval({ control }: { control: ControlDb }): Removal {
   return {
-    eraseProjects: (projectIds) =>
-      control.transaction().execute((tx) => deleteOfProjects(tx, projectIds)),
+    eraseProjects: (projectIds) => control.transaction().execute((tx) => deleteOfProjects(tx, projectIds)),
   }
 }

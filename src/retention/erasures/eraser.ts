@@ -38,7 +38,8 @@ export async function erase(
   signal: AbortSignal,
 ): Promise<void> {
   const { control, mutations, removals, dropControlLog } = deps
-  const note = (changes: Partial<ErasureRow>): Promise<void> => queries.updateErasure(control, row.id, changes)
+  const note = (changes: Partial<ErasureRow>): Promise<void> =>
+    queries.updateErasure(control, row.id, changes)
 
   if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
   await eraseUser(removals, row, erased, signal, note)
@@ -53,7 +54,7 @@ export async function erase(
   const { entity, user } = erased
   if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
   if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
-  await mutations.untilGone(signal)
+  if (entity !== undefined || user !== undefined) await mutations.untilGone(signal)
   dropControlLog()
 }
 

@@ -47,7 +47,11 @@ export async function projectsOf(control: ControlDb, erasureId: string): Promise
 /** Receipts, newest first: all for operators, else those that a user asked for. */
 export function listErasures(
   control: ControlDb,
-  page: { seenBy: Pick<Rights, 'isOperator'> & { user: string }; beforeId: string | undefined; limit: number },
+  page: {
+    seenBy: Pick<Rights, 'isOperator'> & { user: string }
+    beforeId: string | undefined
+    limit: number
+  },
 ): Promise<ErasureRow[]> {
   let query = control.selectFrom('erasures').selectAll()
   if (!page.seenBy.isOperator) query = query.where('requested_by', '=', page.seenBy.user)
@@ -55,11 +59,7 @@ export function listErasures(
   return query.orderBy('id', 'desc').limit(page.limit).execute()
 }
 
-export async function updateErasure(
-  tx: ControlTx,
-  id: string,
-  changes: Partial<ErasureRow>,
-): Promise<void> {
+export async function updateErasure(tx: ControlTx, id: string, changes: Partial<ErasureRow>): Promise<void> {
   await tx.updateTable('erasures').set(changes).where('id', '=', id).execute()
 }
 

@@ -9,7 +9,8 @@ export function erasuresRoutes(erasures: Erasures): Route[] {
       method: 'DELETE',
       path: '/v2/{entity}/{project}',
       operationId: 'erase_project',
-      summary: 'Erase a project with everything in it; the reply is the receipt, which fills while it goes on',
+      summary:
+        'Erase a project with everything in it; the reply is the receipt, which fills while it goes on',
       family: 'trace',
       access: access.pathProject('manage'),
       pathParams: wire.ProjectErasePath,

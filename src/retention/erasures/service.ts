@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Audit } from '../../accounts/audit/service.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { AuthMode } from '../../accounts/sessions/me.ts'
@@ -6,29 +5,14 @@ import type { Users } from '../../accounts/users/service.ts'
 import { conflict, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import type { JobQueue } from '../../jobs/job-queue.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { type Erased, type EraserDeps, erase, placesOf } from './eraser.ts'
+import { placesOf } from './eraser.ts'
+import { defineErasureJobs, type ErasureJobsDeps, type ErasurePayload } from './erasure-jobs.ts'
 import type { ErasureRow } from './queries.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
-
-/** An erasure is never given up: at one attempt a minute, this is two years. */
-const ATTEMPTS_MAX = 1_000_000
-
-/** A disk that is full, or a database that cannot be reached, may be back in a minute. */
-const RETRY_MS = 60_000
-
-/** Erasures that are carried out at once: each waits most of the time until replaced files are removed. */
-const AT_ONCE = 4
-
-/**
- * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone.
- */
-const ErasurePayload = z.object({ entity: z.string().nullable(), user: z.string().nullable() })
-type ErasurePayload = z.output<typeof ErasurePayload>
 
 /** Erasures on request, and their receipts. Each is a job. */
 export interface Erasures {
@@ -49,10 +33,8 @@ export interface Erasures {
   start(): Promise<void>
 }
 
-export interface ErasuresDeps extends EraserDeps {
+export interface ErasuresDeps extends ErasureJobsDeps {
   auth: AuthMode
-  control: ControlDb
-  jobQueue: JobQueue
   projects: Projects
   audit: Audit
   users: Pick<Users, 'close'>
@@ -60,36 +42,9 @@ export interface ErasuresDeps extends EraserDeps {
 }
 
 export function createErasures(deps: ErasuresDeps): Erasures {
-  const { auth, control, jobQueue, projects, audit, users, keys } = deps
+  const { auth, control, projects, audit, users, keys } = deps
 
-  const jobs = jobQueue.define<ErasurePayload>({
-    kind: 'erasure',
-    payload: ErasurePayload,
-    concurrency: AT_ONCE,
-    attemptsMax: ATTEMPTS_MAX,
-    keeps: 'failures',
-    retryMs: () => RETRY_MS,
-    async handle({ id, payload }, { signal, fence }) {
-      const row = await queries.findErasure(control, id)
-      if (row === undefined || row.gone_at !== null) return
-      const erased = await erasedOf(row, payload)
-      await erase(deps, row, erased, signal)
-      await control.transaction().execute(async (tx) => {
-        await fence(tx)
-        await queries.updateErasure(tx, id, { gone_at: nowIso() })
-      })
-      projects.closed.reopen(placesOf(erased))
-    },
-    giveUp: async () => undefined,
-  })
-
-  async function erasedOf(row: ErasureRow, { entity, user }: ErasurePayload): Promise<Erased> {
-    return {
-      projectIds: await queries.projectsOf(control, row.id),
-      ...(entity !== null && { entity }),
-      ...(user !== null && { user: { name: user, pseudonym: row.subject } }),
-    }
-  }
+  const jobs = defineErasureJobs(deps)
 
   /** Records an erasure, closes what it is about, and starts it. */
   async function begin(
@@ -123,7 +78,9 @@ export function createErasures(deps: ErasuresDeps): Erasures {
       await jobs.addIn(tx, [{ id, payload }])
       return ids
     })
-    projects.closed.close(placesOf({ projectIds, ...(payload.entity !== null && { entity: payload.entity }) }))
+    projects.closed.close(
+      placesOf({ projectIds, ...(payload.entity !== null && { entity: payload.entity }) }),
+    )
     keys.forget()
     jobs.wake()
     return toWire(row)
@@ -133,7 +90,9 @@ export function createErasures(deps: ErasuresDeps): Erasures {
     const subject = `${entity}/${project}`
     if (!(await projects.exists({ entity, name: project }))) throw notFound('project', subject)
     const payload = { entity: null, user: null }
-    return begin(context, { kind: 'project', entity, subject, withData: true, payload }, async () => [subject])
+    return begin(context, { kind: 'project', entity, subject, withData: true, payload }, async () => [
+      subject,
+    ])
   }
 
   async function eraseEntity({ entity }: wire.EntityErasePath, context: CallContext) {

@@ -22,10 +22,7 @@ export type OpenSqlite = ControlDb &
  * Opens the embedded control database. A commit is on disk when its promise resolves.
  * @param written called after every write, with its error where it failed
  */
-export function openSqlite(
-  folder: string,
-  written: (error: unknown) => void = () => undefined,
-): OpenSqlite {
+export function openSqlite(folder: string, written: (error: unknown) => void = () => undefined): OpenSqlite {
   const database = new DatabaseSync(join(folder, 'control.sqlite'))
   // Deleted rows are overwritten: what was erased must not stay in pages that are free.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;

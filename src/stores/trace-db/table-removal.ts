@@ -76,7 +76,10 @@ export function createTableRemoval(
     }),
 
     ...(retained !== undefined && {
-      expire: { [retained.kind]: (limits: readonly Limit[], signal: AbortSignal) => expire(limits, retained.time, signal) },
+      expire: {
+        [retained.kind]: (limits: readonly Limit[], signal: AbortSignal) =>
+          expire(limits, retained.time, signal),
+      },
     }),
 
     purge: (before, signal) => mutations.applyDeletions(table, before, signal),

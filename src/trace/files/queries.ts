@@ -3,7 +3,7 @@ import type { Query } from '../../stores/trace-db/port.ts'
 /** The size of a file, if the project has it, and the seconds since it was last sent. */
 export function selectFile(projectId: string, digest: string): Query {
   return {
-    sql: 'SELECT size_bytes, dateDiff(\'second\', created_at, now64(6)) AS age_s FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}',
+    sql: "SELECT size_bytes, dateDiff('second', created_at, now64(6)) AS age_s FROM files FINAL WHERE project_id = {project_id:String} AND digest = {digest:String}",
     params: { project_id: projectId, digest },
   }
 }

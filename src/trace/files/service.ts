@@ -80,7 +80,6 @@ export function createFiles(deps: {
     return { total_size_bytes: row?.bytes ?? 0 }
   }
 
-  const isArriving = (digest: string): boolean =>
-    arriving.keys().some((key) => key.endsWith(`/${digest}`))
+  const isArriving = (digest: string): boolean => arriving.keys().some((key) => key.endsWith(`/${digest}`))
   return { read, create, content, stats, removal: createFilesRemoval({ ...deps, isArriving }) }
 }

@@ -1,6 +1,6 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { createParams, type Params } from '../query-language/params.ts'
 import { CALL_ROWS, PAYLOADS } from '../calls/sql/table.ts'
+import { createParams, type Params } from '../query-language/params.ts'
 
 /** Contents that one look takes for unused at first; each look is a search of all texts of a project. */
 const CANDIDATES_MAX = 2_000

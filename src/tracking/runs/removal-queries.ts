@@ -22,9 +22,5 @@ export async function fileBytes(control: ControlDb, runIds: readonly string[]): 
 }
 
 export async function renameCreator(control: ControlDb, name: string, pseudonym: string): Promise<void> {
-  await control
-    .updateTable('runs')
-    .set({ created_by: pseudonym })
-    .where('created_by', '=', name)
-    .execute()
+  await control.updateTable('runs').set({ created_by: pseudonym }).where('created_by', '=', name).execute()
 }

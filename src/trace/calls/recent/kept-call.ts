@@ -79,7 +79,10 @@ export function mergeRow(call: KeptCall, row: CallRow): void {
 /** Of a deleted call, only what its place in the order and its absence follow from is kept. */
 function forgetContent(call: KeptCall): void {
   const { started_at, deleted_at } = call.texts
-  call.texts = { ...(started_at !== undefined && { started_at }), ...(deleted_at !== undefined && { deleted_at }) }
+  call.texts = {
+    ...(started_at !== undefined && { started_at }),
+    ...(deleted_at !== undefined && { deleted_at }),
+  }
   call.counts = {}
   call.payloads = {}
   call.bytes = CALL_BYTES

@@ -198,6 +198,8 @@ function timeSql(time: string, params: Params): string {
 
 function anyOf(limits: readonly Limit[], params: Params, isOld: (time: string) => string): string {
   return limits
-    .map(({ projectIds, before }) => `(${inProjects(projectIds, params)} AND ${isOld(timeSql(before, params))})`)
+    .map(
+      ({ projectIds, before }) => `(${inProjects(projectIds, params)} AND ${isOld(timeSql(before, params))})`,
+    )
     .join(' OR ')
 }

@@ -57,7 +57,8 @@ export function createCallsRemoval(deps: {
         signal,
       )
     }
-    if (await isAny(queries.countOldMarks(marksBefore))) await change(queries.deleteOldMarks(marksBefore), signal)
+    if (await isAny(queries.countOldMarks(marksBefore)))
+      await change(queries.deleteOldMarks(marksBefore), signal)
   }
 
   async function markCallsOf(user: string, signal: AbortSignal): Promise<void> {
