@@ -11,6 +11,7 @@ export function routesWithoutStores(): Route[] {
   const stores: Stores = {
     traces: nothing(),
     control: nothing(),
+    dropControlLog: nothing(),
     blobs: nothing(),
     workspace: nothing(),
     secretKey: nothing(),

@@ -21,6 +21,8 @@ import { createWriteFailures, type WriteFailures } from './stores/write-failures
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
+  /** Removes earlier versions of rows of the control database from the disk. */
+  dropControlLog: () => void
   blobs: Blobs
   /** The folders that engines read and write. */
   workspace: Workspace
@@ -90,6 +92,7 @@ export async function openStores(
       command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
     },
     control,
+    dropControlLog: control.dropLog,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
     workspace,
     secretKey,

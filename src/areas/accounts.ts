@@ -7,22 +7,24 @@ import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
-import { createKeys } from '../accounts/keys/service.ts'
+import { createKeys, type Keys } from '../accounts/keys/service.ts'
 import { limitsRoutes } from '../accounts/limits/routes.ts'
 import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
 import { createPrincipals, type Principals } from '../accounts/principals.ts'
 import type { Projects } from '../accounts/projects.ts'
+import { createAccountsRemoval } from '../accounts/removal.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
 import { sessionsRoutes } from '../accounts/sessions/routes.ts'
 import { createSessions, type Sessions } from '../accounts/sessions/service.ts'
 import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
-import { createUsers } from '../accounts/users/service.ts'
+import { createUsers, type Users } from '../accounts/users/service.ts'
 import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { Route } from '../http/route.ts'
+import type { Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
@@ -42,6 +44,9 @@ export interface Accounts {
   limits: StoredLimits
   principals: Principals
   sessions: Sessions
+  keys: Pick<Keys, 'forget'>
+  users: Pick<Users, 'close'>
+  removals: Removal[]
   /** Its endpoints, and the W&B API, to which other areas add their parts. */
   area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
 }
@@ -67,6 +72,9 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
     identity,
     limits,
     sessions,
+    keys,
+    users,
+    removals: [createAccountsRemoval({ control, keys })],
     authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
     principals: createPrincipals({ auth, identity, keys, sessions }),
     area: ({ graphqlParts, authorize }) => ({

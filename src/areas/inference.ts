@@ -17,6 +17,7 @@ import { inferenceInformationRoutes } from '../inference/information/routes.ts'
 import { createInferenceInformation } from '../inference/information/service.ts'
 import { playgroundRoutes } from '../inference/playground/routes.ts'
 import { createPlayground, type Playground } from '../inference/playground/service.ts'
+import { createProvidersRemoval } from '../inference/providers/removal.ts'
 import { providersRoutes } from '../inference/providers/routes.ts'
 import { createProviderRegistry } from '../inference/providers/service.ts'
 import { servedModelsRoutes } from '../inference/served-models/routes.ts'
@@ -25,6 +26,7 @@ import { tokensRoutes } from '../inference/tokens/routes.ts'
 import { createTokens } from '../inference/tokens/service.ts'
 import { createTracing, untraced } from '../inference/tracing/tracing.ts'
 import { createUsageCounter } from '../inference/usage/counter.ts'
+import { createUsageRemoval } from '../inference/usage/removal.ts'
 import { usageRoutes } from '../inference/usage/routes.ts'
 import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
@@ -32,6 +34,7 @@ import { createPublicFetch } from '../outbound-http.ts'
 import type { Providers } from '../providers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
+import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import type { Area } from './area.ts'
 import type { TraceArea } from './trace.ts'
@@ -50,6 +53,7 @@ export interface InferenceOptions {
 export interface InferenceDeps {
   version: string
   traces: TraceDb
+  mutations: Mutations
   log: Log
   engine: EngineOptions
   options: InferenceOptions
@@ -120,6 +124,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   })
   return {
     playground,
+    removals: [createUsageRemoval({ ...deps, counter }), createProvidersRemoval(deps)],
     routes: [
       ...chatCompletionsRoutes(chat),
       ...completionsRoutes(createCompletions({ gateway, abilities, traced })),

@@ -43,3 +43,7 @@ export async function deleteProvider(
     .executeTakeFirst()
   return gone !== undefined
 }
+
+export async function deleteProviders(tx: ControlTx, entity: string): Promise<void> {
+  await tx.deleteFrom('providers').where('entity', '=', entity).execute()
+}

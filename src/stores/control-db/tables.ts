@@ -17,6 +17,7 @@ import type {
   ArtifactVersionsTable,
 } from './artifact-tables.ts'
 import type { JobsTable } from './job-table.ts'
+import type { ErasedProjectsTable, ErasuresTable, RetentionSettingsTable } from './retention-tables.ts'
 
 /** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
 export interface MigrationChecksumsTable {
@@ -345,4 +346,7 @@ export interface ControlTables {
   sessions: SessionsTable
   sign_in_links: SignInLinksTable
   audit_events: AuditEventsTable
+  retention_settings: RetentionSettingsTable
+  erasures: ErasuresTable
+  erased_projects: ErasedProjectsTable
 }
