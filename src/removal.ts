@@ -40,8 +40,8 @@ export interface Removal {
   eraseProjects?(projectIds: readonly string[], signal: AbortSignal): Promise<void>
   /** What belongs to an entity and to none of its projects. */
   eraseEntity?(entity: string, signal: AbortSignal): Promise<void>
-  /** What a user has written that is erased with the user. */
-  countUser?(user: ErasedUser): Promise<Amount[]>
+  /** What a user has written that is erased with the user, besides what is in these projects. */
+  countUser?(user: ErasedUser, besides: readonly string[]): Promise<Amount[]>
   /** Makes it unreadable, which takes seconds; {@link eraseUser} removes it. */
   hideUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   eraseUser?(user: ErasedUser, signal: AbortSignal): Promise<void>

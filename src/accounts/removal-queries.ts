@@ -42,9 +42,12 @@ export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }
 
-/** Puts another text where one stands in audit events: as who acted, as what was acted on, and as a value of details. */
+/**
+ * Puts another text where one stands in audit events: as who acted, as the entity, which may be that of a user alone, as what
+ * was acted on, and as a value of details.
+ */
 export async function replaceInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
-  for (const column of ['actor', 'subject'] as const)
+  for (const column of ['actor', 'entity', 'subject'] as const)
     await tx
       .updateTable('audit_events')
       .set({ [column]: replacement })

@@ -1,11 +1,10 @@
 import type { Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
-import type { Keys } from './keys/service.ts'
 import * as queries from './removal-queries.ts'
 import { findUserByName } from './user-queries.ts'
 
 /** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
-export function createAccountsRemoval(deps: { control: ControlDb; keys: Pick<Keys, 'forget'> }): Removal {
+export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget(): void } }): Removal {
   const { control, keys } = deps
   return {
     async eraseProjects(projectIds) {

@@ -37,7 +37,6 @@ import { refsRoutes } from '../trace/refs/routes.ts'
 import { createRefs, type Refs } from '../trace/refs/service.ts'
 import { registryRoutes } from '../trace/registry/routes.ts'
 import { createRegistry } from '../trace/registry/service.ts'
-import { createTraceRemovals } from '../trace/removals.ts'
 import { tablesRoutes } from '../trace/tables/routes.ts'
 import { createTables, type Tables } from '../trace/tables/service.ts'
 import { threadsRoutes } from '../trace/threads/routes.ts'
@@ -46,6 +45,7 @@ import { typedObjectsRoutes } from '../trace/typed-objects/routes.ts'
 import { createTypedObjects, type TypedObjects } from '../trace/typed-objects/service.ts'
 import { unsupportedRoutes } from '../trace/unsupported/routes.ts'
 import type { Area } from './area.ts'
+import { createTraceRemovals } from './trace-removals.ts'
 
 export interface TraceDeps {
   traces: TraceDb

@@ -1,4 +1,4 @@
-import { conflict } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
 import { type CallContext, originOf } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
@@ -7,7 +7,14 @@ import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
 import type { Sessions } from '../sessions/service.ts'
-import { listOperators, listUsers, membersOf, type UserRow, updateUser } from '../user-queries.ts'
+import {
+  findUserByName,
+  listOperators,
+  listUsers,
+  membersOf,
+  type UserRow,
+  updateUser,
+} from '../user-queries.ts'
 import type * as wire from './wire.ts'
 
 /** The people of a server, as its operators manage them. */
@@ -76,7 +83,8 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
   }
 
   async function close(tx: ControlTx, name: string): Promise<void> {
-    const row = await identity.userNamed(name)
+    const row = await findUserByName(tx, name)
+    if (row === undefined) throw notFound('user', name)
     await updateUser(tx, row.id, { disabled_at: row.disabled_at ?? nowIso() })
     if (row.is_operator === 1 && (await listOperators(tx)).length === 0)
       throw conflict('A server needs an operator: make another one first')

@@ -64,7 +64,7 @@ describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}', () 
     const write = async (user: User, text: string) => {
       const batch = [finishedCall({ inputs: { text }, output: text })]
       await replyOf(await user.send('POST', `/v2/${project_id}/calls/complete`, { batch }))
-      const obj = { project_id, object_id: `of-${text}`, val: { text } }
+      const obj = { project_id, object_id: `of-${text.length}`, val: { text } }
       await replyOf(await user.send('POST', '/obj/create', { obj }))
       const weave_ref = `weave:///${project_id}/call/${String(batch[0]?.id)}`
       const feedback = { project_id, weave_ref, feedback_type: 'wandb.note.1', payload: { note: text } }

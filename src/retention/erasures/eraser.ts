@@ -95,7 +95,8 @@ async function countAll(removals: readonly Removal[], erased: Erased): Promise<A
   const counted = await countProjects(removals, erased)
   const { user } = erased
   if (user !== undefined)
-    for (const removal of removals) counted.push(...((await removal.countUser?.(user)) ?? []))
+    for (const removal of removals)
+      counted.push(...((await removal.countUser?.(user, erased.projectIds)) ?? []))
   return [...Map.groupBy(counted, ({ kind }) => kind)]
     .map(([kind, some]) => ({
       kind,

@@ -54,6 +54,7 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
       await control.transaction().execute(async (tx) => {
         await fence(tx)
         await queries.updateErasure(tx, id, { gone_at: nowIso() })
+        await queries.deleteProjectsOf(tx, id)
       })
       projects.closed.reopen(placesOf(erased))
     },

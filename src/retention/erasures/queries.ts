@@ -63,6 +63,11 @@ export async function updateErasure(tx: ControlTx, id: string, changes: Partial<
   await tx.updateTable('erasures').set(changes).where('id', '=', id).execute()
 }
 
+/** Forgets which projects an erasure was about: their names may have that of a user. */
+export async function deleteProjectsOf(tx: ControlTx, erasureId: string): Promise<void> {
+  await tx.deleteFrom('erased_projects').where('erasure_id', '=', erasureId).execute()
+}
+
 /** Puts another name where a user has asked for an erasure. */
 export async function renameRequester(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
   await tx.updateTable('erasures').set({ requested_by: pseudonym }).where('requested_by', '=', name).execute()

@@ -3,7 +3,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import type { AuthMode } from '../../accounts/sessions/me.ts'
 import type { Users } from '../../accounts/users/service.ts'
 import { conflict, notFound } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
@@ -48,32 +48,18 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   /** Records an erasure, closes what it is about, and starts it. */
   async function begin(
     { caller }: CallContext,
-    wanted: Pick<ErasureRow, 'kind' | 'entity' | 'subject'> & { withData: boolean; payload: ErasurePayload },
+    wanted: Wanted,
     prepare: (tx: ControlTx) => Promise<string[]>,
   ): Promise<wire.Erasure> {
     const { kind, entity, subject, withData, payload } = wanted
-    const [id, at] = [newId(), nowIso()]
-    const row: ErasureRow = {
-      id,
-      kind,
-      entity,
-      subject: kind === 'user' ? `deleted-user-${id.slice(-12)}` : subject,
-      requested_by: caller.user,
-      key_id: caller.keyId,
-      with_data: withData ? 1 : 0,
-      amounts: null,
-      requested_at: at,
-      unreadable_at: kind === 'user' && withData ? null : at,
-      erased_at: null,
-      gone_at: null,
-    }
+    const row = newRow(caller, wanted)
     const projectIds = await control.transaction().execute(async (tx) => {
       const ids = await prepare(tx)
       await queries.insertErasure(tx, row, ids)
       await projects.delete(tx, ids)
-      const details = { erasure: id, with_data: withData }
+      const details = { erasure: row.id, with_data: withData }
       await audit.record(caller, { action: `${kind}.erase`, entity, subject, details }, tx)
-      await jobs.addIn(tx, [{ id, payload }])
+      await jobs.addIn(tx, [{ id: row.id, payload }])
       return ids
     })
     const closed = { projectIds, ...(payload.entity !== null && { entity: payload.entity }) }
@@ -135,6 +121,35 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   }
 
   return { eraseProject, eraseEntity, eraseUser, list, read, start }
+}
+
+interface Wanted extends Pick<ErasureRow, 'kind' | 'entity' | 'subject'> {
+  withData: boolean
+  payload: ErasurePayload
+}
+
+/** The receipt of an erasure that begins. */
+function newRow(
+  { user, keyId }: Pick<Caller, 'user' | 'keyId'>,
+  { kind, entity, subject, withData }: Wanted,
+): ErasureRow {
+  const id = newId()
+  const at = nowIso()
+  return {
+    id,
+    kind,
+    entity,
+    subject: kind === 'user' ? `deleted-user-${id.slice(-12)}` : subject,
+    requested_by: user,
+    key_id: keyId,
+    with_data: withData ? 1 : 0,
+    amounts: null,
+    requested_at: at,
+    // What a user wrote is in projects that stay open.
+    unreadable_at: kind === 'user' && withData ? null : at,
+    erased_at: null,
+    gone_at: null,
+  }
 }
 
 function toWire({ with_data, amounts, ...row }: ErasureRow): wire.Erasure {

@@ -59,8 +59,15 @@ export function createTableRemoval(
     },
 
     ...(author !== undefined && {
-      countUser: async ({ name }) =>
-        kind === undefined ? [] : [{ kind, ...(await sum(byAuthor, { user: name })) }],
+      countUser: async ({ name }, besides) =>
+        kind === undefined
+          ? []
+          : [
+              {
+                kind,
+                ...(await sum(`${byAuthor} AND NOT ${inProjects}`, { user: name, projects: besides })),
+              },
+            ],
       hideUser: ({ name }) =>
         traces.command({ sql: `DELETE FROM ${table} WHERE ${byAuthor}`, params: { user: name } }),
       eraseUser: (_user, signal) => mutations.applyDeletions(table, LATER, signal),

@@ -179,11 +179,11 @@ export function selectCallsOfUser(user: string, limit: number): Query {
   }
 }
 
-export function countOfUser(user: string): Query {
+export function countOfUser(user: string, besides: readonly string[]): Query {
   const params = createParams()
   return {
     sql: `SELECT count() AS count, sum(${STORAGE_BYTES}) AS bytes FROM ${MERGED_CALLS}
-      WHERE wb_user_id = ${params.bind(user, 'String')}`,
+      WHERE wb_user_id = ${params.bind(user, 'String')} AND NOT ${inProjects(besides, params)}`,
     params: params.values,
   }
 }

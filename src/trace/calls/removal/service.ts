@@ -81,7 +81,9 @@ export function createCallsRemoval(deps: {
       recent.forget(ids)
     },
 
-    countUser: async ({ name }) => [{ kind: 'calls', ...(await amount(queries.countOfUser(name))) }],
+    countUser: async ({ name }, besides) => [
+      { kind: 'calls', ...(await amount(queries.countOfUser(name, besides))) },
+    ],
 
     hideUser: ({ name }, signal) => markCallsOf(name, signal),
     eraseUser: (_user, signal) => purge(nowIso(), signal),

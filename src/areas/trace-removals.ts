@@ -4,12 +4,12 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { createTableRemoval, type RemovableTable } from '../stores/trace-db/table-removal.ts'
-import { createQueuesRemoval } from './annotation-queues/removal.ts'
-import type { Calls } from './calls/service.ts'
-import type { Files } from './files/service.ts'
-import { createObjectsRemoval } from './objects/removal/service.ts'
-import { createTablesRemoval } from './tables/removal.ts'
-import { createUnusedContent } from './unused-content/service.ts'
+import { createQueuesRemoval } from '../trace/annotation-queues/removal.ts'
+import type { Calls } from '../trace/calls/service.ts'
+import type { Files } from '../trace/files/service.ts'
+import { createObjectsRemoval } from '../trace/objects/removal/service.ts'
+import { createTablesRemoval } from '../trace/tables/removal.ts'
+import { createUnusedContent } from '../trace/unused-content/service.ts'
 
 /** Tables whose rows go with their project and need no more. */
 const PLAIN_TABLES: RemovableTable[] = [
