@@ -1,4 +1,4 @@
-import type { Principals } from '../accounts/principals.ts'
+import type { Principals } from '../accounts/callers/principals.ts'
 import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
 import { createMonitorsRemoval } from '../evaluation/call-scoring/removal.ts'

@@ -1,19 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
 import { rowsOf, type TraceDb } from '../stores/trace-db/port.ts'
-
-/** Names of the files below a folder that contain a text. Files of the database are compressed, but for what is unique in them. */
-export async function filesWith(folder: string, text: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const found: string[] = []
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name)
-    // Files come and go while the server runs.
-    const bytes = await readFile(path).catch(() => Buffer.of())
-    if (bytes.includes(text)) found.push(relative(folder, path))
-  }
-  return found
-}
 
 /** Tables of the trace database with a row that contains a text in any column, also below a mark of NULL. */
 export async function tablesWith(traces: TraceDb, text: string): Promise<string[]> {

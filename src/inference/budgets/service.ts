@@ -3,6 +3,7 @@ import { ALL_RIGHTS } from '../../access.ts'
 import type { StoredLimits } from '../../accounts/limits/service.ts'
 import { budgetSpent } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { Budget, BudgetLeft, Spender } from '../gateway/budget.ts'
 import type { Usage } from '../usage/service.ts'
 import type * as wire from './wire.ts'
 
@@ -15,12 +16,6 @@ const REMEMBERED_MAX = 10_000
  */
 const SUM_MS_MAX = 10_000
 
-/** Who spends: the key, and the entity that a request counts for. */
-export interface Spender {
-  keyId: string
-  entity: string | undefined
-}
-
 interface Spent {
   month: string
   tokens: number
@@ -28,11 +23,7 @@ interface Spent {
 }
 
 /** Tokens and money that entities and keys may spend on models of this server, by calendar months of UTC. */
-export interface Budgets {
-  /** @returns the smallest share that is left of a budget; undefined without one. @throws 402 once one is spent */
-  check(spender: Spender, signal: AbortSignal): Promise<{ remaining: number; isLow: boolean } | undefined>
-  /** Adds tokens that were used. */
-  add(spender: Spender, tokens: number): void
+export interface Budgets extends Budget {
   /** The budget of an entity, and what of it is spent. */
   read(req: { entity: string }, context: CallContext): Promise<wire.BudgetRes>
 }
@@ -68,7 +59,7 @@ export function createBudgets(
     return summing
   }
 
-  async function leftOf(subject: string, signal: AbortSignal) {
+  async function leftOf(subject: string, signal: AbortSignal): Promise<BudgetLeft | undefined> {
     const { tokens_per_month, usd_per_month, warn_at } = await limits.limitedOf(subject)
     if (tokens_per_month === null && usd_per_month === null) return undefined
     const spent = await spentOf(subject, signal)
@@ -78,7 +69,7 @@ export function createBudgets(
   }
 
   async function check(spender: Spender, signal: AbortSignal) {
-    let least: { remaining: number; isLow: boolean } | undefined
+    let least: BudgetLeft | undefined
     for (const subject of subjectsOf(spender)) {
       const left = await leftOf(subject, signal)
       if (left === undefined) continue

@@ -4,9 +4,9 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
-import type { Budgets, Spender } from '../budgets/service.ts'
 import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
 import type { Admission, Load } from './admission.ts'
+import type { Budget, BudgetLeft, Spender } from './budget.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
@@ -26,7 +26,7 @@ import type { EngineLoad } from './turns.ts'
 
 export interface GatewayDeps extends DispatchDeps {
   served: ServedModels
-  budgets: Pick<Budgets, 'check' | 'add'>
+  budgets: Budget
   admission: Admission
   usage: UsageRecorder
   projectOf: ProjectOf
@@ -170,7 +170,7 @@ function checkRights(target: Target, project: Place | undefined, { rights, defau
 }
 
 /** The share of a budget that is left, and a warning where it is little. */
-function withBudget(reply: RawReply, budget: Awaited<ReturnType<Budgets['check']>>): RawReply {
+function withBudget(reply: RawReply, budget: BudgetLeft | undefined): RawReply {
   if (budget === undefined) return reply
   const share = budget.remaining.toFixed(3)
   const warning = budget.isLow

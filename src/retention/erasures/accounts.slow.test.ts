@@ -5,7 +5,7 @@ import { tablesWith } from '../test-traces-of.ts'
 import type { Erasure } from './wire.ts'
 
 /** The database removes files of parts that were replaced up to 30 s later. */
-const GONE_MS_MAX = 240_000
+const GONE_MS_MAX = 900_000
 vi.setConfig({ testTimeout: GONE_MS_MAX })
 
 const server = useTestServer({ auth: 'keys' })

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestApp, type TestApp } from '../../test-app.ts'
+import { filesWith } from '../../test-files.ts'
 import { finishedCall } from '../../trace/test-calls.ts'
-import { filesWith, tablesWith } from '../test-traces-of.ts'
+import { tablesWith } from '../test-traces-of.ts'
 import type { Erasure } from './wire.ts'
 
 /** The database removes files of parts that were replaced some 40 s later. */
-const GONE_MS_MAX = 240_000
+const GONE_MS_MAX = 900_000
 vi.setConfig({ testTimeout: GONE_MS_MAX })
 
 describe('DELETE /v2/{entity}/{project}, of servers that end meanwhile', () => {

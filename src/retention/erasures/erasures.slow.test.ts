@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../ids.ts'
 import { createMutations } from '../../stores/trace-db/mutations.ts'
+import { filesWith } from '../../test-files.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
-import { filesWith, tablesWith } from '../test-traces-of.ts'
+import { tablesWith } from '../test-traces-of.ts'
 import type { Erasure } from './wire.ts'
 
 /** The database removes files of parts that were replaced some 40 s later. */
-const GONE_MS_MAX = 240_000
+const GONE_MS_MAX = 900_000
 vi.setConfig({ testTimeout: GONE_MS_MAX })
 
 const server = useTestServer({ recentCallsBytes: 1024 * 1024 })

@@ -1,7 +1,7 @@
-import type { Removal } from '../removal.ts'
-import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Removal } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { findUserByName } from '../user-queries.ts'
 import * as queries from './removal-queries.ts'
-import { findUserByName } from './user-queries.ts'
 
 /** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
 export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget(): void } }): Removal {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ControlTx } from '../stores/control-db/port.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 
 /** Deletes the keys that are limited to one of the projects. */
 export async function deleteKeysOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
-import { NO_RIGHTS } from '../access.ts'
-import { unauthorized } from '../errors.ts'
-import type { Caller } from '../http/caller.ts'
-import type { Keys } from './keys/service.ts'
-import type { Sessions } from './sessions/service.ts'
+import { NO_RIGHTS } from '../../access.ts'
+import { unauthorized } from '../../errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { Keys } from '../keys/service.ts'
+import type { Sessions } from '../sessions/service.ts'
 
 /** Knows callers by their keys and sessions. */
 export interface AccountsAuthenticator {
