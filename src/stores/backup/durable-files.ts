@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -41,6 +42,11 @@ export async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array
 /** Owner only: the data of all users is there. */
 export const FOLDER_MODE = 0o700
 export const FILE_MODE = 0o600
+
+/** The bytes of a file, which is opened when they are first asked for. */
+export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path)
+}
 
 /** Puts the names in a folder on disk. */
 export async function syncFolder(path: string): Promise<void> {
