@@ -6,8 +6,8 @@ import { holderOf } from '../../src/stores/data-folder.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** A server in a process of its own, without an engine. */
-export interface ServerProcess {
+/** A server in a process of its own, without an engine. Disposal kills it. */
+export interface ServerProcess extends AsyncDisposable {
   url: string
   /** Ends it: as a machine that fails, or as asked to. */
   stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
@@ -24,14 +24,18 @@ export async function startServer(data: string): Promise<ServerProcess> {
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const url = await eventually(() => addressOf(child, data))
-  return {
-    url,
-    async stop(signal) {
-      const closed = once(child, 'close')
-      child.kill(signal)
-      await closed
-    },
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const closed = once(child, 'close')
+    child.kill(signal)
+    await closed
+  }
+  try {
+    const url = await eventually(() => addressOf(child, data))
+    return { url, stop, [Symbol.asyncDispose]: () => stop('SIGKILL') }
+  } catch (error) {
+    await stop('SIGKILL')
+    throw error
   }
 }
 

@@ -40,11 +40,14 @@ export async function createFolderArchive(path: string): Promise<ArchiveWriter> 
   await mkdir(path, { mode: FOLDER_MODE })
   const folders = new Set([path])
   const writing = new Set<Promise<Digest>>()
+  const abandoning = new AbortController()
   return {
     add(file) {
       const target = join(path, file.name)
       for (let at = dirname(target); at !== path; at = dirname(at)) folders.add(at)
-      const writes = writeDurably(target, bytesOf(file.path)).finally(() => writing.delete(writes))
+      const writes = writeDurably(target, bytesOf(file.path, abandoning.signal)).finally(() =>
+        writing.delete(writes),
+      )
       writing.add(writes)
       return writes
     },
@@ -54,6 +57,7 @@ export async function createFolderArchive(path: string): Promise<ArchiveWriter> 
       await syncFolder(path)
     },
     async abandon() {
+      abandoning.abort()
       await Promise.allSettled(writing)
     },
   }

@@ -44,8 +44,8 @@ export const FOLDER_MODE = 0o700
 export const FILE_MODE = 0o600
 
 /** The bytes of a file, which is opened when they are first asked for. */
-export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path)
+export async function* bytesOf(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, { ...(signal && { signal }) })
 }
 
 /** Puts the names in a folder on disk. */
