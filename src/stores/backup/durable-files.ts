@@ -34,7 +34,7 @@ export async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE })
   await using file = await open(path, 'wx', FILE_MODE)
   const meter = createMeter()
-  for await (const chunk of meter.pass(bytes)) await file.write(chunk)
+  await file.writeFile(meter.pass(bytes))
   await file.sync()
   return meter.digest()
 }
