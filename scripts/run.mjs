@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -46,7 +46,8 @@ async function installPackages() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
   await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
   provideNode()
-  if (!existsSync(COMMAND)) symlinkSync('../../scripts/heddle.mjs', COMMAND)
+  rmSync(COMMAND, { force: true })
+  symlinkSync('../../scripts/heddle.mjs', COMMAND)
   writeFileSync(stamp, wanted)
   return true
 }

@@ -9,6 +9,7 @@ import { BackupRes } from '../../src/system/backup/wire.ts'
 import { VERSION } from '../../src/version.ts'
 import { type Asked, askForLines } from '../ask.ts'
 import { type Progress, showProgress } from '../progress.ts'
+import { brokenPartsIn } from './broken-parts.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption, keyOption, urlOption } from './options.ts'
 import { type ServerOptions, serverOf } from './running-server.ts'
 import { megabytes } from './sizes.ts'
@@ -82,7 +83,15 @@ async function ofStopped(data: string, path: string, progress: Progress | undefi
     (done) => progress?.show(`${megabytes(done.bytes)} of ${megabytes(done.bytesTotal)}`),
     stopping.signal,
   )
-  return { state: 'done', path: target, taken_at: takenAt, held_ms: 0, files, bytes, broken_parts: 0 }
+  return {
+    state: 'done',
+    path: target,
+    taken_at: takenAt,
+    held_ms: 0,
+    files,
+    bytes,
+    broken_parts: brokenPartsIn(data).length,
+  }
 }
 
 function show({ path, taken_at, held_ms, files, bytes, broken_parts }: Done): void {

@@ -3,15 +3,15 @@ import { serve } from '../serve.ts'
 import { dataOption, defaultDataFolder, examples, port } from './options.ts'
 
 /** Options and the variables that they set: `src/config.ts` reads and checks these. */
-const VARIABLES = {
-  port: 'HEDDLE_PORT',
-  host: 'HEDDLE_HOST',
-  data: 'HEDDLE_DATA',
-  baseModel: 'HEDDLE_BASE_MODEL',
-  log: 'HEDDLE_LOG',
-} as const
+const VARIABLES = [
+  ['port', 'HEDDLE_PORT'],
+  ['host', 'HEDDLE_HOST'],
+  ['data', 'HEDDLE_DATA'],
+  ['baseModel', 'HEDDLE_BASE_MODEL'],
+  ['log', 'HEDDLE_LOG'],
+] as const
 
-type Options = Partial<Record<keyof typeof VARIABLES, string>>
+type Options = Partial<Record<(typeof VARIABLES)[number][0], string>>
 
 /** `heddle serve`: what `npm start` does. */
 export function addServe(program: Command): void {
@@ -31,8 +31,8 @@ docs/CONFIGURATION.md has all settings, as environment variables; an option wins
     )
     .action(async (options: Options) => {
       process.env.HEDDLE_DATA = defaultDataFolder()
-      for (const [option, variable] of Object.entries(VARIABLES)) {
-        const value = options[option as keyof Options]
+      for (const [option, variable] of VARIABLES) {
+        const value = options[option]
         if (value !== undefined) process.env[variable] = value
       }
       await serve()

@@ -8,6 +8,7 @@ import { checkAppliedMigrations } from '../../../src/stores/applied-migrations.t
 import { controlMigrations } from '../../../src/stores/control-db/migrate.ts'
 import { CONTROL_FILE } from '../../../src/stores/control-db/sqlite.ts'
 import { holderOf } from '../../../src/stores/data-folder.ts'
+import { brokenPartsIn } from '../broken-parts.ts'
 import { megabytes } from '../sizes.ts'
 import { type Check, type Finding, failed, ok, warning } from './check.ts'
 
@@ -79,9 +80,8 @@ function openReadOnly(url: URL): Disposable & { all(sql: string): Record<string,
   return { all: (sql) => database.prepare(sql).all(), [Symbol.dispose]: () => database.close() }
 }
 
-/** Parts that ClickHouse has set aside because it could not read them. */
 function brokenParts(folder: string): Finding {
-  const broken = globSync('trace-db/store/*/*/detached/broken-on-start_*', { cwd: folder })
+  const broken = brokenPartsIn(folder)
   if (broken.length === 0) return ok('There are none')
   return warning(
     `${broken.length} parts of the trace database could not be read, such as ${join(folder, broken[0] ?? '')}`,

@@ -13,10 +13,10 @@ const ANSWER_MS_MAX = 10_000
 const Health = z.object({ status: z.enum(['ok', 'degraded', 'failing']), reason: z.string().optional() })
 
 export function serverChecks(config: Config): Check[] {
-  const url = askableUrl(holderOf(config.dataFolder))
+  const url = (): string | undefined => askableUrl(holderOf(config.dataFolder))
   return [
-    { name: 'port', look: () => port(config, url) },
-    { name: 'server', look: () => health(url) },
+    { name: 'port', look: () => port(config, url()) },
+    { name: 'server', look: () => health(url()) },
   ]
 }
 

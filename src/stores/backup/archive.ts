@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { extract, pack } from 'tar-stream'
 import { invalidRequest, messageOf } from '../../errors.ts'
 import {
+  bytesOf,
   createMeter,
   type Digest,
   FILE_MODE,
@@ -39,11 +40,14 @@ export async function createFolderArchive(path: string): Promise<ArchiveWriter> 
   await mkdir(path, { mode: FOLDER_MODE })
   const folders = new Set([path])
   const writing = new Set<Promise<Digest>>()
+  const abandoning = new AbortController()
   return {
     add(file) {
       const target = join(path, file.name)
       for (let at = dirname(target); at !== path; at = dirname(at)) folders.add(at)
-      const writes = writeDurably(target, createReadStream(file.path)).finally(() => writing.delete(writes))
+      const writes = writeDurably(target, bytesOf(file.path, abandoning.signal)).finally(() =>
+        writing.delete(writes),
+      )
       writing.add(writes)
       return writes
     },
@@ -53,6 +57,7 @@ export async function createFolderArchive(path: string): Promise<ArchiveWriter> 
       await syncFolder(path)
     },
     async abandon() {
+      abandoning.abort()
       await Promise.allSettled(writing)
     },
   }
@@ -80,7 +85,7 @@ export async function createTarArchive(path: string): Promise<ArchiveWriter> {
 
   return {
     add({ name, size, path: source }) {
-      const writing = last.then(() => write(name, size, createReadStream(source)))
+      const writing = last.then(() => write(name, size, bytesOf(source)))
       last = writing
       return writing
     },
@@ -103,7 +108,7 @@ export async function* readFolderArchive(path: string): ArchiveEntries {
   if (manifest === undefined) throw notWhole(path)
   yield { name: MANIFEST, bytes: manifest.createReadStream() }
   for await (const { name, path: file } of filesOf(path, ''))
-    if (name !== MANIFEST) yield { name, bytes: createReadStream(file) }
+    if (name !== MANIFEST) yield { name, bytes: bytesOf(file) }
 }
 
 /** The manifest last, as it was written. @throws 400 for a file that is cut or no tar file */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -33,7 +34,7 @@ export async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE })
   await using file = await open(path, 'wx', FILE_MODE)
   const meter = createMeter()
-  for await (const chunk of meter.pass(bytes)) await file.write(chunk)
+  await file.writeFile(meter.pass(bytes))
   await file.sync()
   return meter.digest()
 }
@@ -41,6 +42,11 @@ export async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array
 /** Owner only: the data of all users is there. */
 export const FOLDER_MODE = 0o700
 export const FILE_MODE = 0o600
+
+/** The bytes of a file, which is opened when they are first asked for. */
+export async function* bytesOf(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, { ...(signal && { signal }) })
+}
 
 /** Puts the names in a folder on disk. */
 export async function syncFolder(path: string): Promise<void> {

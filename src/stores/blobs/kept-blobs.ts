@@ -40,10 +40,9 @@ export function createBlobKeeping(deps: {
     const path = join(folder.path, key)
     try {
       await mkdir(dirname(path), { recursive: true })
-      await deps.linkTo(key, path)
+      await deps.linkTo(key, path).catch(unlessKeptOrGone)
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined
-      if (code !== 'EEXIST' && code !== 'ENOENT') folder.failure = fileError(error)
+      folder.failure = fileError(error)
     }
   }
 
@@ -69,4 +68,9 @@ export function createBlobKeeping(deps: {
       if (kept !== undefined) await linkInto(kept, key)
     },
   }
+}
+
+function unlessKeptOrGone(error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code !== 'EEXIST' && code !== 'ENOENT') throw error
 }

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { conflict, invalidRequest, messageOf } from '../../errors.ts'
+import { ClientError, conflict, dependencyFailed, invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
 import type { Stores } from '../../open-stores.ts'
@@ -55,7 +55,7 @@ export function createBackups({ dataFolder, version, stores, log }: BackupsDeps)
     } catch (error) {
       log.error({ err: error, path: target }, 'a backup could not be written')
       // Before the first line, it is still an error reply.
-      if (latest === undefined) throw error
+      if (latest === undefined) throw error instanceof ClientError ? error : failedBy(error)
       yield lineOf({ state: 'failed', error: messageOf(error) })
     } finally {
       stopping.abort()
@@ -70,6 +70,11 @@ export function createBackups({ dataFolder, version, stores, log }: BackupsDeps)
       return progressOf(await checkTarget(path, dataFolder), signal)
     },
   }
+}
+
+/** 503: the disk of the data folder, or that of the backup, failed. */
+function failedBy(error: unknown): ClientError {
+  return dependencyFailed(`No backup could be written: ${messageOf(error)}`, error)
 }
 
 function lineOf(progress: BackupRes): Uint8Array {

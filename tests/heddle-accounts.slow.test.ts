@@ -45,16 +45,8 @@ function heddle(args: readonly string[], env: Record<string, string> = {}): Prom
   })
 }
 
-describe('heddle', () => {
-  it('lists its commands, and prints help for each', async () => {
-    const { out } = await heddle(['--help'])
-    const names = ['serve', 'keys', 'users', 'teams', 'backup', 'restore', 'doctor', 'version']
-    for (const name of names) expect(out).toContain(`  ${name}`)
-    for (const name of names) expect(await heddle([name, '--help'])).toMatchObject({ code: 0 })
-  })
-
+describe('heddle keys, users and teams', () => {
   it('ends with 2 for what it does not understand, and with 1 for what fails, with the reason', async () => {
-    expect(await heddle(['weave'])).toMatchObject({ code: 2, errors: expect.stringContaining('weave') })
     expect(await heddle(['keys', 'list', '--all'])).toMatchObject({
       code: 2,
       errors: expect.stringContaining('--all'),
@@ -83,8 +75,5 @@ describe('heddle', () => {
     expect(await run('keys', 'list')).toMatchObject([{ name: 'first' }])
     const backup = await run('backup', join(folder, 'backup'))
     expect(backup).toMatchObject({ state: 'done' })
-    expect(JSON.parse((await heddle(['version', '--json'])).out)).toMatchObject({
-      heddle: expect.stringMatching(/^\d/),
-    })
   })
 })
