@@ -80,7 +80,7 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
     area: ({ graphqlParts, authorize }) => ({
       owners: {},
       routes: [
-        ...(isLocal ? managing.map(withoutAccounts) : managing),
+        ...managing.map((declared) => ofAccounts(declared, isLocal)),
         ...sessionsRoutes(sessions, me),
         ...auditRoutes(audit),
         ...graphqlRoutes(createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize)),
@@ -89,12 +89,12 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
   }
 }
 
-/** A server that accepts any key has no users, and keys of it would protect nothing. */
-function withoutAccounts(declared: Route): Route {
-  return {
-    ...declared,
-    handle: () => {
-      throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
-    },
-  }
+/** A server that accepts any key has no users, and keys of it would protect nothing: it refuses with 409. */
+function ofAccounts(declared: Route, isLocal: boolean): Route {
+  const refusals = [...(declared.refusals ?? []), 409 as const]
+  return { ...declared, refusals, ...(isLocal && { handle: refuseWithoutAccounts }) }
+}
+
+function refuseWithoutAccounts(): never {
+  throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
 }

@@ -53,7 +53,7 @@ async function untilDone(operator: User, id: string): Promise<Erasure> {
   )
 }
 
-describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}', () => {
+describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}, GET /v1/accounts/erasures and /v1/accounts/erasures/{id}', () => {
   it('200: what the user wrote and the account go, others keep theirs; then the team goes', async () => {
     const { traces, control } = server.stores
     const operator = await signedIn((await server.accounts.sessions.firstSignIn()) ?? '')

@@ -36,7 +36,7 @@ function callOf(daysAgo: number, text: string): Fields & { id: string } {
   })
 }
 
-describe('GET and PUT /v2/{entity}/{project}/retention, and POST /project/ttl_settings', () => {
+describe('GET and PUT /v2/{entity}/{project}/retention, and POST /project/ttl_settings/update', () => {
   it('200 with the days of each kind; the trace API reads and sets those of calls', async () => {
     const project_id = server.newProject()
     expect(await replyOf(await server.request(`/v2/${project_id}/retention`))).toEqual(NONE)
