@@ -19,6 +19,13 @@ export function credentials(): Record<string, string> {
   return isSignedIn() ? { ...FROM_PAGE } : { ...FROM_PAGE, authorization: `Bearer ${LOCAL_KEY}` }
 }
 
+/**
+ * What stands for a key in lines to copy. Where any key does, one that works: W&B's clients require as many characters.
+ */
+export function exampleKey(): string {
+  return isSignedIn() ? 'YOUR_KEY' : `local-${'0'.repeat(40)}`
+}
+
 export function isSignedIn(): boolean {
   return localStorage.getItem(SIGNED_IN) !== null
 }

@@ -118,6 +118,12 @@ function RoleSelect({ team, member: { user, role } }: { team: string; member: Me
     failed: 'The role was not changed',
   })
   return (
-    <Select label={`Role of ${user}`} value={role} options={ROLES} onChange={(next) => set.mutate(next)} />
+    <Select
+      label={`Role of ${user}`}
+      className="w-52"
+      value={role}
+      options={ROLES}
+      onChange={(next) => set.mutate(next)}
+    />
   )
 }

@@ -55,12 +55,18 @@ export function NewKey({ user, onMade }: NewKeyProps) {
         })
       }}
     >
-      <Input label="Name of the key" placeholder="What it is for" value={name} onValueChange={setName} />
+      <Input
+        label="Name of the key"
+        className="max-md:w-full"
+        placeholder="What it is for"
+        value={name}
+        onValueChange={setName}
+      />
       <Select label="What the key may do" value={scope} options={SCOPES} onChange={setScope} />
       <Combobox
         label="Only project"
         placeholder="All projects"
-        className="w-52"
+        className="w-52 max-md:w-full"
         value={project}
         suggestions={suggestions}
         onChange={setProject}

@@ -40,7 +40,13 @@ export function NewMember({ team, mayAddServices }: NewMemberProps) {
       {mayAddServices && (
         <Select label="Kind of the new member" value={kind} options={KINDS} onChange={setKind} />
       )}
-      <Input label="Name of the new member" placeholder="Name" value={name} onValueChange={setName} />
+      <Input
+        label="Name of the new member"
+        className="max-md:w-full"
+        placeholder="Name"
+        value={name}
+        onValueChange={setName}
+      />
       <Select label="Role of the new member" value={role} options={ROLES} onChange={setRole} />
       <Button type="submit" look="primary" disabled={name.trim() === '' || add.isPending}>
         Add member

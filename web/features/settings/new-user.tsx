@@ -39,9 +39,16 @@ export function NewUser({ onLink }: { onLink: (link: MadeLink) => void }) {
         })
       }}
     >
-      <Input label="Name of a new user" placeholder="Name" value={name} onValueChange={setName} />
+      <Input
+        label="Name of a new user"
+        className="max-md:w-full"
+        placeholder="Name"
+        value={name}
+        onValueChange={setName}
+      />
       <Input
         label="Mail address of the new user"
+        className="max-md:w-full"
         placeholder="Mail address, if any"
         type="email"
         value={email}

@@ -7,12 +7,6 @@ import { EmptyState } from '../../components/states.tsx'
 import { Loaded, Section } from './section.tsx'
 import { Table } from './table.tsx'
 
-const PARTS = [
-  { tab: 'redaction', label: 'Redaction' },
-  { tab: 'retention', label: 'Retention' },
-  { tab: 'erasure', label: 'Erasure' },
-] as const
-
 /** The projects that the person sees, with the ways to their settings. */
 export function ProjectsTab({ me }: { me: MeRes }) {
   const projects = useQuery(projectsQuery)
@@ -33,25 +27,20 @@ export function ProjectsTab({ me }: { me: MeRes }) {
               headings={me.auth === 'keys' ? ['Project', 'Your role', ''] : ['Project', '']}
               rows={names.map((name) => {
                 const id = projectId(name)
-                const links = (
-                  <span key="parts" className="inline-flex gap-1.5 max-sm:flex-col">
-                    {PARTS.map(({ tab, label }) => (
-                      <Link
-                        key={tab}
-                        to="/$entity/$project/settings"
-                        params={name}
-                        search={{ tab }}
-                        aria-label={`${label} of ${id}`}
-                        className={buttonLook('plain', 'small')}
-                      >
-                        {label}
-                      </Link>
-                    ))}
-                  </span>
+                const link = (
+                  <Link
+                    key="settings"
+                    to="/$entity/$project/settings"
+                    params={name}
+                    aria-label={`Settings of ${id}`}
+                    className={buttonLook('plain', 'small')}
+                  >
+                    Settings
+                  </Link>
                 )
                 return {
                   key: id,
-                  cells: me.auth === 'keys' ? [id, roleIn(me, name.entity), links] : [id, links],
+                  cells: me.auth === 'keys' ? [id, roleIn(me, name.entity), link] : [id, link],
                 }
               })}
             />

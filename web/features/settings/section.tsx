@@ -18,9 +18,9 @@ interface SectionProps {
 export function Section({ title, about, form, children, content = 'text' }: SectionProps) {
   const head = (
     <>
-      <div className="flex max-w-2xl flex-col gap-1">
+      <div className="flex max-w-3xl flex-col gap-1">
         <h2 className="text-base font-strong text-strong">{title}</h2>
-        <p className="text-muted">{about}</p>
+        <p className="text-pretty text-muted">{about}</p>
       </div>
       {form}
     </>

@@ -97,9 +97,16 @@ function NewTeam({ me }: { me: MeRes }) {
         create.mutate({ name: name.trim(), ...(admin.trim() !== '' && { admin: admin.trim() }) })
       }}
     >
-      <Input label="Name of a new team" placeholder="New team" value={name} onValueChange={setName} />
+      <Input
+        label="Name of a new team"
+        className="max-md:w-full"
+        placeholder="New team"
+        value={name}
+        onValueChange={setName}
+      />
       <Input
         label="Admin of the new team"
+        className="max-md:w-full"
         placeholder={`Admin: ${me.user}`}
         value={admin}
         onValueChange={setAdmin}

@@ -22,18 +22,20 @@ export function RuleRow({ rule, hits, isFirst, onChange, onUp, onRemove }: RuleR
     <li className="flex flex-wrap items-center gap-2 py-2">
       <Input
         label="Name of the rule"
-        className="w-36 max-md:flex-1"
+        className="w-36 max-md:w-full"
         value={name}
         onValueChange={(next) => onChange({ ...rule, name: next.trim() })}
       />
       <Select
         label={`Action of ${name}`}
+        className="w-24"
         value={action}
         options={ACTIONS}
         onChange={(next) => onChange({ ...rule, action: next })}
       />
       <Select
         label={`Kind of ${name}`}
+        className="w-40 max-md:flex-1"
         value={match}
         options={MATCHES}
         onChange={(next) => onChange(withMatch(rule, next))}
@@ -41,7 +43,7 @@ export function RuleRow({ rule, hits, isFirst, onChange, onUp, onRemove }: RuleR
       {match === 'builtin' ? (
         <Select
           label={`What ${name} looks for`}
-          className="min-w-0 flex-1"
+          className="min-w-48 flex-1"
           value={BUILTINS.find(({ value }) => value === sought)?.value ?? 'secret'}
           options={BUILTINS}
           onChange={(next) => onChange({ ...rule, sought: next })}
