@@ -21,6 +21,7 @@ import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { createRedaction } from './redaction/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import type { Metrics } from './system/metrics/service.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
@@ -28,6 +29,10 @@ import type { UnexpectedErrors } from './unexpected-errors.ts'
 export interface AppOptions {
   /** Whether any key is accepted, or those of users. */
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   version: string
   log: Log
   engine: EngineOptions
@@ -65,7 +70,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
-  const accounts = createAccounts({ ...stores, auth: options.auth, projects })
+  const accounts = createAccounts({ ...options, ...stores, projects })
   const { principals } = accounts
   const redaction = createRedaction({ ...stores, projects, audit: accounts.audit, log })
   // The lock of the data folder keeps other servers away from its control database.

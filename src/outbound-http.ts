@@ -69,35 +69,48 @@ export interface Outbound extends AsyncDisposable {
   isNamed(url: string): boolean
   /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
   post(req: OutboundRequest): Promise<OutboundReply>
+  /** @throws as {@link post} */
+  get(req: Omit<OutboundRequest, 'body'>): Promise<OutboundReply>
 }
 
-/** @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public */
-export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }): Outbound {
+export interface OutboundOptions {
+  /** Hosts, in lower case and with `:port` where only that port is meant, that need not be public. */
+  allowedHosts: readonly string[]
+  /** The environment variable that names these hosts, for messages. */
+  setting: string
+}
+
+export function createOutbound({ allowedHosts, setting }: OutboundOptions): Outbound {
   const allowed = new Set(allowedHosts)
   const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
   const anywhere = new Agent()
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
 
-  async function post(req: OutboundRequest): Promise<OutboundReply> {
+  async function send(
+    method: 'GET' | 'POST',
+    req: Omit<OutboundRequest, 'body'> & { body?: string },
+  ): Promise<OutboundReply> {
     const url = checkedUrl(req.url)
     const address = url.hostname.replace(/^\[|\]$/g, '')
-    if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
+    if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address))
+      throw notPublic(url.hostname, setting)
     const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
     const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
     try {
-      const { headers, body } = req
-      const reply = await request(url, { method: 'POST', headers, body, signal, dispatcher })
+      const { headers, body = null } = req
+      const reply = await request(url, { method, headers, body, signal, dispatcher })
       return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
     } catch (error) {
       req.signal.throwIfAborted()
-      if (error instanceof NotPublic) throw notPublic(url.hostname)
+      if (error instanceof NotPublic) throw notPublic(url.hostname, setting)
       throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
     }
   }
 
   return {
     isNamed: (url) => isAllowed(new URL(url)),
-    post,
+    post: (req) => send('POST', req),
+    get: (req) => send('GET', req),
     async [Symbol.asyncDispose]() {
       await Promise.all([anywhere.destroy(), publicOnly.destroy()])
     },
@@ -115,9 +128,9 @@ function checkedUrl(text: string): URL {
 /** A name resolved to an address that is not public. */
 class NotPublic extends Error {}
 
-function notPublic(host: string) {
+function notPublic(host: string, setting: string) {
   return invalidRequest(
-    `${host} is not a public address: the operator of this server can allow it with HEDDLE_SCORER_HOSTS=${host}`,
+    `${host} is not a public address: the operator of this server can allow it with ${setting}=${host}`,
   )
 }
 

@@ -6,8 +6,15 @@ import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
+import { createAccessTokens } from '../accounts/identity-providers/access-tokens.ts'
+import { createIssuerKeys } from '../accounts/identity-providers/issuer-keys.ts'
+import { identityProvidersRoutes } from '../accounts/identity-providers/routes.ts'
+import { createIdentityProviders } from '../accounts/identity-providers/service.ts'
+import { createTokenExchange } from '../accounts/identity-providers/token-exchange.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
 import { createKeys } from '../accounts/keys/service.ts'
+import { oidcRoutes } from '../accounts/oidc/routes.ts'
+import { createOidc } from '../accounts/oidc/service.ts'
 import { createPrincipals, type Principals } from '../accounts/principals.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
@@ -21,6 +28,9 @@ import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { Route } from '../http/route.ts'
+import type { Log } from '../log.ts'
+import { createOutbound } from '../outbound-http.ts'
+import type { SingleSignOn } from '../single-sign-on.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
@@ -29,7 +39,12 @@ export interface AccountsDeps {
   control: ControlDb
   secretKey: SecretKey
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   projects: Projects
+  log: Log
 }
 
 /** Who callers are and what they may do; other areas use it, so it is created before them. */
@@ -43,24 +58,36 @@ export interface Accounts {
   area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
 }
 
-export function createAccounts({ control, secretKey, auth, projects }: AccountsDeps): Accounts {
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { control, secretKey, auth, projects, singleSignOn } = deps
   const audit = createAudit({ control })
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
   const sessions = createSessions({ control, secretKey, identity, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
+  const accessTokens = createAccessTokens({ control, secretKey, identity })
+  const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
+  const own = { ...deps, identity, keys, sessions, accessTokens, audit }
+  const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
   const isLocal = auth === 'local'
-  const managing = [...keysRoutes(keys), ...usersRoutes(users), ...teamsRoutes(teams)]
-  const me = createMe({ identity, mode: auth, singleSignOn: false })
+  const managing = [
+    ...keysRoutes(keys),
+    ...usersRoutes(users),
+    ...teamsRoutes(teams),
+    ...identityProvidersRoutes(createIdentityProviders(machines), createTokenExchange(machines)),
+    ...oidcRoutes(createOidc({ ...own, settings: singleSignOn })),
+  ]
+  const me = createMe({ identity, mode: auth, singleSignOn: singleSignOn !== undefined })
   return {
     audit,
     identity,
     sessions,
-    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
-    principals: createPrincipals({ auth, identity, keys, sessions }),
+    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
+    principals: createPrincipals(own),
     area: ({ graphqlParts, authorize }) => ({
       owners: {},
+      start: async () => outbound,
       routes: [
         ...(isLocal ? managing.map(withoutAccounts) : managing),
         ...sessionsRoutes(sessions, me),

@@ -27,6 +27,8 @@ export interface Keys extends KeyCallers {
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
+  /** Whether a caller may make keys for a user. */
+  manages(caller: Caller, owner: UserRow): Promise<boolean>
 }
 
 export interface KeysDeps {
@@ -114,7 +116,7 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
   }
 
-  return { create, list, revoke, ...callers }
+  return { create, list, revoke, manages, ...callers }
 }
 
 /** Whether a key may do all that its user may. */

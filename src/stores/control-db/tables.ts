@@ -2,9 +2,11 @@ import type {
   ApiKeysTable,
   AuditEventsTable,
   EntitiesTable,
+  IdentityProvidersTable,
   MembershipsTable,
   SessionsTable,
   SignInLinksTable,
+  UserIdentitiesTable,
   UsersTable,
 } from './account-tables.ts'
 import type {
@@ -323,5 +325,7 @@ export interface ControlTables {
   api_keys: ApiKeysTable
   sessions: SessionsTable
   sign_in_links: SignInLinksTable
+  user_identities: UserIdentitiesTable
+  identity_providers: IdentityProvidersTable
   audit_events: AuditEventsTable
 }

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+
+/** Why somebody was not signed in, by the code in the address of the sign-in page, `/sign-in?error=CODE`. */
+export const SIGN_IN_ERRORS = {
+  unavailable: 'The sign-in provider cannot be reached. Try again later.',
+  denied: 'The sign-in was cancelled at the provider.',
+  expired: 'This sign-in was not begun in this browser, took too long or was used before. Begin again.',
+  invalid: 'The sign-in provider gave an answer that is not valid. The server has logged why.',
+  clock: 'The clocks of the sign-in provider and of this server differ too much.',
+  no_account: 'You have no account here. Ask an operator of this server for one.',
+  mail_taken: 'Another account has your mail address. Ask an operator of this server.',
+  disabled: 'Your account is disabled.',
+} as const
+export type SignInErrorCode = keyof typeof SIGN_IN_ERRORS
+
+/** The address goes into a cookie, which browsers limit to 4,096 bytes. */
+const RETURN_TO_CHARS_MAX = 1500
+
+export const StartQuery = z.object({
+  return_to: z
+    .string()
+    .max(RETURN_TO_CHARS_MAX)
+    .default('/')
+    .meta({ description: 'The path of this server that the browser is sent to afterwards' }),
+})
+export type StartQuery = z.output<typeof StartQuery>
+
+/** Longer parts of an address are no answer of a provider. */
+const ANSWER_CHARS_MAX = 8192
+const Answer = z.string().max(ANSWER_CHARS_MAX).optional()
+
+export const CallbackQuery = z.object({
+  state: Answer,
+  code: Answer,
+  iss: Answer,
+  error: Answer,
+  error_description: Answer,
+})
+export type CallbackQuery = z.output<typeof CallbackQuery>
+
+export const Redirect = z.string().meta({ description: 'Empty: status 302 and a Location header' })
