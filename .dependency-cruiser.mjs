@@ -8,6 +8,7 @@ const AREAS = [
   'evaluation',
   'inference',
   'redaction',
+  'retention',
   'system',
   'trace',
   'tracking',

@@ -6,9 +6,10 @@ export default defineConfig({
     // chDB holds one data folder a process, so every test file gets a process of its own.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // Ends what hangs; the longest test takes a minute alone, and some times as long where others work.
+    testTimeout: 240_000,
     // A server with its databases starts in less than a second, and on a busy machine in twenty.
-    hookTimeout: 60_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 20_000 } },
   },
 })

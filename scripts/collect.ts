@@ -3,12 +3,12 @@
  * `npm run collect -- --help` lists the options.
  */
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { CollectRes } from '../src/curation/wire.ts'
 import { messageOf } from '../src/errors.ts'
 import { isRecord } from '../src/is-record.ts'
 import { JobRes } from '../src/training/jobs/wire.ts'
 import { ModelRes } from '../src/training/models/wire.ts'
+import { ask, DEFAULT_KEY } from './ask.ts'
 import { showProgress } from './progress.ts'
 
 const HELP = `Usage: npm run collect -- --project ENTITY/PROJECT --into sft --name NAME [OPTION …]
@@ -90,7 +90,7 @@ const options = {
   config: text,
   watch: flag,
   url: { ...text, default: process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060' },
-  key: { ...text, default: process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY ?? 'local' },
+  key: { ...text, default: DEFAULT_KEY },
   json: flag,
   help: flag,
 } as const
@@ -225,51 +225,6 @@ function json(values: Values, name: JsonOption): unknown {
     return JSON.parse(given)
   } catch (error) {
     throw new Error(`--${name} is JSON: ${messageOf(error)}`)
-  }
-}
-
-/** @throws Error with the server's message, or why it cannot be reached. */
-async function ask(
-  { url, key }: Values,
-  method: 'GET' | 'POST',
-  path: string,
-  body?: object,
-): Promise<unknown> {
-  const request = {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    body: body === undefined ? null : JSON.stringify(body),
-  }
-  const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error: unknown) => {
-    const cause = error instanceof Error ? (error.cause ?? error) : error
-    throw new Error(`${url} cannot be reached: ${messageOf(cause)}`)
-  })
-  const answer = await response.text()
-  if (response.ok) return JSON.parse(answer)
-  throw new Error(`${response.status}: ${messageIn(answer)}`)
-}
-
-const Refusal = z.object({
-  reason: z.string().optional(),
-  error: z.object({ message: z.string() }).optional(),
-  detail: z
-    .union([
-      z.string(),
-      z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })),
-    ])
-    .optional(),
-})
-
-/** Errors have a reason, or details that name each field at fault. */
-function messageIn(answer: string): string {
-  try {
-    const { reason, detail, error } = Refusal.parse(JSON.parse(answer))
-    const details = Array.isArray(detail)
-      ? detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n')
-      : detail
-    return reason ?? error?.message ?? details ?? answer
-  } catch {
-    return answer
   }
 }
 

@@ -7,13 +7,16 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
+
+/** Where `npx heddle` finds the command: npm links those of packages, not that of the folder itself. */
+const COMMAND = join(ROOT, 'node_modules/.bin/heddle')
 
 /** Runs TypeScript as it is. */
 const NODE_MAJOR_MIN = 24
@@ -43,6 +46,8 @@ async function installPackages() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
   await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
   provideNode()
+  rmSync(COMMAND, { force: true })
+  symlinkSync('../../scripts/heddle.mjs', COMMAND)
   writeFileSync(stamp, wanted)
   return true
 }

@@ -1,23 +1,4 @@
-/**
- * `npm start`: the server at once, and the engine behind it. What is missing of the engine's environment is installed
- * while the server already answers; it uses the environment once it is complete.
- */
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { messageOf } from '../src/errors.ts'
-import { ensureWeb } from './parts.ts'
-import { ensurePython, isReady } from './python-environments.ts'
-import { NODE, ROOT } from './repository.ts'
+/** `npm start`: the server, as `heddle serve` runs it. */
+import { serve } from './serve.ts'
 
-await ensureWeb().catch((error: unknown) => {
-  process.stderr.write(`The API runs; the web UI could not be built. ${messageOf(error)}\n`)
-})
-const server = spawn(NODE, [join(ROOT, 'src/main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
-server.once('close', (code) => process.exit(code ?? 1))
-
-if (!process.env.HEDDLE_ENGINE_PYTHON && !isReady('engine')) {
-  await ensurePython('engine').catch((error: unknown) => {
-    process.stderr.write(`The trace half runs; the engine could not be installed. ${messageOf(error)}\n`)
-  })
-}
+await serve()

@@ -11,11 +11,14 @@ export function routesWithoutStores(): Route[] {
   const stores: Stores = {
     traces: nothing(),
     control: nothing(),
+    dropControlLog: nothing(),
     blobs: nothing(),
     workspace: nothing(),
     secretKey: nothing(),
     writeFailures: nothing(),
     brokenParts: [],
+    snapshots: nothing(),
+    announce: nothing(),
     async [Symbol.asyncDispose]() {},
   }
   const app = createApp(stores, {

@@ -5,6 +5,7 @@ import type { Area } from './areas/area.ts'
 import { createCurationArea } from './areas/curation.ts'
 import { createEvaluationArea } from './areas/evaluation.ts'
 import { createInferenceArea, type InferenceOptions } from './areas/inference.ts'
+import { createRetentionArea, type RetentionArea } from './areas/retention.ts'
 import { createSystemArea } from './areas/system.ts'
 import { createTraceArea } from './areas/trace.ts'
 import { createTrackingArea } from './areas/tracking.ts'
@@ -14,15 +15,18 @@ import { createContents } from './contents/service.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { type Authorize, createAuthorize, type Owners } from './http/access.ts'
 import type { Authenticator } from './http/auth.ts'
+import type { CountRequest } from './http/request-limits.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { createRedaction } from './redaction/service.ts'
+import { createRetentionSettings } from './retention/settings/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
+import { createMutations } from './stores/trace-db/mutations.ts'
 import type { Metrics } from './system/metrics/service.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 
@@ -58,6 +62,10 @@ export interface App {
   authorize: Authorize
   /** Makes the first operator, and signs people in. */
   accounts: Pick<Accounts, 'identity' | 'sessions'>
+  /** Counts a request that was let in; undefined where no request is limited. */
+  countRequest: CountRequest | undefined
+  /** Removes what is too old or was deleted; it does so by itself from time to time. */
+  upkeep: Pick<RetentionArea['upkeep'], 'look'>
   /** Counts one answered request. */
   observe: Metrics['observe']
   /** Starts the work besides requests, which disposal ends. */
@@ -71,13 +79,16 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const projects = createProjects(stores)
   const contents = createContents(stores)
   const accounts = createAccounts({ ...options, ...stores, projects })
-  const { principals } = accounts
-  const redaction = createRedaction({ ...stores, projects, audit: accounts.audit, log })
+  const { audit, principals } = accounts
+  const redaction = createRedaction({ ...stores, projects, audit, log })
+  const mutations = createMutations(stores.traces)
+  const settings = createRetentionSettings({ ...stores, audit })
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
-  const trace = createTraceArea({ ...options, ...stores, projects, redaction })
-  const tracking = createTrackingArea({ ...stores, contents, projects })
+  const shared = { ...options, ...stores, projects, mutations, redaction }
+  const trace = createTraceArea({ ...shared, retention: settings })
+  const tracking = createTrackingArea({ ...stores, contents, projects, mutations })
   const training = createTrainingArea({
     ...options,
     stores,
@@ -91,6 +102,10 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const inference = createInferenceArea({
     ...options,
     ...stores,
+    mutations,
+    audit,
+    limits: accounts.limits,
+    outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
     trace,
     training,
@@ -98,18 +113,32 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const evaluation = createEvaluationArea({ ...options, ...stores, principals, jobQueue, trace, inference })
   const curation = createCurationArea({ ...stores, trace, training })
   const owners: Owners = { ...tracking.owners, ...training.owners }
-  const authorize = createAuthorize(owners)
+  const authorize = createAuthorize(owners, projects.closed)
   const accountsArea = accounts.area({ graphqlParts: tracking.graphqlParts, authorize })
   const blobOwners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners: blobOwners })
   const system = createSystemArea({ ...options, stores, projects, blobSweep, redaction, training })
 
   const areas: Area[] = [trace, tracking, training, inference, evaluation, curation, accountsArea, system]
+  const removals = [...areas.flatMap((area) => area.removals ?? []), ...accounts.removals]
+  const retention = createRetentionArea({
+    ...options,
+    ...stores,
+    mutations,
+    jobQueue,
+    projects,
+    settings,
+    accounts,
+    removals,
+  })
+  areas.push(retention)
   return {
     routes: areas.flatMap((area) => area.routes),
     authenticator: accounts.authenticator,
     authorize,
     accounts,
+    countRequest: options.auth === 'keys' ? accounts.limits.countRequest : undefined,
+    upkeep: retention.upkeep,
     observe: system.metrics.observe,
 
     async start() {

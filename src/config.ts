@@ -69,6 +69,8 @@ const Variables = z.object({
     .string()
     .regex(/^[\w-]{16,}$/, { error: 'at least 16 letters, digits, - and _' })
     .optional(),
+  HEDDLE_TLS_CERT: z.string().optional(),
+  HEDDLE_TLS_KEY: z.string().optional(),
   HEDDLE_AUTH: z.enum(['local', 'keys']).default('local'),
   HEDDLE_SECRET_KEY: SecretText.optional(),
   HEDDLE_SECRET_KEY_FILE: z.string().optional(),
@@ -117,6 +119,11 @@ const Environment = Variables.superRefine((values, context) => {
   if (values.HEDDLE_SECRET_KEY !== undefined && values.HEDDLE_SECRET_KEY_FILE !== undefined) {
     const message = 'HEDDLE_SECRET_KEY is set as well, of which one is enough'
     context.addIssue({ code: 'custom', path: ['HEDDLE_SECRET_KEY_FILE'], message })
+  }
+  if ((values.HEDDLE_TLS_CERT === undefined) !== (values.HEDDLE_TLS_KEY === undefined)) {
+    const missing = values.HEDDLE_TLS_CERT === undefined ? 'HEDDLE_TLS_CERT' : 'HEDDLE_TLS_KEY'
+    const message = 'HEDDLE_TLS_CERT and HEDDLE_TLS_KEY are set together'
+    context.addIssue({ code: 'custom', path: [missing], message })
   }
   if ((values.HEDDLE_SQL_PORT === undefined) !== (values.HEDDLE_SQL_PASSWORD === undefined)) {
     const missing = values.HEDDLE_SQL_PORT === undefined ? 'HEDDLE_SQL_PORT' : 'HEDDLE_SQL_PASSWORD'
@@ -194,6 +201,8 @@ export interface Config {
   hosts: string[]
   /** 0 lets the system choose a free port. */
   port: number
+  /** The certificate and key of encrypted connections, in PEM; plain HTTP where absent. */
+  tls: { cert: string; key: string } | undefined
   /** Absolute path of the one folder that holds everything embedded. */
   dataFolder: string
   /** Memory for recent calls, in bytes; 0 keeps none. */
@@ -259,6 +268,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: values.HEDDLE_HOST,
     hosts: values.HEDDLE_HOSTS,
     port: values.HEDDLE_PORT,
+    tls: tlsOf(values),
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
@@ -286,6 +296,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     providers: readProviders(env),
     environment: withoutSecrets(env),
+  }
+}
+
+/** @throws Error for a file that cannot be read. */
+function tlsOf({ HEDDLE_TLS_CERT: cert, HEDDLE_TLS_KEY: key }: z.output<typeof Environment>) {
+  if (cert === undefined || key === undefined) return undefined
+  return {
+    cert: textSetting('HEDDLE_TLS_CERT', cert, { charsMin: 1 }),
+    key: textSetting('HEDDLE_TLS_KEY', key, { charsMin: 1 }),
   }
 }
 

@@ -41,6 +41,11 @@ export function unauthorized(
   return new ClientError(401, 'AuthenticationError', message)
 }
 
+/** 402: a budget is spent; `retryAfterSeconds` until it begins anew. */
+export function budgetSpent(message: string, retryAfterSeconds: number): ClientError {
+  return new ClientError(402, 'BudgetSpentError', message, { retryAfterSeconds })
+}
+
 /** 403: a field or name that is not allowed. Wire: the trace API uses 403 for bad names and fields. */
 export function notAllowed(message: string): ClientError {
   return new ClientError(403, 'PermissionDeniedError', message)

@@ -62,6 +62,7 @@ async function main(): Promise<void> {
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
+    countRequest: app.countRequest,
     log,
     version: VERSION,
     observe: app.observe,
@@ -69,17 +70,23 @@ async function main(): Promise<void> {
     hosts: config.hosts,
   })
   await using server = await listen(http, config)
+  stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)
     process.stdout.write(
-      `\nSign in as the first operator, once and within two days:\n  ${server.url}${signIn}\n\n`,
+      `\nSign in as the first operator, once and within two days:\n  ${reachable(server.url, config.hosts)}${signIn}\n\n`,
     )
 
   const reason = await Promise.race([stopped, unexpected.storm])
   if (reason === 'storm') process.exitCode = 1
   log.info({ signal: reason }, 'stopping')
   setTimeout(() => process.exit(1), STOP_MS).unref()
+}
+
+/** An address that a browser can open, where the server listens on all addresses of the machine. */
+function reachable(url: string, [name = 'localhost']: readonly string[]): string {
+  return url.replace(/\/\/(0\.0\.0\.0|\[::\])/, `//${name}`)
 }
 
 function stopSignal(): Promise<NodeJS.Signals> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
+import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { openFileBlobs } from './stores/blobs/files.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
@@ -20,6 +21,8 @@ import { createWriteFailures, type WriteFailures } from './stores/write-failures
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
+  /** Removes earlier versions of rows of the control database from the disk. */
+  dropControlLog: () => void
   blobs: Blobs
   /** The folders that engines read and write. */
   workspace: Workspace
@@ -29,6 +32,10 @@ export interface Stores extends AsyncDisposable {
   writeFailures: WriteFailures
   /** Parts of the trace database that could not be read when it was opened. */
   brokenParts: readonly BrokenPart[]
+  /** Takes states of all stores for backups. */
+  snapshots: LiveSnapshots
+  /** Tells other processes of this machine where the server is reached. */
+  announce(url: string): void
 }
 
 /** Where the embedded stores are. */
@@ -56,7 +63,8 @@ export async function openStores(
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
-  opening.use(openDataFolder(dataFolder))
+  const held = opening.use(openDataFolder(dataFolder))
+  await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const traces = await named('trace database', at('trace-db'), async () => {
     const opened = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
@@ -84,11 +92,14 @@ export async function openStores(
       command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
     },
     control,
+    dropControlLog: control.dropLog,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
     workspace,
     secretKey,
     writeFailures,
     brokenParts,
+    snapshots: createLiveSnapshots({ dataFolder, traces, blobs, log }),
+    announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

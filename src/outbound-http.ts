@@ -1,6 +1,6 @@
 import { lookup as resolve } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher, fetch as fetchFrom, request } from 'undici'
 import { dependencyFailed, invalidRequest, messageOf } from './errors.ts'
 
 /** A reply of an address that a client named. */
@@ -73,6 +73,13 @@ export interface Outbound extends AsyncDisposable {
   get(req: Omit<OutboundRequest, 'body'>): Promise<OutboundReply>
 }
 
+/** Sends requests to addresses that the admin of a team has entered, with the same rules as {@link Outbound}. */
+export interface PublicFetch extends AsyncDisposable {
+  /** @throws 400 for a URL that is not allowed, as far as its text shows; names are checked when they are resolved. */
+  check(url: string): void
+  fetch: typeof fetch
+}
+
 export interface OutboundOptions {
   /** Hosts, in lower case and with `:port` where only that port is meant, that need not be public. */
   allowedHosts: readonly string[]
@@ -80,21 +87,55 @@ export interface OutboundOptions {
   setting: string
 }
 
-export function createOutbound({ allowedHosts, setting }: OutboundOptions): Outbound {
+export function createPublicFetch(options: OutboundOptions): PublicFetch {
+  const { dispatcherFor, ...agents } = createDispatchers(options)
+
+  const fetchPublic: typeof fetch = async (target, init) => {
+    const url = target instanceof Request ? target.url : String(target)
+    const dispatcher = dispatcherFor(checkedUrl(url))
+    // Both are the fetch of undici; only its own types know the dispatcher.
+    const sent = fetchFrom(url, { ...init, dispatcher } as Parameters<typeof fetchFrom>[1])
+    return (await sent) as unknown as Response
+  }
+
+  return { check: (url) => void dispatcherFor(checkedUrl(url)), fetch: fetchPublic, ...agents }
+}
+
+interface Dispatchers extends AsyncDisposable {
+  isAllowed(url: URL): boolean
+  /** @throws 400 for an address that is not public. */
+  dispatcherFor(url: URL): Dispatcher
+}
+
+function createDispatchers({ allowedHosts, setting }: OutboundOptions): Dispatchers {
   const allowed = new Set(allowedHosts)
-  const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
   const anywhere = new Agent()
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
+  const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
+
+  return {
+    isAllowed,
+    dispatcherFor(url) {
+      if (isAllowed(url)) return anywhere
+      const address = url.hostname.replace(/^\[|\]$/g, '')
+      if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname, setting)
+      return publicOnly
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
+    },
+  }
+}
+
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { isAllowed, dispatcherFor, ...agents } = createDispatchers(options)
 
   async function send(
     method: 'GET' | 'POST',
     req: Omit<OutboundRequest, 'body'> & { body?: string },
   ): Promise<OutboundReply> {
     const url = checkedUrl(req.url)
-    const address = url.hostname.replace(/^\[|\]$/g, '')
-    if (!isAllowed(url) && isIP(address) !== 0 && !isPublicAddress(address))
-      throw notPublic(url.hostname, setting)
-    const dispatcher: Dispatcher = isAllowed(url) ? anywhere : publicOnly
+    const dispatcher = dispatcherFor(url)
     const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
     try {
       const { headers, body = null } = req
@@ -102,7 +143,7 @@ export function createOutbound({ allowedHosts, setting }: OutboundOptions): Outb
       return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
     } catch (error) {
       req.signal.throwIfAborted()
-      if (error instanceof NotPublic) throw notPublic(url.hostname, setting)
+      if (error instanceof NotPublic) throw notPublic(url.hostname, options.setting)
       throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
     }
   }
@@ -111,9 +152,7 @@ export function createOutbound({ allowedHosts, setting }: OutboundOptions): Outb
     isNamed: (url) => isAllowed(new URL(url)),
     post: (req) => send('POST', req),
     get: (req) => send('GET', req),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
-    },
+    ...agents,
   }
 }
 
@@ -126,7 +165,11 @@ function checkedUrl(text: string): URL {
 }
 
 /** A name resolved to an address that is not public. */
-class NotPublic extends Error {}
+class NotPublic extends Error {
+  constructor(host: string) {
+    super(`${host} is not a public address`)
+  }
+}
 
 function notPublic(host: string, setting: string) {
   return invalidRequest(

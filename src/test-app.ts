@@ -48,6 +48,7 @@ export interface TestApp extends AsyncDisposable {
   routes: Route[]
   stores: Stores
   accounts: App['accounts']
+  upkeep: App['upkeep']
 }
 
 /** Opens the whole app over the real embedded stores of a data folder. */
@@ -59,37 +60,41 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, accounts, observe, start } = createApp(stores, {
-    auth: options.auth ?? 'local',
-    singleSignOn: options.singleSignOn,
-    identityHosts: options.identityHosts ?? [],
-    version: VERSION,
-    log,
-    engine,
-    inference: { ...NO_LIMITS, ...options.inference },
-    providers: options.providers ?? new Map(),
-    scorerPython: options.scorerPython,
-    remoteScorers: {
-      hosts: options.remoteScorers?.hosts ?? [],
-      secrets: readScorerSecrets({
-        HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
-      }),
+  const { routes, authenticator, authorize, countRequest, accounts, upkeep, observe, start } = createApp(
+    stores,
+    {
+      auth: options.auth ?? 'local',
+      singleSignOn: options.singleSignOn,
+      identityHosts: options.identityHosts ?? [],
+      version: VERSION,
+      log,
+      engine,
+      inference: { ...NO_LIMITS, ...options.inference },
+      providers: options.providers ?? new Map(),
+      scorerPython: options.scorerPython,
+      remoteScorers: {
+        hosts: options.remoteScorers?.hosts ?? [],
+        secrets: readScorerSecrets({
+          HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
+        }),
+      },
+      dataFolder: folder,
+      engineFolder,
+      recentCallsBytes: options.recentCallsBytes ?? 0,
+      unexpected: NO_UNEXPECTED_ERRORS,
     },
-    dataFolder: folder,
-    engineFolder,
-    recentCallsBytes: options.recentCallsBytes ?? 0,
-    unexpected: NO_UNEXPECTED_ERRORS,
-  })
+  )
   opening.use(await start())
   const app = buildApp(routes, {
     authenticator,
     authorize,
+    countRequest,
     log,
     version: VERSION,
     observe,
   })
   const opened = opening.move()
-  return { app, routes, stores, accounts, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { app, routes, stores, accounts, upkeep, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function noCompute(): Compute {

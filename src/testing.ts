@@ -23,6 +23,9 @@ export interface TestServer {
   request(path: string, init?: RequestInit): Promise<Response>
   stores: Stores
   accounts: TestApp['accounts']
+  upkeep: TestApp['upkeep']
+  /** The data folder. */
+  folder: string
   /** A project id that no other test uses. */
   newProject(): string
 }
@@ -69,6 +72,13 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     },
     get accounts() {
       return started().accounts
+    },
+    get upkeep() {
+      return started().upkeep
+    },
+    get folder() {
+      if (folder === undefined) throw new Error('The test server has not started')
+      return folder
     },
     newProject: () => `test/${newId()}`,
   }

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Place } from '../access.ts'
+import { notAllFound } from '../errors.ts'
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { nowIso } from '../time.ts'
 import { type ProjectName, parseProjectId } from './project-name.ts'
 import * as queries from './queries.ts'
@@ -10,7 +12,7 @@ const SEEN_MAX = 10_000
 /** Which projects exist. A project is created by its first use. */
 export interface Projects {
   exists(project: ProjectName): Promise<boolean>
-  /** Creates a project unless it exists. */
+  /** Creates a project unless it exists. @throws 404 for one that is being erased. */
   ensure(project: ProjectName): Promise<void>
   /** The same for the project of a wire id. @throws 400 when it is not `entity/project`. */
   ensureById(projectId: string): Promise<void>
@@ -23,14 +25,34 @@ export interface Projects {
   ): Promise<(ProjectName & { created_at: string })[]>
   /** Projects of an entity by name, one page. */
   list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]>
+  /** The ids of all projects of an entity. */
+  idsOf(tx: ControlTx, entity: string): Promise<string[]>
+  /** Deletes the rows of projects. */
+  delete(tx: ControlTx, projectIds: readonly string[]): Promise<void>
+  /** Projects, and whole entities, that are being erased: nothing in them is read or written meanwhile. */
+  closed: ClosedPlaces
+}
+
+export interface ClosedPlaces {
+  close(places: readonly Place[]): void
+  /** Projects come into being again by their next use. */
+  reopen(places: readonly Place[]): void
+  /** @throws 404 for a place that is closed. */
+  check(place: Place): void
+  isAny(): boolean
 }
 
 export function createProjects({ control }: { control: ControlDb }): Projects {
   // Every write asks whether its project exists. Projects are never renamed, so the answer is remembered.
   const seen = new LRUCache<string, true>({ max: SEEN_MAX })
 
+  const closed = createClosedPlaces((ids) => {
+    for (const id of ids) seen.delete(id)
+  })
+
   async function ensure({ entity, name }: ProjectName): Promise<void> {
     const id = `${entity}/${name}`
+    closed.check({ entity, project: name })
     if (seen.has(id)) return
     await queries.insertProject(control, { entity, name, created_at: nowIso() })
     seen.set(id, true)
@@ -40,10 +62,45 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
     exists: async (project) => (await queries.findCreatedAt(control, project)) !== undefined,
     ensure,
     async ensureById(projectId) {
-      if (!seen.has(projectId)) await ensure(parseProjectId(projectId))
+      if (!seen.has(projectId) || closed.isAny()) await ensure(parseProjectId(projectId))
     },
     createdAt: async (project) => (await queries.findCreatedAt(control, project)) ?? null,
     newest: (limit, entities) => queries.listNewest(control, { limit, entities }),
     list: (page) => queries.listProjects(control, page),
+    idsOf: queries.projectIdsOf,
+    delete: (tx, projectIds) => queries.deleteProjects(tx, projectIds),
+    closed,
   }
+}
+
+function createClosedPlaces(onClose: (ids: readonly string[]) => void): ClosedPlaces {
+  // Two erasures may close the same place.
+  const counts = new Map<string, number>()
+  const isClosed = (id: string): boolean => counts.has(id)
+
+  function add(place: Place, by: 1 | -1): void {
+    const id = idOf(place)
+    const count = (counts.get(id) ?? 0) + by
+    if (count > 0) counts.set(id, count)
+    else counts.delete(id)
+  }
+
+  return {
+    close(places) {
+      for (const place of places) add(place, 1)
+      onClose(places.map(idOf))
+    },
+    reopen(places) {
+      for (const place of places) add(place, -1)
+    },
+    check(place) {
+      if (counts.size > 0 && (isClosed(place.entity) || isClosed(idOf(place))))
+        throw notAllFound(`${idOf(place)} is being deleted`)
+    },
+    isAny: () => counts.size > 0,
+  }
+}
+
+function idOf({ entity, project }: Place): string {
+  return project === undefined ? entity : `${entity}/${project}`
 }

@@ -1,4 +1,5 @@
-import type { ControlDb } from '../stores/control-db/port.ts'
+import { sql } from 'kysely'
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import type { ProjectName } from './project-name.ts'
 
 /** When a project was first used; undefined for one that never was. */
@@ -51,4 +52,14 @@ export function listProjects(
     .orderBy('name')
     .limit(page.limit)
     .execute()
+}
+
+/** The ids of all projects of an entity. */
+export async function projectIdsOf(tx: ControlTx, entity: string): Promise<string[]> {
+  const rows = await tx.selectFrom('projects').select('name').where('entity', '=', entity).execute()
+  return rows.map(({ name }) => `${entity}/${name}`)
+}
+
+export async function deleteProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('projects').where(sql<string>`entity || '/' || name`, 'in', projectIds).execute()
 }

@@ -28,13 +28,14 @@ export function listUsers(control: ControlDb, page: { after: string; limit: numb
     .execute()
 }
 
-/** Operators who are not disabled; two are enough to know that there are several. */
+/** Operators who are not disabled, the one of longest standing first; two are enough to know that there are several. */
 export function listOperators(control: ControlTx): Promise<UserRow[]> {
   return control
     .selectFrom('users')
     .selectAll()
     .where('is_operator', '=', 1)
     .where('disabled_at', 'is', null)
+    .orderBy('id')
     .limit(2)
     .execute()
 }

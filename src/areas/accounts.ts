@@ -1,6 +1,7 @@
 import { auditRoutes } from '../accounts/audit/routes.ts'
 import { type Audit, createAudit } from '../accounts/audit/service.ts'
-import { createAccountsAuthenticator } from '../accounts/authenticator.ts'
+import { createAccountsAuthenticator } from '../accounts/callers/authenticator.ts'
+import { createPrincipals, type Principals } from '../accounts/callers/principals.ts'
 import { accountsModule } from '../accounts/graphql/accounts-module.ts'
 import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
@@ -12,24 +13,27 @@ import { identityProvidersRoutes } from '../accounts/identity-providers/routes.t
 import { createIdentityProviders } from '../accounts/identity-providers/service.ts'
 import { createTokenExchange } from '../accounts/identity-providers/token-exchange.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
-import { createKeys } from '../accounts/keys/service.ts'
+import { createKeys, type Keys } from '../accounts/keys/service.ts'
+import { limitsRoutes } from '../accounts/limits/routes.ts'
+import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
 import { oidcRoutes } from '../accounts/oidc/routes.ts'
 import { createOidc } from '../accounts/oidc/service.ts'
-import { createPrincipals, type Principals } from '../accounts/principals.ts'
 import type { Projects } from '../accounts/projects.ts'
+import { createAccountsRemoval } from '../accounts/removal/removal.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
 import { sessionsRoutes } from '../accounts/sessions/routes.ts'
 import { createSessions, type Sessions } from '../accounts/sessions/service.ts'
 import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
-import { createUsers } from '../accounts/users/service.ts'
+import { createUsers, type Users } from '../accounts/users/service.ts'
 import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { Route } from '../http/route.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
+import type { Removal } from '../removal.ts'
 import type { SingleSignOn } from '../single-sign-on.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
@@ -52,8 +56,12 @@ export interface Accounts {
   audit: Audit
   authenticator: Authenticator
   identity: Identity
+  limits: StoredLimits
   principals: Principals
   sessions: Sessions
+  keys: Pick<Keys, 'forget'>
+  users: Pick<Users, 'close'>
+  removals: Removal[]
   /** Its endpoints, and the W&B API, to which other areas add their parts. */
   area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
 }
@@ -64,6 +72,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
   const sessions = createSessions({ control, secretKey, identity, keys, audit })
+  const limits = createLimits({ control, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
   const accessTokens = createAccessTokens({ control, secretKey, identity })
@@ -75,6 +84,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...keysRoutes(keys),
     ...usersRoutes(users),
     ...teamsRoutes(teams),
+    ...limitsRoutes(limits),
     ...identityProvidersRoutes(createIdentityProviders(machines), createTokenExchange(machines)),
     ...oidcRoutes(createOidc({ ...own, settings: singleSignOn })),
   ]
@@ -82,14 +92,18 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     audit,
     identity,
+    limits,
     sessions,
+    keys,
+    users,
+    removals: [createAccountsRemoval({ control, keys })],
     authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
     principals: createPrincipals(own),
     area: ({ graphqlParts, authorize }) => ({
       owners: {},
       start: async () => outbound,
       routes: [
-        ...(isLocal ? managing.map(withoutAccounts) : managing),
+        ...managing.map((declared) => ofAccounts(declared, isLocal)),
         ...sessionsRoutes(sessions, me),
         ...auditRoutes(audit),
         ...graphqlRoutes(createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize)),
@@ -98,12 +112,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   }
 }
 
-/** A server that accepts any key has no users, and keys of it would protect nothing. */
-function withoutAccounts(declared: Route): Route {
-  return {
-    ...declared,
-    handle: () => {
-      throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
-    },
-  }
+/** A server that accepts any key has no users, and keys of it would protect nothing: it refuses with 409. */
+function ofAccounts(declared: Route, isLocal: boolean): Route {
+  const refusals = [...(declared.refusals ?? []), 409 as const]
+  return { ...declared, refusals, ...(isLocal && { handle: refuseWithoutAccounts }) }
+}
+
+function refuseWithoutAccounts(): never {
+  throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
 }

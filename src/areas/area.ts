@@ -1,5 +1,6 @@
 import type { Owners } from '../http/access.ts'
 import type { Route } from '../http/route.ts'
+import type { Removal } from '../removal.ts'
 
 /** A part of the product, composed of its resources. */
 export interface Area {
@@ -7,6 +8,8 @@ export interface Area {
   routes: Route[]
   /** Whose its things are that requests name by an id alone. */
   owners?: Owners
+  /** What of its data can be removed for good. */
+  removals?: Removal[]
   /** Starts its work besides requests, which disposal ends. */
   start?(): Promise<AsyncDisposable>
 }

@@ -1,6 +1,7 @@
-import type { Principals } from '../accounts/principals.ts'
+import type { Principals } from '../accounts/callers/principals.ts'
 import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
+import { createMonitorsRemoval } from '../evaluation/call-scoring/removal.ts'
 import { callScoringRoutes } from '../evaluation/call-scoring/routes.ts'
 import { createCallScoring } from '../evaluation/call-scoring/service.ts'
 import { evalResultsRoutes } from '../evaluation/eval-results/routes.ts'
@@ -59,6 +60,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   )
   const monitors = createMonitors({ ...work, scoringTasks: callScoring.tasks })
   return {
+    removals: [createMonitorsRemoval({ control })],
     routes: [
       ...evaluationRunsRoutes(createEvaluationRuns(trace)),
       ...evalResultsRoutes(createEvalResults({ ...trace, traces })),

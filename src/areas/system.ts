@@ -1,9 +1,12 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobSweep } from '../blob-sweep.ts'
+import type { Log } from '../log.ts'
 import type { Stores } from '../open-stores.ts'
 import type { Redaction } from '../redaction/service.ts'
 import { engineLogsFolder } from '../stores/processes/log-folder.ts'
 import type { CountedTraceDb } from '../stores/trace-db/counted.ts'
+import { backupRoutes } from '../system/backup/routes.ts'
+import { createBackups } from '../system/backup/service.ts'
 import { healthRoutes } from '../system/health/routes.ts'
 import { createHealth } from '../system/health/service.ts'
 import { machineRoutes } from '../system/machine/routes.ts'
@@ -18,6 +21,7 @@ import type { EngineOptions, TrainingArea } from './training.ts'
 
 export interface SystemDeps {
   version: string
+  log: Log
   stores: Stores & { traces: CountedTraceDb }
   projects: Projects
   engine: EngineOptions
@@ -36,8 +40,8 @@ export interface SystemArea extends Area {
 }
 
 export function createSystemArea(deps: SystemDeps): SystemArea {
-  const { version, stores, projects, engine, blobSweep, redaction, unexpected, dataFolder, engineFolder } =
-    deps
+  const { version, log, stores, projects, engine, blobSweep, redaction, unexpected } = deps
+  const { dataFolder, engineFolder } = deps
   const { jobs } = deps.training
   const metrics = createMetrics({ ...stores, jobs, unexpected, blobSweep, redaction })
   const logsFolder = engineLogsFolder(dataFolder)
@@ -47,6 +51,7 @@ export function createSystemArea(deps: SystemDeps): SystemArea {
       ...serviceInfoRoutes(createServiceInfo({ projects, version })),
       ...healthRoutes(createHealth({ ...engine, stores, control: stores.control, unexpected })),
       ...metricsRoutes(metrics),
+      ...backupRoutes(createBackups({ dataFolder, version, stores, log })),
       ...machineRoutes(createMachine({ ...stores, dataFolder, engineFolder, logsFolder })),
     ],
   }

@@ -1,10 +1,12 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
 import type { Log } from '../log.ts'
+import { createRedactionRemoval } from '../redaction/removal.ts'
 import { redactionRoutes } from '../redaction/routes.ts'
 import type { Redaction } from '../redaction/service.ts'
 import type { Blobs } from '../stores/blobs/port.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { annotationQueuesRoutes } from '../trace/annotation-queues/routes.ts'
 import { type AnnotationQueues, createAnnotationQueues } from '../trace/annotation-queues/service.ts'
@@ -30,7 +32,7 @@ import { createObjects, type Objects } from '../trace/objects/service.ts'
 import { otlpRoutes } from '../trace/otlp/routes.ts'
 import { createOtlp } from '../trace/otlp/service.ts'
 import { projectRoutes } from '../trace/project/routes.ts'
-import { createProject } from '../trace/project/service.ts'
+import { type CallRetention, createProject } from '../trace/project/service.ts'
 import { refsRoutes } from '../trace/refs/routes.ts'
 import { createRefs, type Refs } from '../trace/refs/service.ts'
 import { registryRoutes } from '../trace/registry/routes.ts'
@@ -43,6 +45,7 @@ import { typedObjectsRoutes } from '../trace/typed-objects/routes.ts'
 import { createTypedObjects, type TypedObjects } from '../trace/typed-objects/service.ts'
 import { unsupportedRoutes } from '../trace/unsupported/routes.ts'
 import type { Area } from './area.ts'
+import { createTraceRemovals } from './trace-removals.ts'
 
 export interface TraceDeps {
   traces: TraceDb
@@ -50,6 +53,9 @@ export interface TraceDeps {
   blobs: Blobs
   projects: Projects
   redaction: Redaction
+  mutations: Mutations
+  /** How long projects keep their calls. */
+  retention: CallRetention
   log: Log
   /** Memory for recent calls, in bytes; 0 where other servers write to the same trace database. */
   recentCallsBytes: number
@@ -70,7 +76,7 @@ export interface TraceArea extends Area {
 }
 
 export function createTraceArea(deps: TraceDeps): TraceArea {
-  const { traces, control, blobs, projects, redaction, log, recentCallsBytes } = deps
+  const { traces, control, blobs, projects, mutations, redaction, retention, log, recentCallsBytes } = deps
   const objects = createObjects({ traces, projects, redaction })
   const tables = createTables({ traces, projects, redaction })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
@@ -78,8 +84,18 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
   const costs = createCosts({ traces, projects })
   const refs = createRefs({ objects, tables })
   const recentBytesMax = recentCallsBytes
-  const calls = createCalls({ traces, projects, redaction, feedback, costs, refs, log, recentBytesMax })
-  const files = createFiles({ traces, blobs, projects, redaction })
+  const calls = createCalls({
+    traces,
+    projects,
+    mutations,
+    redaction,
+    feedback,
+    costs,
+    refs,
+    log,
+    recentBytesMax,
+  })
+  const files = createFiles({ traces, blobs, projects, mutations, redaction })
   const typedObjects = createTypedObjects({ objects, tables, files })
   return {
     annotationQueues,
@@ -92,6 +108,10 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     tables,
     typedObjects,
     blobOwners: [filesOwner(traces)],
+    removals: [
+      ...createTraceRemovals({ traces, control, mutations, log, calls, files }),
+      createRedactionRemoval({ control }),
+    ],
     routes: [
       ...callsRoutes(calls),
       ...otlpRoutes(createOtlp({ calls, objects, files, redaction })),
@@ -109,7 +129,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),
       ...costsRoutes(costs),
-      ...projectRoutes(createProject({ traces, files, projects, redaction })),
+      ...projectRoutes(createProject({ traces, files, projects, redaction, retention })),
       ...redactionRoutes(redaction),
       ...unsupportedRoutes(),
     ],

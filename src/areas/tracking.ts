@@ -4,11 +4,14 @@ import type { Contents } from '../contents/service.ts'
 import type { Owners } from '../http/access.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
+import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { artifactsModule } from '../tracking/artifacts/artifacts-module.ts'
+import { createArtifactsRemoval } from '../tracking/artifacts/removal.ts'
 import { artifactsRoutes } from '../tracking/artifacts/routes.ts'
 import { type Artifacts, createArtifacts } from '../tracking/artifacts/service.ts'
 import { filesModule } from '../tracking/files-module.ts'
+import { createRunsRemovals } from '../tracking/runs/removal.ts'
 import { runsRoutes } from '../tracking/runs/routes.ts'
 import { runsModule } from '../tracking/runs/runs-module.ts'
 import { createRuns, type Runs } from '../tracking/runs/service.ts'
@@ -24,6 +27,7 @@ export interface TrackingDeps {
   projects: Projects
   /** Signs addresses of files. */
   secretKey: SecretKey
+  mutations: Mutations
 }
 
 /** Runs, metrics and artifacts of W&B clients. */
@@ -35,13 +39,8 @@ export interface TrackingArea extends Area {
   graphqlParts: GraphqlModule[]
 }
 
-export function createTrackingArea({
-  control,
-  secretKey,
-  traces,
-  contents,
-  projects,
-}: TrackingDeps): TrackingArea {
+export function createTrackingArea(deps: TrackingDeps): TrackingArea {
+  const { control, secretKey, traces, contents, projects } = deps
   const signedUrls = createSignedUrls({ secretKey })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
   const runs = createRuns({ control, traces, contents, projects, signedUrls })
@@ -54,6 +53,7 @@ export function createTrackingArea({
       'artifact version': artifacts.version,
       'artifact collection': artifacts.collectionById,
     },
+    removals: [...createRunsRemovals(deps), createArtifactsRemoval(deps)],
     routes: [...runsRoutes(runs), ...artifactsRoutes(artifacts), ...sdkRoutes(createSdk())],
 
     /** Removes uploads that were abandoned before this start. */

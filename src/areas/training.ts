@@ -23,6 +23,7 @@ import { createTrainingQueue } from '../training/jobs/training-queue.ts'
 import { createModelRegistry, type ModelRegistry } from '../training/model-registry/service.ts'
 import { modelsRoutes } from '../training/models/routes.ts'
 import { createModels, type Models } from '../training/models/service.ts'
+import { createTrainingRemoval } from '../training/removal.ts'
 import { trainingDataRoutes } from '../training/training-data/routes.ts'
 import { createTrainingData } from '../training/training-data/service.ts'
 import { trajectoriesRoutes } from '../training/trajectories/routes.ts'
@@ -100,6 +101,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     models,
     registry,
     owners: { model: registry.placeOf, 'training job': jobs.placeOf, 'training data': trainingData.placeOf },
+    removals: [createTrainingRemoval({ ...shared, jobs, models, trainingData })],
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),

@@ -1,5 +1,5 @@
 import { NO_RIGHTS, type Rights } from '../access.ts'
-import type { Principal } from '../accounts/principals.ts'
+import type { Principal } from '../accounts/callers/principals.ts'
 import type { CallContext } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 

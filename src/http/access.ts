@@ -110,7 +110,16 @@ export type Owners = Partial<Record<OwnedKind, OwnerOf>>
  */
 export type Authorize = <Input>(access: Access<Input>, input: Input, caller: Caller) => Promise<void>
 
-export function createAuthorize(owners: Owners): Authorize {
+/** @param closed places that nothing is read of or written to, by callers of any rights */
+export function createAuthorize(
+  owners: Owners,
+  closed: { isAny(): boolean; check(place: Place): void } = { isAny: () => false, check: () => undefined },
+): Authorize {
+  async function checkOpen(subject: Subject): Promise<void> {
+    const place = 'kind' in subject ? await owners[subject.kind]?.(subject.id) : subject
+    if (place !== undefined) closed.check({ entity: place.entity, project: place.project })
+  }
+
   async function check(verb: Verb, subject: Subject, { rights }: Caller): Promise<void> {
     if (!('kind' in subject)) return requireRight(rights, verb, subject)
     const place = await owners[subject.kind]?.(subject.id)
@@ -120,6 +129,8 @@ export function createAuthorize(owners: Owners): Authorize {
 
   return async (access, input, caller) => {
     const { rights } = caller
+    if (closed.isAny() && typeof access === 'object')
+      for (const subject of access.about(input, caller)) await checkOpen(subject)
     if (access === 'open' || access === 'signed' || access === 'any-key' || rights.entities === 'all') return
     if (access === 'operator' || access === 'machine') {
       if (caller.keyId === '') throw unauthorized()

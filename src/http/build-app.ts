@@ -27,6 +27,7 @@ import {
   readJson,
   readMultipart,
 } from './request-body.ts'
+import { type CountRequest, limitHeaders } from './request-limits.ts'
 import { ownerOf } from './request-owner.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
@@ -36,6 +37,8 @@ import { addWeb } from './web.ts'
 export interface AppOptions {
   authenticator: Authenticator
   authorize: Authorize
+  /** Where absent, no request is limited. */
+  countRequest?: CountRequest | undefined
   version: string
   log: Log
   /** Called for every answered request, when its status is known; the rest of a stream may still follow. */
@@ -127,7 +130,7 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 function handlerOf(
   declaration: Route,
   { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
-  { authenticator, authorize, log, observe }: AppOptions,
+  { authenticator, authorize, countRequest, log, observe }: AppOptions,
 ): Handler {
   const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
   const read = { shape, keep: keptOf(shape) }
@@ -136,7 +139,8 @@ function handlerOf(
     const started = performance.now()
     const url = new URL(request.url)
     const query = queryOf(url)
-    const work: Work = { requestId, body, bodies, turns, query, pathParams, read, authenticator, authorize }
+    const rules = { authenticator, authorize, countRequest }
+    const work: Work = { requestId, body, bodies, turns, query, pathParams, read, ...rules }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
@@ -190,6 +194,7 @@ interface Work {
   read: ReadBody
   authenticator: Authenticator
   authorize: Authorize
+  countRequest: CountRequest | undefined
 }
 
 async function answer(declaration: Route, request: Request, work: Work): Promise<RawReply> {
@@ -200,6 +205,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     caller,
     signal: request.signal,
     requestId: work.requestId,
+    isEncrypted: request.url.startsWith('https:'),
     header: (name) => request.headers.get(name) ?? undefined,
   }
   /** Only requests with a body cost enough to take turns. */
@@ -216,13 +222,25 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   }
   // The declaration was checked with the types of its input, which `Route` has erased.
   await work.authorize(declaration.access as Access<object>, input, caller)
+  const left = await work.countRequest?.(caller, entityOf(ownerOf(input as Record<string, unknown>, caller)))
+  const limits = limitHeaders(left)
   const result: unknown = await declaration.handle(input, context)
-  if (declaration.reply === 'raw') return result as RawReply
+  if (declaration.reply === 'raw') return withHeaders(result as RawReply, limits)
   if (declaration.reply === 'jsonl') {
     const body = await jsonLines(result as AsyncIterable<unknown>)
-    return { headers: { 'content-type': 'application/jsonl' }, body }
+    return { headers: { 'content-type': 'application/jsonl', ...limits }, body }
   }
-  return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
+  return { headers: { 'content-type': 'application/json', ...limits }, body: stringify(result) }
+}
+
+function withHeaders(reply: RawReply, headers: Record<string, string>): RawReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } }
+}
+
+/** Of an owner that is a project; a key has none. */
+function entityOf(owner: string): string | undefined {
+  const at = owner.indexOf('/')
+  return at < 0 ? undefined : owner.slice(0, at)
 }
 
 /** @throws 401 where the route needs a key and the request has no valid one. */

@@ -18,6 +18,8 @@ export interface CallContext {
   signal: AbortSignal
   /** The client's own id for the request, from its header; a new one where that is absent or malformed. */
   requestId: string
+  /** Whether the connection to this server is encrypted; one to a proxy before it may be, too. */
+  isEncrypted?: boolean
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
 }
@@ -27,7 +29,8 @@ export interface CallContext {
  * the name it was reached by.
  */
 export function originOf(context: CallContext): string {
-  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  const isHttps = context.isEncrypted || context.header('x-forwarded-proto') === 'https'
+  const scheme = isHttps ? 'https' : 'http'
   const host = forwardedHost(context.header('x-forwarded-host')) ?? context.header('host') ?? 'localhost'
   return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }

@@ -1,6 +1,13 @@
 import { once } from 'node:events'
+import { createServer as createTlsServer } from 'node:https'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
+
+/** A certificate with those above it, and its key, in PEM. */
+export interface Certificate {
+  cert: string
+  key: string
+}
 
 export interface Listening extends AsyncDisposable {
   url: string
@@ -38,12 +45,17 @@ const CHECK_MS = 5_000
 const CONNECTIONS_MAX = 4_096
 
 /**
- * Serves the app on one port. Disposal stops accepting, lets requests finish, then closes the remaining connections.
+ * Serves the app on one port, encrypted where there is a certificate. Disposal stops accepting, lets requests finish, then closes the remaining connections.
  */
-export async function listen(app: Hono, address: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  app: Hono,
+  { tls, ...address }: { host: string; port: number; tls?: Certificate | undefined },
+): Promise<Listening> {
   const server = createAdaptorServer({
     fetch: app.fetch,
+    ...(tls !== undefined && { createServer: createTlsServer }),
     serverOptions: {
+      ...tls,
       requestTimeout: REQUEST_MS_MAX,
       headersTimeout: HEADERS_MS_MAX,
       connectionsCheckingInterval: CHECK_MS,
@@ -57,7 +69,7 @@ export async function listen(app: Hono, address: { host: string; port: number })
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
-    url: `http://${host}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       if ('closeIdleConnections' in server) server.closeIdleConnections()

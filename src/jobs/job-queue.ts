@@ -6,6 +6,7 @@ import type { JobKind } from './job-kind.ts'
 import { createJobsOfKind, type JobsOfKind } from './jobs-of-kind.ts'
 import { expireLeases } from './lease-queries.ts'
 import { createPause } from './pause.ts'
+import * as queries from './queries.ts'
 import { startRetention } from './retention.ts'
 import { createRunningJobs } from './running-jobs.ts'
 import { startWorker } from './worker.ts'
@@ -18,6 +19,11 @@ export interface JobQueue {
   readonly otherServers: 'none' | 'possible'
   /** Declares a kind; all are declared before the start. */
   define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload>
+  /**
+   * Removes the jobs whose payload has one of these ids as its `project_id`. One that runs is aborted, as if its lease were
+   * lost, and nothing records how it ended.
+   */
+  forgetProjects(projectIds: readonly string[]): Promise<void>
   /** Runs jobs until disposal, which interrupts them and gives them back. */
   start(): Promise<AsyncDisposable>
 }
@@ -44,6 +50,11 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
     define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload> {
       kinds.set(kind.kind, defineKind(kind))
       return createJobsOfKind({ control, running, owner, leaseMs, wake: pause.wake }, kind)
+    },
+
+    async forgetProjects(projectIds) {
+      for (const kind of kinds.keys())
+        await queries.removeOfProjects(control, { kind, projectIds: new Set(projectIds) })
     },
 
     async start() {

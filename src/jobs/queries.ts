@@ -1,4 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
+import { isRecord } from '../is-record.ts'
 import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
@@ -254,4 +255,25 @@ export async function removeFinished(
     .where('kind', '=', kind)
     .where('finished_at', '<', cut > before ? cut : before)
     .execute()
+}
+
+/** Removes jobs of a kind, running ones too, whose payload has one of the ids as its `project_id`. */
+export async function removeOfProjects(
+  control: ControlDb,
+  { kind, projectIds }: { kind: string; projectIds: ReadonlySet<string> },
+): Promise<void> {
+  const rows = await control.selectFrom('jobs').select(['id', 'payload']).where('kind', '=', kind).execute()
+  const ids = rows.filter(({ payload }) => projectIds.has(projectOf(payload))).map(({ id }) => id)
+  for (let from = 0; from < ids.length; from += ROWS_PER_INSERT)
+    await control
+      .deleteFrom('jobs')
+      .where('kind', '=', kind)
+      .where('id', 'in', ids.slice(from, from + ROWS_PER_INSERT))
+      .execute()
+}
+
+function projectOf(payload: string): string {
+  const value: unknown = JSON.parse(payload)
+  const id = isRecord(value) ? value['project_id'] : undefined
+  return typeof id === 'string' ? id : ''
 }

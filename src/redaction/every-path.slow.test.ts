@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
@@ -8,6 +6,7 @@ import { openFakeProvider } from '../inference/playground/fake-provider.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { rowsOf } from '../stores/trace-db/port.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
+import { filesWith } from '../test-files.ts'
 import { type Fields, replyOf, useTestServer } from '../testing.ts'
 import { requestOf, spanOf } from '../trace/otlp/test-spans.ts'
 import { finishedCall } from '../trace/test-calls.ts'
@@ -211,27 +210,20 @@ async function tablesWith(secret: string): Promise<string[]> {
   return found
 }
 
-function filesWith(secret: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => readFileSync(file).includes(secret))
-}
-
 describe.each(Object.keys(PATHS))('%s', (path) => {
   const secret = randomUUID().replaceAll('-', '')
 
   it('200 with rules: nothing of the secret is in the database, in a file or in a reply', async () => {
     const project_id = await sendBy(path, secret, RULES)
     expect(await tablesWith(secret)).toEqual([])
-    expect(filesWith(secret)).toEqual([])
+    expect(await filesWith(folder, secret)).toEqual([])
     const calls = await server.post('/calls/stream_query', { project_id, include_feedback: true })
     expect(await calls.text()).not.toContain(secret)
   })
 
   it('200 without rules: the secret is found', async () => {
     await sendBy(path, secret, [])
-    expect([...(await tablesWith(secret)), ...filesWith(secret)]).not.toEqual([])
+    expect([...(await tablesWith(secret)), ...(await filesWith(folder, secret))]).not.toEqual([])
   })
 })
 

@@ -41,3 +41,9 @@ export async function addHits(tx: ControlTx, { project_id, rule, hits }: Redacti
     )
     .execute()
 }
+
+/** Deletes the rules of projects, and their counts. */
+export async function deleteRules(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('redaction_rules').where('project_id', 'in', projectIds).execute()
+  await tx.deleteFrom('redaction_hits').where('project_id', 'in', projectIds).execute()
+}

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { openDataFolder } from './data-folder.ts'
+import { holderOf, openDataFolder } from './data-folder.ts'
 
 const run = promisify(execFile)
 
 /** Opens the folder in another process, which prints the result. */
 async function openElsewhere(folder: string): Promise<string> {
   const module = join(import.meta.dirname, 'data-folder.ts')
-  const program = `import { openDataFolder } from ${JSON.stringify(module)}
+  const program = `import { holderOf, openDataFolder } from ${JSON.stringify(module)}
     try { openDataFolder(${JSON.stringify(folder)}); console.log('opened') } catch (error) { console.log(error.message) }`
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
   return stdout.trim()
@@ -32,9 +32,27 @@ describe('openDataFolder', () => {
   it('is free after its holder was killed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
     const module = join(import.meta.dirname, 'data-folder.ts')
-    const program = `import { openDataFolder } from ${JSON.stringify(module)}
+    const program = `import { holderOf, openDataFolder } from ${JSON.stringify(module)}
       openDataFolder(${JSON.stringify(folder)}); process.kill(process.pid, 'SIGKILL')`
     await run(process.execPath, ['--input-type=module', '--eval', program]).catch(() => undefined)
     expect(await openElsewhere(folder)).toBe('opened')
+  })
+})
+
+describe('holderOf', () => {
+  it('is the process that holds the folder, with the address that it announced, and undefined without one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
+    expect(holderOf(folder)).toBeUndefined()
+    expect(await readdir(folder)).toEqual([])
+    {
+      using held = openDataFolder(folder)
+      expect(holderOf(folder)).toMatchObject({
+        text: expect.stringContaining(`process ${process.pid}`),
+        url: undefined,
+      })
+      held.announce('http://127.0.0.1:6060')
+      expect(holderOf(folder)?.url).toBe('http://127.0.0.1:6060')
+    }
+    expect(holderOf(folder)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../errors.ts'
@@ -6,6 +6,16 @@ import { messageOf } from '../errors.ts'
 /** The one folder with everything embedded, held by this process alone until disposal. */
 export interface DataFolder extends Disposable {
   path: string
+  /** Tells other processes where the holder is reached. */
+  announce(url: string): void
+}
+
+/** A process that holds a data folder. */
+export interface Holder {
+  /** What it says of itself. */
+  text: string
+  /** Where it is reached; undefined where it has not said so. */
+  url: string | undefined
 }
 
 /**
@@ -15,21 +25,44 @@ export interface DataFolder extends Disposable {
  */
 export function openDataFolder(path: string): DataFolder {
   const lock = openLock(path)
-  const holder = join(path, 'holder.txt')
+  const holder = join(path, HOLDER_FILE)
+  const said = `process ${process.pid}, started ${new Date().toISOString()}`
   try {
     lock.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (one); COMMIT',
     )
-    writeFileSync(holder, `process ${process.pid}, started ${new Date().toISOString()}`)
+    writeFileSync(holder, said)
   } catch (error) {
     lock.close()
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw notUsable(path, error)
-    throw new Error(`The data folder ${path} is in use by another Heddle (${readHolder(holder)}).`)
+    throw new Error(`The data folder ${path} is in use by another Heddle (${readHolder(path).text}).`)
   }
-  return { path, [Symbol.dispose]: () => lock.close() }
+  return {
+    path,
+    announce: (url) => writeFileSync(holder, `${said}, ${url}`),
+    [Symbol.dispose]: () => lock.close(),
+  }
+}
+
+/**
+ * Who holds a data folder; undefined where nobody does. Changes nothing.
+ * @throws Error with the reason why that cannot be found out
+ */
+export function holderOf(path: string): Holder | undefined {
+  if (!existsSync(join(path, LOCK_FILE))) return undefined
+  try {
+    using lock = new DatabaseSync(join(path, LOCK_FILE), { readOnly: true })
+    lock.exec('SELECT count(*) FROM sqlite_schema')
+    return undefined
+  } catch (error) {
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw notUsable(path, error)
+    return readHolder(path)
+  }
 }
 
 const SQLITE_BUSY = 5
+
+const HOLDER_FILE = 'holder.txt'
 
 function openLock(path: string): DatabaseSync {
   try {
@@ -49,10 +82,11 @@ function notUsable(path: string, error: unknown): Error {
   })
 }
 
-function readHolder(path: string): string {
+function readHolder(path: string): Holder {
   try {
-    return readFileSync(path, 'utf8')
+    const text = readFileSync(join(path, HOLDER_FILE), 'utf8')
+    return { text, url: /https?:\S+$/.exec(text)?.[0] }
   } catch {
-    return 'which has not said who it is'
+    return { text: 'which has not said who it is', url: undefined }
   }
 }

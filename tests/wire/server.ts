@@ -25,6 +25,8 @@ export interface WireServer extends AsyncDisposable {
   readonly folder: string
   /** A key that the server accepts; under `HEDDLE_AUTH=keys` that of a user named `local`. */
   readonly key: string
+  /** Under `HEDDLE_AUTH=keys`: the first operator makes another user one. */
+  makeOperator(user: string): Promise<void>
   /** Processes that the server started, or that those did, whose command line contains `word`. */
   processes(word: string): number[]
   /** Every request that was answered since the last call of this function. */
@@ -62,6 +64,7 @@ export async function startServer(
     url: '',
     port: '0',
     key: KEY,
+    operator: '',
     lines: [] as string[],
     seen: 0,
   }
@@ -94,12 +97,19 @@ export async function startServer(
     state.url = await listening
     // A restarted server must have the same address.
     state.port = new URL(state.url).port
-    if (env['HEDDLE_AUTH'] === 'keys' && state.key === KEY) state.key = await firstKey(state, teams)
+    if (env['HEDDLE_AUTH'] === 'keys' && state.operator === '') {
+      state.operator = await firstOperator(state)
+      state.key = await firstKey(state, teams)
+    }
   }
 
   await start()
   return {
     folder,
+    async makeOperator(user) {
+      const path = `/v1/accounts/users/${user}`
+      await sendAs(state, 'PUT', path, { is_operator: true })
+    },
     processes: (word) => descendants(state.child?.pid ?? 0, word),
     get url() {
       return state.url
@@ -140,22 +150,23 @@ export async function startServer(
   }
 }
 
-/**
- * A key of a user named `local`, whose own entity is then that of servers that accept any key: the first operator, who
- * signs in by the printed link, makes the user.
- */
-async function firstKey(
-  { url, lines }: { url: string; lines: readonly string[] },
-  teams: readonly string[],
-): Promise<string> {
-  const link = await until(() => lines.find((line) => line.includes('/sign-in#')))
-  const operator = await sessionOf(url, link)
-  const made = await postAs(url, operator, '/v1/accounts/users', { name: 'local' })
-  for (const name of teams) {
-    await postAs(url, operator, '/v1/accounts/teams', { name, admin: 'local' })
-  }
-  const own = await sessionOf(url, String(made['sign_in_url']))
-  return String((await postAs(url, own, '/v1/accounts/keys', { name: 'tests' }))['key'])
+/** The session of the first operator, who signs in by the printed link. */
+async function firstOperator({ url, lines }: { url: string; lines: readonly string[] }): Promise<string> {
+  return sessionOf(url, await until(() => lines.find((line) => line.includes('/sign-in#'))))
+}
+
+/** A key of a user named `local`, whose own entity is then that of servers that accept any key. */
+async function firstKey(server: Session, teams: readonly string[]): Promise<string> {
+  const made = await sendAs(server, 'POST', '/v1/accounts/users', { name: 'local' })
+  for (const name of teams) await sendAs(server, 'POST', '/v1/accounts/teams', { name, admin: 'local' })
+  const own = { url: server.url, operator: await sessionOf(server.url, String(made['sign_in_url'])) }
+  return String((await sendAs(own, 'POST', '/v1/accounts/keys', { name: 'tests' }))['key'])
+}
+
+/** A server, and the cookie of somebody who has signed in there. */
+interface Session {
+  url: string
+  operator: string
 }
 
 /** The cookie of a browser that follows a sign-in link. */
@@ -165,15 +176,15 @@ async function sessionOf(url: string, link: string): Promise<string> {
   return reply.headers.get('set-cookie')?.split(';')[0] ?? ''
 }
 
-async function postAs(
-  url: string,
-  cookie: string,
+async function sendAs(
+  { url, operator: cookie }: Session,
+  method: 'POST' | 'PUT',
   path: string,
   body: object,
 ): Promise<Record<string, unknown>> {
   const headers = { cookie, 'x-heddle-page': '1' }
-  const reply = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (!reply.ok) throw new Error(`POST ${path}: ${reply.status} ${await reply.text()}`)
+  const reply = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`)
   return (await reply.json()) as Record<string, unknown>
 }
 

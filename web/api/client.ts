@@ -1,5 +1,5 @@
 import { noteAnswer, noteNoAnswer } from './connection.ts'
-import { currentKey, refuseKey } from './key.ts'
+import { credentials, refuse } from './key.ts'
 
 /** A request that the server refused or that did not reach it; `status` is 0 for the latter. */
 export class ApiError extends Error {
@@ -26,9 +26,9 @@ export interface Ask {
   signal?: AbortSignal | undefined
 }
 
-/** One request with the key of this browser. @throws ApiError for any other status than success. */
+/** One request in the name of this browser. @throws ApiError for any other status than success. */
 export async function ask(path: string, { method, body, signal }: Ask = {}): Promise<Response> {
-  const headers: Record<string, string> = { authorization: `Bearer ${currentKey()}` }
+  const headers = credentials()
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers }
   if (body !== undefined) init.body = JSON.stringify(body)
@@ -40,7 +40,7 @@ export async function ask(path: string, { method, body, signal }: Ask = {}): Pro
   })
   noteAnswer()
   if (response.ok) return response
-  if (response.status === 401) refuseKey()
+  if (response.status === 401) refuse()
   const requestId = response.headers.get('x-request-id') ?? undefined
   throw new ApiError(response.status, await reasonOf(response), requestId)
 }

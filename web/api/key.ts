@@ -1,30 +1,52 @@
-/** Storage key of the key that a person entered. */
-const STORED = 'heddle.key'
+/** Set while this browser has a session: its cookie, which scripts cannot read, goes with each request. */
+const SIGNED_IN = 'heddle.signed-in'
 
-/** The key while none was entered: a server in local mode accepts any. */
+/** The key of a browser without a session: a server in local mode accepts any. */
 const LOCAL_KEY = 'local'
+
+/** A page of another site cannot make a browser send it. */
+const PAGE_HEADER = 'x-heddle-page'
 
 const listeners = new Set<() => void>()
 let isRefused = false
 
-/** The key of every request. */
-export function currentKey(): string {
-  return localStorage.getItem(STORED) ?? LOCAL_KEY
+/** What tells the server who sends a request. */
+export function credentials(): Record<string, string> {
+  const page = { [PAGE_HEADER]: '1' }
+  return isSignedIn() ? page : { ...page, authorization: `Bearer ${LOCAL_KEY}` }
 }
 
-/** Stores a key that a person entered; refused requests are repeated. */
-export function enterKey(key: string): void {
-  localStorage.setItem(STORED, key)
+export function isSignedIn(): boolean {
+  return localStorage.getItem(SIGNED_IN) !== null
+}
+
+/** Signs this browser in, by the token of a link or a key. @throws Error with the server's reason. */
+export async function signIn(shown: { token: string } | { key: string }): Promise<void> {
+  const headers = { 'content-type': 'application/json', [PAGE_HEADER]: '1' }
+  const init = { method: 'POST', headers, body: JSON.stringify(shown) }
+  const response = await fetch('/v1/accounts/session', init)
+  if (!response.ok) {
+    const { detail } = (await response.json().catch(() => ({}))) as { detail?: unknown }
+    throw new Error(typeof detail === 'string' ? detail : `The server answered ${response.status}`)
+  }
+  localStorage.setItem(SIGNED_IN, '1')
   setRefused(false)
 }
 
-/** The server refused the key: the sign-in screen is shown. */
-export function refuseKey(): void {
+/** Ends the session of this browser, and shows the sign-in screen. */
+export async function signOut(): Promise<void> {
+  await fetch('/v1/accounts/session', { method: 'DELETE', headers: credentials() })
+  refuse()
+}
+
+/** The server refused the request: the sign-in screen is shown. */
+export function refuse(): void {
+  localStorage.removeItem(SIGNED_IN)
   setRefused(true)
 }
 
-/** For `useSyncExternalStore`: whether the server refuses the key. */
-export const keyRefusal = {
+/** For `useSyncExternalStore`: whether the server refuses this browser. */
+export const refusal = {
   subscribe(listener: () => void): () => void {
     listeners.add(listener)
     return () => listeners.delete(listener)

@@ -1,19 +1,19 @@
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, useSyncExternalStore } from 'react'
-import { keyRefusal } from '../api/key.ts'
+import { refusal } from '../api/key.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { router } from './router.tsx'
-import { SignIn } from './sign-in.tsx'
+import { isSignInLink, SignIn } from './sign-in.tsx'
 
 const Toaster = lazyPart(async () => (await import('../components/toaster.tsx')).Toaster)
 
 /** Everything that the whole app shares. */
 export function App({ queryClient }: { queryClient: QueryClient }) {
-  const isRefused = useSyncExternalStore(keyRefusal.subscribe, keyRefusal.get)
+  const isRefused = useSyncExternalStore(refusal.subscribe, refusal.get)
   return (
     <QueryClientProvider client={queryClient}>
-      {isRefused ? (
+      {isRefused || isSignInLink() ? (
         <SignIn onEnter={() => void queryClient.resetQueries()} />
       ) : (
         <RouterProvider router={router} />

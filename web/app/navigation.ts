@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   MessagesSquare,
   Play,
+  Settings,
 } from 'lucide-react'
 
 export interface Place {
@@ -17,6 +18,7 @@ export interface Place {
   to:
     | '/'
     | '/system'
+    | '/settings'
     | `/$entity/$project/${'traces' | 'threads' | 'evaluations' | 'datasets' | 'library' | 'training' | 'playground'}`
   /** First parts of other addresses below a project that belong to it. */
   also?: readonly string[]
@@ -47,4 +49,5 @@ export const PLACES: readonly Place[] = [
   { name: 'Training', to: '/$entity/$project/training', keys: 'g m', icon: GraduationCap },
   { name: 'Playground', to: '/$entity/$project/playground', keys: 'g p', icon: Play },
   { name: 'System', to: '/system', keys: 'g s', icon: Activity },
+  { name: 'Settings', to: '/settings', keys: 'g ,', icon: Settings },
 ]

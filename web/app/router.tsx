@@ -16,6 +16,7 @@ import { leaderboardSearch } from '../features/leaderboards/search.ts'
 import { librarySearch } from '../features/library/search.ts'
 import { objectSearch } from '../features/objects/search.ts'
 import { PLAYGROUND_SEARCH_DEFAULTS, playgroundSearch } from '../features/playground/search.ts'
+import { settingsSearch } from '../features/settings/search.ts'
 import { THREADS_SEARCH_DEFAULTS, threadsSearch } from '../features/threads/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
 import {
@@ -61,6 +62,16 @@ const system = createRoute({
   component: lazyRouteComponent(
     () => loadPart(() => import('../features/system/system-page.tsx')),
     'SystemPage',
+  ),
+})
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: settingsSearch,
+  search: { middlewares: [stripSearchParams(settingsSearch.parse({}))] },
+  component: lazyRouteComponent(
+    () => loadPart(() => import('../features/settings/settings-page.tsx')),
+    'SettingsPage',
   ),
 })
 const traces = createRoute({
@@ -198,6 +209,7 @@ const ofProject = [
 const tree = root.addChildren([
   home,
   system,
+  settings,
   project.addChildren([projectIndex, ...ofProject, callLink, links]),
 ])
 

@@ -37,11 +37,8 @@ export interface Identity {
   removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
   /** Roles of a user by entity; within a transaction, as it sees them. */
   rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
-  /**
-   * The only operator, made where there is none, who then manages every entity that has projects; undefined where there
-   * are several.
-   */
-  ensureOperator(): Promise<UserRow | undefined>
+  /** The operator of longest standing, made where there is none, who then manages every entity that has projects. */
+  ensureOperator(): Promise<UserRow>
 }
 
 export function createIdentity({ control }: { control: ControlDb }): Identity {
@@ -106,10 +103,10 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     return new Map(rows.map(({ entity, role }) => [entity, role]))
   }
 
-  async function ensureOperator(): Promise<UserRow | undefined> {
+  async function ensureOperator(): Promise<UserRow> {
     return control.transaction().execute(async (tx) => {
-      const operators = await queries.listOperators(tx)
-      if (operators.length > 0) return operators.length === 1 ? operators[0] : undefined
+      const [oldest] = await queries.listOperators(tx)
+      if (oldest !== undefined) return oldest
       const used = await queries.entitiesOfProjects(tx)
       const name = ['admin', 'operator', `admin-${newId().slice(-6)}`].find((free) => !used.includes(free))
       const admin = await addUser(tx, { name: name ?? 'admin', kind: 'person', isOperator: true })

@@ -25,6 +25,8 @@ export interface Keys extends KeyCallers {
   /** Makes a key, for the caller or for a service account of an entity that the caller manages. */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
+  /** The entity whose audit trail a key belongs to. @throws 404 for a key of somebody whom the caller does not manage. */
+  managed(keyId: string, caller: Caller): Promise<{ entity: string | null }>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
   /** Whether a caller may make keys for a user. */
@@ -86,11 +88,16 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     )
   }
 
-  async function revoke({ key_id }: wire.KeyPath, { caller }: CallContext) {
-    const row = await queries.findKey(control, key_id)
+  async function managedKey(keyId: string, caller: Caller): Promise<{ row: KeyRow; owner: UserRow }> {
+    const row = await queries.findKey(control, keyId)
     const owner = row && (await identity.user(row.user_id))
     if (row === undefined || owner === undefined || !(await manages(caller, owner)))
-      throw notFound('key', key_id)
+      throw notFound('key', keyId)
+    return { row, owner }
+  }
+
+  async function revoke({ key_id }: wire.KeyPath, { caller }: CallContext) {
+    const { row, owner } = await managedKey(key_id, caller)
     await control.transaction().execute(async (tx) => {
       await queries.updateKey(tx, row.id, { revoked_at: row.revoked_at ?? nowIso() })
       const details = { user: owner.name, name: row.name }
@@ -116,7 +123,11 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
   }
 
-  return { create, list, revoke, manages, ...callers }
+  async function managed(keyId: string, caller: Caller) {
+    return { entity: entityOf((await managedKey(keyId, caller)).owner) }
+  }
+
+  return { create, list, managed, revoke, manages, ...callers }
 }
 
 /** Whether a key may do all that its user may. */

@@ -1,4 +1,4 @@
-import { SIGN_IN_ERRORS, type SignInErrorCode } from './wire.ts'
+import { SIGN_IN_ERRORS, type SignInErrorCode } from './sign-in-errors-wire.ts'
 
 /** Why a person is not signed in; the person is shown the code's message. */
 export class SignInError extends Error {

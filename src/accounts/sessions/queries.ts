@@ -71,3 +71,19 @@ export async function hasSignedIn(control: ControlDb, userId: string): Promise<b
     .executeTakeFirst()
   return event !== undefined || key !== undefined
 }
+
+/** Records a value that tells one secret key from another. False where another one was recorded before. */
+export async function noteKeyCheck(control: ControlDb, value: string): Promise<boolean> {
+  const name = 'key-check'
+  const before = await control
+    .selectFrom('secrets')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirst()
+  await control
+    .insertInto('secrets')
+    .values({ name, value })
+    .onConflict((clash) => clash.column('name').doUpdateSet({ value }))
+    .execute()
+  return before === undefined || before.value === value
+}

@@ -33,7 +33,8 @@ export interface Sessions extends SessionCallers {
   /** Makes a link that signs a user in once; those before it stop working. Returns the path with its token. */
   makeLink(user: UserRow): Promise<string>
   /**
-   * The path that signs the first operator in; undefined once that has happened. Makes the operator where there is none.
+   * The path that signs the first operator in; undefined once that has happened, unless the server's secret key is
+   * another one since, under which no key and no session is valid. Makes the operator where there is none.
    */
   firstSignIn(): Promise<string | undefined>
   /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */
@@ -69,7 +70,8 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
 
   async function firstSignIn(): Promise<string | undefined> {
     const operator = await identity.ensureOperator()
-    if (operator === undefined || (await queries.hasSignedIn(control, operator.id))) return undefined
+    const isSameKey = await queries.noteKeyCheck(control, secretKey.hash('key check', ''))
+    if (isSameKey && (await queries.hasSignedIn(control, operator.id))) return undefined
     return makeLink(operator)
   }
 

@@ -36,7 +36,7 @@ export function teamsRoutes(teams: Teams): Route[] {
       operationId: 'list_members',
       summary: 'List the members of a team',
       family: 'training',
-      access: access.entity('read'),
+      access: { ...access.entity('read'), orOperator: true },
       pathParams: wire.TeamPath,
       reply: 'json',
       response: wire.MembersRes,

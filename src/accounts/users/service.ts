@@ -1,13 +1,20 @@
-import { conflict } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
 import { type CallContext, originOf } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
 import type { Sessions } from '../sessions/service.ts'
-import { listOperators, listUsers, type UserRow, updateUser } from '../user-queries.ts'
+import {
+  findUserByName,
+  listOperators,
+  listUsers,
+  membersOf,
+  type UserRow,
+  updateUser,
+} from '../user-queries.ts'
 import type * as wire from './wire.ts'
 
 /** The people of a server, as its operators manage them. */
@@ -19,6 +26,11 @@ export interface Users {
   change(req: wire.UserPath & wire.UserChangeReq, context: CallContext): Promise<wire.User>
   /** A new link, for a user who has lost the first one or has no key. @throws 404 */
   signInLink(req: wire.UserPath, context: CallContext): Promise<wire.SignInLinkRes>
+  /**
+   * Refuses the keys and ends the sessions of a user who is about to be erased, in a transaction; the caller has keys
+   * forgotten after it. @throws 404, and 409 for the only operator and the only admin of a team.
+   */
+  close(tx: ControlTx, name: string): Promise<void>
 }
 
 export interface UsersDeps {
@@ -70,7 +82,22 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
     return { sign_in_url: originOf(context) + (await sessions.makeLink(row)) }
   }
 
-  return { create, list, change, signInLink }
+  async function close(tx: ControlTx, name: string): Promise<void> {
+    const row = await findUserByName(tx, name)
+    if (row === undefined) throw notFound('user', name)
+    await updateUser(tx, row.id, { disabled_at: row.disabled_at ?? nowIso() })
+    if (row.is_operator === 1 && (await listOperators(tx)).length === 0)
+      throw conflict('A server needs an operator: make another one first')
+    for (const [entity, role] of await identity.rolesOf(row.id, tx)) {
+      if (role !== 'admin' || entity === row.name) continue
+      const members = await membersOf(tx, entity)
+      if (!members.some((other) => other.role === 'admin' && other.disabled_at === null))
+        throw conflict(`${entity} needs an admin: make another member one first`)
+    }
+    await sessions.endAll(tx, row.id)
+  }
+
+  return { create, list, change, signInLink, close }
 }
 
 function toWire({ id, name, email, kind, is_operator, created_at, disabled_at }: UserRow): wire.User {

@@ -105,3 +105,9 @@ export async function forgetCalls(control: ControlTx, calls: readonly MonitoredC
       .where('noted_at', '=', noted_at)
       .execute()
 }
+
+/** Removes the notes and states of some projects. */
+export async function deleteOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('monitored_calls').where('project_id', 'in', projectIds).execute()
+  await tx.deleteFrom('monitor_states').where('project_id', 'in', projectIds).execute()
+}

@@ -1,4 +1,4 @@
-import type { Principals } from '../../accounts/principals.ts'
+import type { Principals } from '../../accounts/callers/principals.ts'
 import { invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'

@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import { z } from 'zod'
-import type { Principals } from '../../accounts/principals.ts'
+import type { Principals } from '../../accounts/callers/principals.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'

@@ -6,6 +6,7 @@ import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts
 import { loraOf } from '../../training/base-models/lora-wire.ts'
 import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
 import type { Admission, Load } from './admission.ts'
+import type { Budget, BudgetLeft, Spender } from './budget.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
@@ -25,6 +26,7 @@ import type { EngineLoad } from './turns.ts'
 
 export interface GatewayDeps extends DispatchDeps {
   served: ServedModels
+  budgets: Budget
   admission: Admission
   usage: UsageRecorder
   projectOf: ProjectOf
@@ -71,7 +73,7 @@ export interface Gateway {
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { served, loaded, baseModels, admission, usage, projectOf } = deps
+  const { served, loaded, baseModels, admission, budgets, usage, projectOf } = deps
   const dispatch = createDispatch(deps)
   const turns = createEngineTurns(baseModels)
   const speeds = createSpeeds()
@@ -105,7 +107,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
           const endedAt = performance.now()
           speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
         }
-        place.leave(spent === undefined ? 0 : tokensOf(spent.usage ?? estimated({ ...spent, bytes })))
+        const tokens = tokensSpent(spent, bytes)
+        place.leave(tokens)
+        budgets.add(spenderOf(context, project), tokens)
         if (spent !== undefined) usage.record({ keyId: payer.key, project, target, bytes, ...spent })
       },
     }
@@ -131,6 +135,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const target = await served.resolve(request.model, context.caller)
     const project = request.listener?.project ?? projectOf(context, target)
     checkRights(target, project, context.caller)
+    const budget = await budgets.check(spenderOf(context, project), context.signal)
     checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
     const work = open(request, target, context)
     try {
@@ -143,7 +148,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const fields = { model, engineModel, choice, ...request.replyFields?.(target) }
       const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
       const rewriter = createReplyRewriter(fields, { usageChunk, fingerprint: fingerprintOf(process) })
-      return await answerOf(request, reply, { rewriter, onEnd: work.end })
+      return withBudget(await answerOf(request, reply, { rewriter, onEnd: work.end }), budget)
     } catch (error) {
       work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
       throw error
@@ -164,6 +169,16 @@ function checkRights(target: Target, project: Place | undefined, { rights, defau
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
 }
 
+/** The share of a budget that is left, and a warning where it is little. */
+function withBudget(reply: RawReply, budget: BudgetLeft | undefined): RawReply {
+  if (budget === undefined) return reply
+  const share = budget.remaining.toFixed(3)
+  const warning = budget.isLow
+    ? { 'x-heddle-budget-warning': `${share} of the budget of this month is left` }
+    : {}
+  return { ...reply, headers: { ...reply.headers, 'x-heddle-budget-remaining': share, ...warning } }
+}
+
 /** @throws 400 for more answers than an engine makes at once. */
 function checkAnswers(answers: number, answersMax: number): void {
   if (answers <= answersMax) return
@@ -180,8 +195,15 @@ function createFingerprints(): (process: InferenceProcess) => Fingerprint {
   }
 }
 
-function tokensOf({ prompt_tokens, completion_tokens }: TokenUsage): number {
+/** Tokens of prompt and answer, estimated where the engine has not counted them. */
+function tokensSpent(spent: StreamEnd | undefined, bytes: number): number {
+  if (spent === undefined) return 0
+  const { prompt_tokens, completion_tokens }: TokenUsage = spent.usage ?? estimated({ ...spent, bytes })
   return prompt_tokens + completion_tokens
+}
+
+function spenderOf({ caller }: CallContext, project: Project | undefined): Spender {
+  return { keyId: caller.keyId, entity: project?.entity }
 }
 
 interface AnswerOptions {

@@ -5,12 +5,13 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { parseKeeping } from '../../lossless-json.ts'
-import { DEFAULT_PROVIDER, type Providers } from '../../providers.ts'
+import { DEFAULT_PROVIDER } from '../../providers.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
 import { projectNamed } from '../gateway/project-header.ts'
-import { askProvider, type NamedProvider } from './ask-provider.ts'
+import type { FoundProvider, ProviderRegistry } from '../providers/service.ts'
+import { askProvider } from './ask-provider.ts'
 import type { Deadline } from './deadline.ts'
 import { readAnswer, wholeText } from './read-answer.ts'
 import type { CompletionInputs, ImageCreateReq } from './wire.ts'
@@ -19,7 +20,7 @@ export interface AnswererDeps {
   chat: Pick<ChatCompletions, 'create'>
   /** Resolves for a name that this server serves. @throws 404 for any other. */
   resolveModel: (model: string, caller: Caller) => Promise<unknown>
-  providers: Providers
+  providers: Pick<ProviderRegistry, 'find'>
 }
 
 /** The caller, and the project of the request. */
@@ -63,11 +64,14 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
   }
 
   /** The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one. */
-  function providerOf(text: string): { provider: NamedProvider; model: string } {
+  async function providerOf(
+    text: string,
+    { project_id }: Asker,
+  ): Promise<{ provider: FoundProvider; model: string }> {
     const { name, model } = splitName(text)
-    const provider = providers.get(name)
+    const provider = await providers.find(projectNamed(project_id)?.entity, name)
     if (provider === undefined) throw unknownModel(text, name)
-    return { provider: { name, ...provider }, model }
+    return { provider, model }
   }
 
   /** @throws 429 when too many answers are in progress. */
@@ -90,7 +94,7 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
       const own = await chat.create(chatRequest(body), its, project && { project })
       return own.body
     }
-    const { provider, model } = providerOf(inputs.model)
+    const { provider, model } = await providerOf(inputs.model, asker)
     return askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
   }
 
@@ -110,15 +114,11 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
     throw dependencyFailed('The model answered something that is not a stream', answer)
   }
 
-  async function images(
-    inputs: ImageCreateReq['inputs'],
-    { context }: Asker,
-    deadline: Deadline,
-  ): Promise<string> {
+  async function images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string> {
     enter(deadline)
-    if (await isServed(inputs.model, context.caller))
+    if (await isServed(inputs.model, asker.context.caller))
       throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
-    const { provider, model } = providerOf(inputs.model)
+    const { provider, model } = await providerOf(inputs.model, asker)
     const body = { ...withoutNulls(inputs), model }
     const json = await wholeText(await askProvider(provider, { path: '/images/generations', body, deadline }))
     readAnswer(json, Images)
@@ -159,7 +159,7 @@ function unknownModel(model: string, provider: string): ClientError {
   const example = `{"${provider}": {"base_url": "https://…/v1", "api_key_env": "…"}}`
   const openAi = provider === DEFAULT_PROVIDER ? 'set OPENAI_API_KEY, or ' : ''
   return invalidRequest(
-    `No model ${model} here, and no provider ${provider}. To add one, ${openAi}start the server with HEDDLE_PROVIDERS='${example}'`,
+    `No model ${model} here, and no provider ${provider}. To add one, ${openAi}start the server with HEDDLE_PROVIDERS='${example}'; a team's admin can add one of the team, too`,
     'model',
   )
 }

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
-import type { Provider } from '../../providers.ts'
 import { keyRemover, withoutKey } from '../../without-key.ts'
+import type { FoundProvider } from '../providers/service.ts'
 
 /**
  * Attempts after the first, for retryable replies (429, 5xx) and broken connections; few, since a person is waiting.
@@ -18,13 +18,9 @@ export interface ProviderRequest {
   deadline: { signal: AbortSignal; timeoutMs: number }
 }
 
-export interface NamedProvider extends Provider {
-  name: string
-}
-
 /** Sends a request to a provider and resolves with its body, unread. */
 export async function askProvider(
-  { name, baseUrl, apiKey }: NamedProvider,
+  { name, baseUrl, apiKey, fetch: send }: FoundProvider,
   { path, body, deadline }: ProviderRequest,
 ): Promise<ReadableStream<Uint8Array>> {
   // Without an explicit value the client would read the environment, which may hold a key of another service.
@@ -37,7 +33,7 @@ export async function askProvider(
     maxRetries: RETRIES_MAX,
     timeout: deadline.timeoutMs,
     logLevel: 'off',
-    fetch: (url, init) => boundedFetch(url, init, apiKey),
+    fetch: (url, init) => boundedFetch(url, init, { send, apiKey }),
   })
   try {
     const response = await client.post(path, { body, signal: deadline.signal }).asResponse()
@@ -69,9 +65,9 @@ function rootOf(error: unknown): unknown {
 async function boundedFetch(
   url: string | URL | Request,
   init: RequestInit | undefined,
-  apiKey: string | undefined,
+  { send, apiKey }: { send: typeof fetch; apiKey: string | undefined },
 ): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: 'error' })
+  const response = await send(url, { ...init, redirect: 'error' })
   const { status, statusText, headers } = response
   const body = response.body?.pipeThrough(atMost(ANSWER_BYTES_MAX)).pipeThrough(keyRemover(apiKey))
   return new Response(body ?? null, {

@@ -27,7 +27,7 @@ afterAll(() => {
 
 const ask = (path: '/chat/completions' | '/images/generations', apiKey: string) =>
   askProvider(
-    { name: 'echo', baseUrl, apiKey },
+    { name: 'echo', baseUrl, apiKey, fetch },
     { path, body: {}, deadline: { signal: new AbortController().signal, timeoutMs: 10_000 } },
   )
 

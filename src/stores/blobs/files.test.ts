@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { blobsContract } from './blobs.contract.ts'
 import { openFileBlobs } from './files.ts'
 
@@ -19,4 +19,47 @@ it('makes a file of a blob without a copy, which outlives the blob', async () =>
   await blobs.delete('a/b')
   expect(await readFile(path, 'utf8')).toBe('bytes')
   expect(await blobs.linkTo('a/b', join(folder, 'other'))).toBe(false)
+})
+
+describe('keepInto', () => {
+  const signal = new AbortController().signal
+
+  it('links all blobs of a moment, those that were deleted since among them', async () => {
+    const folder = await newFolder()
+    const blobs = await openFileBlobs(folder)
+    for (const key of ['a/stays', 'a/goes', 'b/swept']) await blobs.put(key, Buffer.from(key))
+    const swept = await blobs.stat('b/swept')
+    const kept = join(folder, 'kept')
+    {
+      using keeping = blobs.keepInto(kept)
+      await blobs.delete('a/goes')
+      await blobs.deleteUnchanged('b/swept', swept?.modifiedAt ?? 0)
+      await keeping.linkAll(signal)
+    }
+    for (const key of ['a/stays', 'a/goes', 'b/swept'])
+      expect(await readFile(join(kept, key), 'utf8')).toBe(key)
+    expect(await blobs.stat('a/goes')).toBeUndefined()
+    await blobs.delete('a/stays')
+    await blobs.put('a/later', Buffer.from('later'))
+    await blobs.delete('a/later')
+    expect(await readdir(join(kept, 'a'))).toEqual(['goes', 'stays'])
+  })
+
+  it('fails alone, not the deletion, where a blob cannot be linked', async () => {
+    const folder = await newFolder()
+    const blobs = await openFileBlobs(folder)
+    for (const key of ['one', 'other']) await blobs.put(key, Buffer.from(key))
+    const noFolder = join(folder, 'a-file')
+    await writeFile(noFolder, '')
+    using keeping = blobs.keepInto(noFolder)
+    await blobs.delete('one')
+    await expect(keeping.linkAll(signal)).rejects.toThrow('a-file')
+    expect(await blobs.stat('one')).toBeUndefined()
+  })
+
+  it('keeps one folder at a time', async () => {
+    const blobs = await openFileBlobs(await newFolder())
+    using _kept = blobs.keepInto('one')
+    expect(() => blobs.keepInto('another')).toThrow('kept in one already')
+  })
 })

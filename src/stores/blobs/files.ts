@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../../ids.ts'
 import { fileError } from '../disk-errors.ts'
+import { type BlobKeeping, createBlobKeeping } from './kept-blobs.ts'
 import type { Blobs } from './port.ts'
 
 /** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the folder. */
@@ -21,6 +22,7 @@ export interface FileBlobs extends Blobs {
    * copy. It must not be written to. False for an unknown key.
    */
   linkTo(key: string, path: string): Promise<boolean>
+  keepInto: BlobKeeping['keepInto']
 }
 
 /** Blobs as files below `folder`: written aside, fsynced, renamed, and the folder fsynced. */
@@ -60,6 +62,24 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
     }
   }
 
+  /** False for an unknown key. */
+  async function linkTo(key: string, path: string): Promise<boolean> {
+    const source = pathOf(key)
+    if ((await unlessMissing(stat(source))) === undefined) return false
+    await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_EXCL))
+    return true
+  }
+
+  async function* list(prefix: string): AsyncGenerator<{ key: string; modifiedAt: number }> {
+    for await (const path of filesBelow(join(root, prefix))) {
+      const modifiedAt = await modifiedAtOf(path)
+      const key = relative(root, path).split(sep).join('/')
+      if (modifiedAt !== undefined && KEY_PATTERN.test(key)) yield { key, modifiedAt }
+    }
+  }
+
+  const keeping = createBlobKeeping({ list, linkTo })
+
   return {
     put(key, bytes) {
       const source = bytes instanceof Readable ? bytes : Readable.from([bytes])
@@ -81,25 +101,17 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
       const found = await unlessMissing(stat(pathOf(key)))
       return found && { size: found.size, modifiedAt: found.mtimeMs }
     },
-    async linkTo(key, path) {
-      const source = pathOf(key)
-      if ((await unlessMissing(stat(source))) === undefined) return false
-      await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_EXCL))
-      return true
-    },
+    linkTo,
+    keepInto: keeping.keepInto,
     async delete(key) {
+      await keeping.beforeDelete(key)
       await rm(pathOf(key), { force: true })
     },
-    async *list(prefix) {
-      for await (const path of filesBelow(join(root, prefix))) {
-        const modifiedAt = await modifiedAtOf(path)
-        const key = relative(root, path).split(sep).join('/')
-        if (modifiedAt !== undefined && KEY_PATTERN.test(key)) yield { key, modifiedAt }
-      }
-    },
+    list,
     async deleteUnchanged(key, modifiedAt) {
       const path = pathOf(key)
       if ((await modifiedAtOf(path)) !== modifiedAt) return false
+      await keeping.beforeDelete(key)
       // A put that comes in between renames over the file, so the file is checked again once it is set aside.
       const doomed = join(aside, newId())
       await rename(path, doomed)

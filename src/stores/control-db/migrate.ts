@@ -15,7 +15,7 @@ const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations/control
  * @throws Error with the migration that failed, or that has changed since it was applied.
  */
 export async function migrateControlDb(db: ControlDb, folder: string = MIGRATIONS_FOLDER): Promise<void> {
-  const ofBuild = await readMigrationChecksums(folder, '.ts')
+  const ofBuild = await controlMigrations(folder)
   const provider = { getMigrations: () => loadMigrations(folder, [...ofBuild.keys()]) }
   const migrator = new Migrator({ db, provider })
   await createChecksumsTable(db)
@@ -23,6 +23,11 @@ export async function migrateControlDb(db: ControlDb, folder: string = MIGRATION
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw new Error('The control database could not be migrated', { cause: error })
   await check(db, ofBuild, await migrator.getMigrations())
+}
+
+/** The migrations of this build. */
+export function controlMigrations(folder: string = MIGRATIONS_FOLDER): Promise<MigrationChecksums> {
+  return readMigrationChecksums(folder, '.ts')
 }
 
 /** Compares the applied migrations, and records missing checksums. */

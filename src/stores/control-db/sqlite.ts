@@ -5,27 +5,39 @@ import type { ControlDb } from './port.ts'
 import { sqliteError } from './sqlite-errors.ts'
 import type { ControlTables } from './tables.ts'
 
+/** Its name in the data folder. */
+export const CONTROL_FILE = 'control.sqlite'
+
 /** How long a statement waits for another process's lock, such as a backup's. */
 const BUSY_MS = 5_000
 
 /** Prepared statements that are kept; lists of values make some of many lengths. */
 const PREPARED_MAX = 500
 
+/** An embedded control database. */
+export type OpenSqlite = ControlDb &
+  AsyncDisposable & {
+    /** Moves the write-ahead log, which has earlier versions of rows, into the database, and empties it. */
+    dropLog: () => void
+  }
+
 /**
  * Opens the embedded control database. A commit is on disk when its promise resolves.
  * @param written called after every write, with its error where it failed
  */
-export function openSqlite(
-  folder: string,
-  written: (error: unknown) => void = () => undefined,
-): ControlDb & AsyncDisposable {
-  const database = new DatabaseSync(join(folder, 'control.sqlite'))
+export function openSqlite(folder: string, written: (error: unknown) => void = () => undefined): OpenSqlite {
+  const database = new DatabaseSync(join(folder, CONTROL_FILE))
+  // Deleted rows are overwritten: what was erased must not stay in pages that are free.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-    PRAGMA busy_timeout = ${BUSY_MS}`)
+    PRAGMA secure_delete = ON; PRAGMA busy_timeout = ${BUSY_MS}`)
   const kysely = new Kysely<ControlTables>({
     dialect: new SqliteDialect({ database: adapt(database, written) }),
   })
-  return Object.assign(kysely, { [Symbol.asyncDispose]: () => kysely.destroy() })
+  return Object.assign(kysely, {
+    /** A reader on another connection, such as that of a backup, may keep a part of the log. */
+    dropLog: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
+    [Symbol.asyncDispose]: () => kysely.destroy(),
+  })
 }
 
 /** Kysely speaks better-sqlite3's interface; node:sqlite differs in how parameters and result columns are given. */

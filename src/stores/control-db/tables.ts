@@ -3,6 +3,7 @@ import type {
   AuditEventsTable,
   EntitiesTable,
   IdentityProvidersTable,
+  LimitsTable,
   MembershipsTable,
   SessionsTable,
   SignInLinksTable,
@@ -18,6 +19,7 @@ import type {
   ArtifactVersionsTable,
 } from './artifact-tables.ts'
 import type { JobsTable } from './job-table.ts'
+import type { ErasedProjectsTable, ErasuresTable, RetentionSettingsTable } from './retention-tables.ts'
 
 /** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
 export interface MigrationChecksumsTable {
@@ -280,6 +282,23 @@ export interface MonitorStatesTable {
   last_error: string | null
 }
 
+/** Values by which a start recognises what changed outside the database, such as the server's secret key. */
+export interface SecretsTable {
+  name: string
+  value: string
+}
+
+/** Services that a team asks for completions. */
+export interface ProvidersTable {
+  entity: string
+  name: string
+  base_url: string
+  /** Encrypted under the server's secret key; null for services that ask for none. */
+  sealed_key: string | null
+  updated_by: string
+  updated_at: string
+}
+
 /** Training data that was uploaded by itself, and whose it is. */
 export interface TrainingDataUploadsTable {
   id: string
@@ -318,6 +337,9 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
+  limits: LimitsTable
+  secrets: SecretsTable
+  providers: ProvidersTable
   training_data_uploads: TrainingDataUploadsTable
   users: UsersTable
   entities: EntitiesTable
@@ -328,4 +350,7 @@ export interface ControlTables {
   user_identities: UserIdentitiesTable
   identity_providers: IdentityProvidersTable
   audit_events: AuditEventsTable
+  retention_settings: RetentionSettingsTable
+  erasures: ErasuresTable
+  erased_projects: ErasedProjectsTable
 }

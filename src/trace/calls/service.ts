@@ -4,6 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
 import type { Redaction } from '../../redaction/service.ts'
+import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
@@ -21,6 +22,7 @@ import { checkedPage, checkSelection, type List } from './read/list.ts'
 import * as queries from './read/queries.ts'
 import { createTableSize } from './read/table-size.ts'
 import { createRecentCalls, type RecentCalls } from './recent/recent-calls.ts'
+import { type CallsRemoval, createCallsRemoval } from './removal/service.ts'
 import { parseLines } from './render/parse-lines.ts'
 import { hasPrefilter, isOfFamily } from './sql/filter.ts'
 import type { Selection } from './sql/selection.ts'
@@ -28,7 +30,9 @@ import type { CallReadReq, CallReadRes, CallsQueryStatsRes } from './wire.ts'
 import { type CallWriter, createCallWriter } from './write/writer.ts'
 
 /** Calls: written in parts, read whole. */
-export interface Calls extends CallWriter, CallReader {}
+export interface Calls extends CallWriter, CallReader {
+  removal: CallsRemoval
+}
 
 /**
  * All reads of calls. All but `queryStats` take the request of `/calls/stream_query`, and @throws 4xx and 503 as it.
@@ -57,6 +61,7 @@ interface ReaderDeps {
 export interface CallsDeps extends ReaderDeps {
   projects: Projects
   redaction: Pick<Redaction, 'of'>
+  mutations: Mutations
   /** Memory for recent calls; 0 where other servers write to the same table. */
   recentBytesMax: number
 }
@@ -66,7 +71,11 @@ const COUNTED_IDS_MAX = 200
 
 export function createCalls(deps: CallsDeps): Calls {
   const recent = createRecentCalls({ ...deps, bytesMax: deps.recentBytesMax })
-  return { ...createCallWriter({ ...deps, recent }), ...createCallReader({ ...deps, recent }) }
+  return {
+    ...createCallWriter({ ...deps, recent }),
+    ...createCallReader({ ...deps, recent }),
+    removal: createCallsRemoval({ ...deps, recent }),
+  }
 }
 
 function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReader {

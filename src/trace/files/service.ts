@@ -3,12 +3,20 @@ import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
+import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
 import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
 import { redactedFile } from './redact-file.ts'
+import { createFilesRemoval, type FilesRemoval } from './removal.ts'
 import type * as wire from './wire.ts'
+
+/**
+ * A file that is sent again is stored again when it was last sent longer ago than this, which is less than the time for
+ * which an unused one is kept: its client is about to name it.
+ */
+const RESENT_S = 3_600
 
 /**
  * Files: the bytes are a shared blob; a row says which project has them. The digest is that of the bytes as they were
@@ -20,6 +28,7 @@ export interface Files {
   create(req: wire.FileCreateReq): Promise<wire.FileCreateRes>
   content(req: wire.FileContentReq): Promise<RawReply>
   stats(req: wire.FilesStatsReq): Promise<wire.FilesStatsRes>
+  removal: FilesRemoval
 }
 
 export function createFiles(deps: {
@@ -27,20 +36,24 @@ export function createFiles(deps: {
   blobs: Blobs
   projects: Projects
   redaction: Pick<Redaction, 'of'>
+  mutations: Mutations
 }): Files {
   const { traces, blobs, projects, redaction } = deps
   const arriving = new Map<string, Promise<void>>()
+  const storing = createStoring()
 
   async function keep({ project_id, file }: wire.FileCreateReq, digest: string): Promise<void> {
     await projects.ensureById(project_id)
-    const known = await firstOf(traces.query(queries.selectFile(project_id, digest)))
-    if (known !== undefined) return
+    const known = await firstOf(traces.query<{ age_s: number }>(queries.selectFile(project_id, digest)))
+    if (known !== undefined && known.age_s < RESENT_S) return
     const redactor = await redaction.of(project_id)
     const kept = redactor === undefined ? file : await redactedFile(file, redactor)
     const stored_digest = kept === file ? digest : bytesDigest(kept.bytes)
-    await blobs.put(blobKey(stored_digest), kept.bytes)
     const row = { project_id, digest, stored_digest, name: kept.name, size_bytes: kept.bytes.byteLength }
-    await traces.insert('files', [row])
+    await storing.during(stored_digest, async () => {
+      await blobs.put(blobKey(stored_digest), kept.bytes)
+      await traces.insert('files', [row])
+    })
   }
 
   async function read(
@@ -80,5 +93,24 @@ export function createFiles(deps: {
     return { total_size_bytes: row?.bytes ?? 0 }
   }
 
-  return { read, create, content, stats }
+  const removal = createFilesRemoval({ ...deps, isArriving: storing.has })
+  return { read, create, content, stats, removal }
+}
+
+/** Digests of bytes that are being stored, some of them for several projects at once. */
+function createStoring() {
+  const counts = new Map<string, number>()
+
+  async function during(digest: string, store: () => Promise<void>): Promise<void> {
+    counts.set(digest, (counts.get(digest) ?? 0) + 1)
+    try {
+      await store()
+    } finally {
+      const left = (counts.get(digest) ?? 1) - 1
+      if (left > 0) counts.set(digest, left)
+      else counts.delete(digest)
+    }
+  }
+
+  return { during, has: (digest: string): boolean => counts.has(digest) }
 }

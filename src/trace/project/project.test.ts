@@ -56,11 +56,6 @@ describe('POST /project/ttl_settings/read, /project/ttl_settings/update, /projec
     const path = `/project/sensitive_data_settings?project_id=${encodeURIComponent(project_id)}`
     expect(await (await server.request(path)).json()).toEqual({ policy: 'off' })
   })
-
-  it('501 for calls that are to be kept for some days only', async () => {
-    const body = { project_id: server.newProject(), retention_days: 30 }
-    expect((await server.post('/project/ttl_settings/update', body)).status).toBe(501)
-  })
 })
 
 describe('GET /projects/activity', () => {

@@ -1,5 +1,5 @@
 import type { Projects } from '../../accounts/projects.ts'
-import { invalidRequest, notImplemented } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
@@ -13,13 +13,20 @@ const ACTIVITY_HOURS = 24
 /** Projects of one overview; the newest are shown. */
 const PROJECTS_MAX = 1000
 
-/** The storage and settings of a project: everything that is sent is stored, as its redaction leaves it, and kept. */
+/** How long a project keeps its calls, in days; null without end. */
+export interface CallRetention {
+  callDays(projectId: string): Promise<number | null>
+  setCallDays(projectId: string, days: number | null, context: CallContext): Promise<void>
+}
+
+/** The storage and settings of a project: everything that is sent is stored, as its redaction leaves it. */
 export interface Project {
   /** Projects that the caller may read, the most recently used first. */
   activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
   stats(req: wire.ProjectStatsReq, context: CallContext): Promise<wire.ProjectStatsRes>
-  retention(): wire.RetentionRes
-  updateRetention(req: wire.RetentionUpdateReq): wire.RetentionRes
+  retention(req: wire.ProjectReq): Promise<wire.RetentionRes>
+  /** Wire: null, or no number, keeps calls without end. */
+  updateRetention(req: wire.RetentionUpdateReq, context: CallContext): Promise<wire.RetentionRes>
   sampling(): wire.SamplingRes
   /** Wire: there is one policy, or none; here, any rule is one. */
   sensitiveData(req: wire.ProjectReq): Promise<wire.SensitiveDataRes>
@@ -30,8 +37,9 @@ export function createProject(deps: {
   files: Pick<Files, 'stats'>
   projects: Projects
   redaction: Pick<Redaction, 'of'>
+  retention: CallRetention
 }): Project {
-  const { traces, files, projects, redaction } = deps
+  const { traces, files, projects, redaction, retention } = deps
 
   async function activity(_req: unknown, { caller, signal }: CallContext): Promise<wire.ActivityRes> {
     const { rights } = caller
@@ -68,9 +76,10 @@ export function createProject(deps: {
     }
   }
 
-  function updateRetention({ retention_days }: wire.RetentionUpdateReq) {
-    if (retention_days != null) throw notImplemented('Calls are kept until they are deleted')
-    return { retention_days: null }
+  async function updateRetention(req: wire.RetentionUpdateReq, context: CallContext) {
+    const days = req.retention_days ?? null
+    await retention.setCallDays(req.project_id, days, context)
+    return { retention_days: days }
   }
 
   async function sensitiveData({ project_id }: wire.ProjectReq): Promise<wire.SensitiveDataRes> {
@@ -80,7 +89,7 @@ export function createProject(deps: {
   return {
     activity,
     stats,
-    retention: () => ({ retention_days: null }),
+    retention: async ({ project_id }) => ({ retention_days: await retention.callDays(project_id) }),
     updateRetention,
     sampling: () => ({ sample_rate: 1, dry_run: false }),
     sensitiveData,

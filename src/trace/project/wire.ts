@@ -23,9 +23,12 @@ export type ProjectStatsRes = z.input<typeof ProjectStatsRes>
 export const ProjectReq = z.object({ project_id: z.string() })
 export type ProjectReq = z.output<typeof ProjectReq>
 
+/** A hundred years: longer is without end. */
+export const RETENTION_DAYS_MAX = 36_500
+
 export const RetentionUpdateReq = z.object({
   project_id: z.string(),
-  retention_days: z.int().positive().nullish(),
+  retention_days: z.int().min(1).max(RETENTION_DAYS_MAX).nullish(),
 })
 export type RetentionUpdateReq = z.output<typeof RetentionUpdateReq>
 

@@ -37,6 +37,8 @@ export interface Jobs {
   countStates(): Promise<queries.StateCount[]>
   /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
   removeOfModel(modelId: string): Promise<void>
+  /** Removes the training data of a job; one that has none is no error. */
+  releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void>
 }
 
 export function createJobs(deps: JobsDeps): Jobs {
@@ -102,9 +104,13 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function removeOfModel(modelId: string): Promise<void> {
     for (const job of await queries.jobsOfModel(control, modelId)) {
       if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
-      if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
-      else await deps.contents.release([ownerOf(job.id)])
+      await releaseData(job)
     }
+  }
+
+  async function releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void> {
+    if (job.kind === 'rl') await deps.blobs.delete(job.data_key)
+    else await deps.contents.release([ownerOf(job.id)])
   }
 
   return {
@@ -119,6 +125,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     placeOf,
     countStates: () => queries.countStates(control),
     removeOfModel,
+    releaseData,
   }
 }
 

@@ -8,6 +8,7 @@ import { jsonLines } from './json-lines.ts'
 import { createLostWrites } from './lost-writes.ts'
 import { createReads } from './reads.ts'
 import { request, requestsTo, type Server } from './server.ts'
+import { createWriteGate, type WriteGate } from './write-gate.ts'
 
 /**
  * Two commits at once take as long as one for both, so a second writer serves only other projects than the first one's.
@@ -51,6 +52,12 @@ export const QUERY_SETTINGS = {
   max_memory_usage: String(READ_BYTES_MAX),
 } as const
 
+/** A trace database whose writes can be held for a moment, for a copy of several stores at one moment. */
+export interface ClickHouseDb extends TraceDb {
+  /** Holds inserts and commands, which wait; see {@link WriteGate}. */
+  holdWrites: WriteGate['hold']
+}
+
 /**
  * A trace database on a ClickHouse server; disposal stops the server as well.
  * @param limits a read that takes longer than `readMsMax` is ended
@@ -59,21 +66,35 @@ export function openClickHouse(
   server: Server,
   log: Pick<Log, 'error' | 'warn'>,
   { readMsMax = READ_MS_MAX } = {},
-): TraceDb {
+): ClickHouseDb {
   const requests = requestsTo(server)
   const reads = createReads({ server, log, readMsMax, onFailure: () => lostWrites.look() })
   const lostWrites = createLostWrites({ requests, log })
   const deferredIndexes = buildDeferredIndexes({ requests, log })
+  const gate = createWriteGate()
   const commits = new Map<string, GroupCommit>()
 
   function commitsOf(table: string): GroupCommit {
     let commit = commits.get(table)
     if (commit === undefined) {
-      const write = (lines: string) => lostWrites.watched(() => insert(table, lines))
+      const write = (lines: string) => kept(() => insert(table, lines))
       commit = createGroupCommit(Array.from({ length: WRITERS }, () => write))
       commits.set(table, commit)
     }
     return commit
+  }
+
+  /** A change passes the gate until it is known to be on disk. */
+  function kept(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }> {
+    const begun = Promise.withResolvers<{ kept: Promise<void> }>()
+    gate
+      .pass(async () => {
+        const changed = await lostWrites.watched(change)
+        begun.resolve(changed)
+        await changed.kept
+      })
+      .catch(begun.reject)
+    return begun.promise
   }
 
   function insert(table: string, lines: string): Promise<void> {
@@ -98,8 +119,10 @@ export function openClickHouse(
     },
 
     async command({ sql, params }) {
-      await (await lostWrites.watched(() => requests.run(sql, params))).kept
+      await (await kept(() => requests.run(sql, params))).kept
     },
+
+    holdWrites: gate.hold,
 
     repairs: lostWrites.repairs,
 

@@ -1,15 +1,18 @@
 import { join } from 'node:path'
 import type { Log } from '../../../log.ts'
-import { openClickHouse } from '../clickhouse/clickhouse.ts'
+import { type ClickHouseDb, openClickHouse } from '../clickhouse/clickhouse.ts'
 import { requestsTo } from '../clickhouse/server.ts'
-import type { TraceDb } from '../port.ts'
 import { returnFreedMemory } from './freed-memory.ts'
+import { createFreezer, type Freezer, removeFrozen } from './freeze.ts'
 import { type ServerOptions, startServer } from './server-process.ts'
 
 export interface EmbeddedOptions extends ServerOptions {
   /** A read that takes longer is ended. */
   readMsMax?: number
 }
+
+/** A trace database whose files can be copied at one moment. */
+export interface EmbeddedTraceDb extends ClickHouseDb, Freezer {}
 
 /**
  * Opens ClickHouse in a process of its own, with its files below `folder`. One process may open a folder at a time.
@@ -19,12 +22,15 @@ export async function openEmbedded(
   folder: string,
   log: Pick<Log, 'error' | 'warn'>,
   { readMsMax, ...options }: EmbeddedOptions = {},
-): Promise<TraceDb> {
-  const server = await startServer(join(folder, 'trace-db'), log, options)
+): Promise<EmbeddedTraceDb> {
+  const path = join(folder, 'trace-db')
+  await removeFrozen(path)
+  const server = await startServer(path, log, options)
   const traces = openClickHouse(server, log, { readMsMax })
   const freedMemory = returnFreedMemory({ requests: requestsTo(server), log })
   return {
     ...traces,
+    ...createFreezer({ requests: requestsTo(server), path }),
     async [Symbol.asyncDispose]() {
       await freedMemory.stop()
       await traces[Symbol.asyncDispose]()

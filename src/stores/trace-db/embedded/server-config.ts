@@ -42,6 +42,13 @@ const FIELDS_MAX = 100_000
 /** Seconds that an idle connection stays open: longer than clients keep theirs. */
 const KEEP_ALIVE_S = 60
 
+/**
+ * Seconds between two looks for parts that were replaced, whose files are then removed: what was erased is on the disk until
+ * then. Without a bound, a quiet server looks every five minutes. A merge whose result was not written must be noticed
+ * before (`clickhouse/lost-writes.ts` looks every 10 s).
+ */
+const CLEANUP_S = 30
+
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
 export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: string): string {
   const handler = { type: 'dynamic_query_handler', query_param_name: 'query' }
@@ -56,6 +63,11 @@ export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: str
     index_mark_cache_size: CACHE_BYTES_MAX,
     primary_index_cache_size: CACHE_BYTES_MAX,
     background_pool_size: MERGE_THREADS,
+    merge_tree: {
+      cleanup_delay_period: CLEANUP_S,
+      max_cleanup_delay_period: CLEANUP_S,
+      cleanup_delay_period_random_add: 0,
+    },
     // Replaces the default handlers, which would answer user `default`.
     http_handlers: {
       rule: [{ [key.header]: key.value }, ...(sqlAccess ? readerHeaders(sqlAccess) : [])].map(ruleOf),

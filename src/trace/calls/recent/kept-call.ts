@@ -73,6 +73,19 @@ export function mergeRow(call: KeptCall, row: CallRow): void {
     if (value !== undefined) call.counts[column] = value
   }
   mergePayloads(call, row)
+  if (call.texts.deleted_at !== undefined) forgetContent(call)
+}
+
+/** Of a deleted call, only what its place in the order and its absence follow from is kept. */
+function forgetContent(call: KeptCall): void {
+  const { started_at, deleted_at } = call.texts
+  call.texts = {
+    ...(started_at !== undefined && { started_at }),
+    ...(deleted_at !== undefined && { deleted_at }),
+  }
+  call.counts = {}
+  call.payloads = {}
+  call.bytes = CALL_BYTES
 }
 
 /** As ClickHouse compares texts: by their bytes in UTF-8. */

@@ -29,6 +29,8 @@ export interface RecentCalls extends KnownLists {
   count(selection: Selection): number | undefined
   /** Inserts rows and keeps them in memory. @throws as `TraceDb.insert` */
   insert(rows: readonly CallRow[]): Promise<void>
+  /** Drops the calls of projects from memory; those that are written next are kept again. */
+  forget(projectIds: readonly string[]): void
 }
 
 interface Deps {
@@ -93,6 +95,10 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
 
   return {
     insert: bytesMax > 0 ? insert : (rows) => traces.insert(CALL_ROWS, rows),
+
+    forget(projectIds) {
+      for (const projectId of projectIds) tails.delete(projectId)
+    },
 
     lines(list) {
       const tail = tails.get(list.selection.project_id)

@@ -1,9 +1,9 @@
-import { NO_RIGHTS } from '../access.ts'
-import { unauthorized } from '../errors.ts'
-import type { Caller } from '../http/caller.ts'
-import type { AccessTokens } from './identity-providers/access-tokens.ts'
-import type { Keys } from './keys/service.ts'
-import type { Sessions } from './sessions/service.ts'
+import { NO_RIGHTS } from '../../access.ts'
+import { unauthorized } from '../../errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AccessTokens } from '../identity-providers/access-tokens.ts'
+import type { Keys } from '../keys/service.ts'
+import type { Sessions } from '../sessions/service.ts'
 
 /** Knows callers by their keys, access tokens and sessions. */
 export interface AccountsAuthenticator {

@@ -1,10 +1,10 @@
-import { ALL_RIGHTS, NO_RIGHTS, type Rights } from '../access.ts'
-import { rightsOf } from './identity/rights.ts'
-import type { Identity } from './identity/service.ts'
-import type { AccessTokens } from './identity-providers/access-tokens.ts'
-import type { Keys } from './keys/service.ts'
-import type { AuthMode } from './sessions/me.ts'
-import type { Sessions } from './sessions/service.ts'
+import { ALL_RIGHTS, NO_RIGHTS, type Rights } from '../../access.ts'
+import { rightsOf } from '../identity/rights.ts'
+import type { Identity } from '../identity/service.ts'
+import type { AccessTokens } from '../identity-providers/access-tokens.ts'
+import type { Keys } from '../keys/service.ts'
+import type { AuthMode } from '../sessions/me.ts'
+import type { Sessions } from '../sessions/service.ts'
 
 /** Who background work is done for: the user and key of the request that started it. */
 export interface Principal {

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
+import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
+import { CONTROL_FILE } from '../../src/stores/control-db/sqlite.ts'
+import { openDataFolder } from '../../src/stores/data-folder.ts'
+import { BackupRes } from '../../src/system/backup/wire.ts'
+import { VERSION } from '../../src/version.ts'
+import { type Asked, askForLines } from '../ask.ts'
+import { type Progress, showProgress } from '../progress.ts'
+import { brokenPartsIn } from './broken-parts.ts'
+import { dataOption, defaultDataFolder, examples, jsonOption, keyOption, urlOption } from './options.ts'
+import { type ServerOptions, serverOf } from './running-server.ts'
+import { megabytes } from './sizes.ts'
+
+interface Options extends ServerOptions {
+  json?: true
+}
+
+type Done = Extract<BackupRes, { state: 'done' }>
+
+/** `heddle backup`: by the server that holds the data folder, or of a folder that none holds. */
+export function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('Write a backup of all data, while the server runs or while it does not.')
+    .argument(
+      '<target>',
+      'a new or empty folder, or a new file that ends in .tar; on the machine of the server',
+    )
+    .addOption(dataOption())
+    .addOption(urlOption())
+    .addOption(keyOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `
+A backup is the state of one moment. Not in it: secret.key, which encrypts stored secrets (keep a copy of it, or of
+HEDDLE_SECRET_KEY, elsewhere), logs, the folder imports, and the work of open training jobs, which start again.
+${examples('heddle backup /backups/monday', 'heddle backup monday.tar --data /srv/heddle')}`,
+    )
+    .action(async (path: string, options: Options) => {
+      const target = resolve(path)
+      const data = options.data ?? defaultDataFolder()
+      const progress = options.json ? undefined : showProgress('Backup')
+      try {
+        const server = serverOf(data, options)
+        const done = await (server === undefined
+          ? ofStopped(data, target, progress)
+          : ofRunning(server, target, progress))
+        progress?.done()
+        if (options.json) process.stdout.write(`${JSON.stringify(done)}\n`)
+        else show(done)
+      } catch (error) {
+        progress?.failed()
+        throw error
+      }
+    })
+}
+
+async function ofRunning(server: Asked, path: string, progress: Progress | undefined): Promise<Done> {
+  for await (const line of askForLines(server, '/v1/preview/system/backup', { path })) {
+    const report = BackupRes.parse(line)
+    if (report.state === 'done') return report
+    if (report.state === 'failed') throw new Error(report.error)
+    progress?.show(`${megabytes(report.bytes)} of ${megabytes(report.bytes_total)}`)
+  }
+  throw new Error('The server has ended before the backup was whole')
+}
+
+async function ofStopped(data: string, path: string, progress: Progress | undefined): Promise<Done> {
+  if (!existsSync(join(data, CONTROL_FILE)))
+    throw new Error(`${data} is no data folder: name the one to back up with --data`)
+  const stopping = new AbortController()
+  process.once('SIGINT', () => stopping.abort(new Error('Interrupted')))
+  using _held = openDataFolder(data)
+  const target = await checkTarget(path, data)
+  await using snapshot = await takeStoppedSnapshot(data)
+  const { takenAt, files, bytes } = await writeBackup(
+    snapshot,
+    { target, version: VERSION },
+    (done) => progress?.show(`${megabytes(done.bytes)} of ${megabytes(done.bytesTotal)}`),
+    stopping.signal,
+  )
+  return {
+    state: 'done',
+    path: target,
+    taken_at: takenAt,
+    held_ms: 0,
+    files,
+    bytes,
+    broken_parts: brokenPartsIn(data).length,
+  }
+}
+
+function show({ path, taken_at, held_ms, files, bytes, broken_parts }: Done): void {
+  const lines = [
+    `${path} is the state of ${taken_at}: ${files} files, ${megabytes(bytes)}.`,
+    ...(held_ms > 0 ? [`Writes waited ${Math.round(held_ms)} ms.`] : []),
+    ...(broken_parts > 0
+      ? [
+          `${broken_parts} parts of the trace database could not be read: their rows are missing from the backup.`,
+        ]
+      : []),
+    'It has no secret.key: keep a copy of that file, or of HEDDLE_SECRET_KEY, elsewhere.',
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,91 @@
+/** Checks of what is installed. */
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../../../src/config.ts'
+import { messageOf } from '../../../src/errors.ts'
+import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
+import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
+import { pingTraceDb } from '../../../src/stores/trace-db/port.ts'
+import { environmentFolder, findPython, isReady } from '../../python-environments.ts'
+import { ROOT } from '../../repository.ts'
+import { outdatedWeb } from '../../web-build.ts'
+import { type Check, type Finding, failed, ok, warning } from './check.ts'
+
+/** A machine that is busy takes seconds to start Python. */
+const PYTHON_MS_MAX = 30_000
+
+/** Whether the engine's packages are there; importing them would take half a minute. */
+const FIND_PACKAGES = `import importlib.util, sys
+missing = [name for name in ("torch", "peft", "vllm") if importlib.util.find_spec(name) is None]
+print(sys.version.split()[0], *missing)`
+
+const SILENT = { error: () => undefined, warn: () => undefined }
+
+export function environmentChecks(config: Config): Check[] {
+  return [
+    { name: 'Node', look: () => ok(`${process.version}, ${process.execPath}`) },
+    { name: 'Python', look: python },
+    { name: 'engine', look: () => engine(config) },
+    { name: 'web UI', look: web },
+    { name: 'ClickHouse', look: clickHouse },
+    { name: 'base model', look: () => baseModel(config) },
+  ]
+}
+
+function python(): Finding {
+  try {
+    return ok(findPython())
+  } catch (error) {
+    return warning(messageOf(error), 'apt install python3 python3-venv')
+  }
+}
+
+function engine({ engine: { python: configured } }: Config): Finding {
+  if (configured === undefined && !isReady('engine'))
+    return warning('It is not installed: there is no training and no inference', 'npm run setup engine')
+  const path = configured ?? join(environmentFolder('engine'), 'bin/python')
+  const run = spawnSync(path, ['-c', FIND_PACKAGES], { encoding: 'utf8', timeout: PYTHON_MS_MAX })
+  const fix =
+    configured === undefined
+      ? `rm -r ${environmentFolder('engine')}; npm run setup engine`
+      : 'correct HEDDLE_ENGINE_PYTHON'
+  if (run.status !== 0) return failed(`${path} does not run: ${run.error?.message ?? run.stderr.trim()}`, fix)
+  const [version, ...missing] = run.stdout.trim().split(' ')
+  if (missing.length > 0) return failed(`${path} lacks ${missing.join(', ')}`, fix)
+  return ok(`Python ${version}, ${path}`)
+}
+
+function web(): Finding {
+  return outdatedWeb(ROOT) === undefined
+    ? ok('It is built')
+    : warning('It is not built, or from other sources; the next start builds it', 'npm run setup web')
+}
+
+/** Starts one in a folder of its own. */
+async function clickHouse(): Promise<Finding> {
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-doctor-'))
+  try {
+    await using traces = await openEmbedded(folder, SILENT)
+    await pingTraceDb(traces)
+    return ok('It starts')
+  } catch (error) {
+    return failed(`It does not start: ${messageOf(error)}`, 'npm run setup packages')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function baseModel({ engine: { baseModel: id, baseModels }, environment }: Config): Promise<Finding> {
+  const find = createBaseModelFinder({
+    ownModels: ownModelsFolder(ROOT),
+    // What the settings name counts as there elsewhere; here the folder or the hub is asked.
+    configured: baseModels,
+    environment,
+  })
+  const found = await find(id, AbortSignal.timeout(PYTHON_MS_MAX))
+  return found.isThere
+    ? ok(id)
+    : failed(`${id}: ${found.reason}`, `set HEDDLE_BASE_MODEL, for example to ${found.known.at(-1)}`)
+}

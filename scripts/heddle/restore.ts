@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { restoreBackup } from '../../src/stores/backup/restore.ts'
+import { controlMigrations } from '../../src/stores/control-db/migrate.ts'
+import { VERSION } from '../../src/version.ts'
+import { showProgress } from '../progress.ts'
+import { dataOption, examples, jsonOption } from './options.ts'
+import { megabytes } from './sizes.ts'
+
+/** `heddle restore`. */
+export function addRestore(program: Command): void {
+  program
+    .command('restore')
+    .description('Make a data folder of a backup.')
+    .argument('<backup>', 'the folder or .tar file that heddle backup made')
+    .addOption(dataOption().makeOptionMandatory())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `
+The folder must be new or empty. It has its name only when every file has proved to be as it was backed up.
+${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --data ./restored')}`,
+    )
+    .action(async (backup: string, { data, json }: { data: string; json?: true }) => {
+      const progress = json ? undefined : showProgress('Restoring')
+      try {
+        const migrations = [...(await controlMigrations()).keys()]
+        const restored = await restoreBackup(resolve(backup), data, { version: VERSION, migrations })
+        progress?.done()
+        const { takenAt, heddle, files, bytes } = restored
+        process.stdout.write(
+          json
+            ? `${JSON.stringify({ data, taken_at: takenAt, heddle, files, bytes })}\n`
+            : `${data} is what Heddle ${heddle} held at ${takenAt}: ${files} files, ${megabytes(bytes)}.
+Put secret.key into it, or set HEDDLE_SECRET_KEY: no backup has the key, without which API keys are not valid.
+Start it with: heddle serve --data ${data}\n`,
+        )
+      } catch (error) {
+        progress?.failed()
+        throw error
+      }
+    })
+}

@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import type { ControlTx } from '../../stores/control-db/port.ts'
+
+/** Deletes the keys that are limited to one of the projects. */
+export async function deleteKeysOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('api_keys').where('project_id', 'in', projectIds).execute()
+}
+
+/** Service accounts of an entity that belong to no other. */
+export async function serviceAccountsOf(tx: ControlTx, entity: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('users')
+    .innerJoin('memberships', 'memberships.user_id', 'users.id')
+    .select('users.id')
+    .where('users.kind', '=', 'service')
+    .groupBy('users.id')
+    .having((eb) => eb.fn.countAll(), '=', 1)
+    .having((eb) => eb.fn.max('memberships.entity'), '=', entity)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Deletes an entity with its memberships, limits and identity providers; for its members, requests that name none are about their own again. */
+export async function deleteEntity(tx: ControlTx, entity: string): Promise<void> {
+  await tx.deleteFrom('memberships').where('entity', '=', entity).execute()
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ default_entity: eb.ref('name') }))
+    .where('default_entity', '=', entity)
+    .execute()
+  await tx.deleteFrom('limits').where('subject', '=', `entity:${entity}`).execute()
+  await tx.deleteFrom('identity_providers').where('entity', '=', entity).execute()
+  await tx.deleteFrom('entities').where('name', '=', entity).execute()
+}
+
+/** What a user is called at sign-in providers. */
+export async function subjectsOf(tx: ControlTx, userId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('user_identities')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .execute()
+  return rows.map(({ subject }) => subject)
+}
+
+/** Tables whose rows go with the user whom they name. */
+const OF_USER = [
+  'api_keys',
+  'sessions',
+  'sign_in_links',
+  'memberships',
+  'user_identities',
+  'identity_providers',
+] as const
+
+/** Deletes a user with all that signs the user in, and memberships. */
+export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
+  const keys = await tx.selectFrom('api_keys').select('id').where('user_id', '=', id).execute()
+  const limited = keys.map((key) => `key:${key.id}`)
+  await tx.deleteFrom('limits').where('subject', 'in', limited).execute()
+  for (const table of OF_USER) await tx.deleteFrom(table).where('user_id', '=', id).execute()
+  await tx.deleteFrom('users').where('id', '=', id).execute()
+}
+
+/**
+ * Puts another text where one stands in audit events: as who acted, as the entity, which may be that of a user alone, as what
+ * was acted on, and as a value of details.
+ */
+export async function replaceInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
+  for (const column of ['actor', 'entity', 'subject'] as const)
+    await tx
+      .updateTable('audit_events')
+      .set({ [column]: replacement })
+      .where(column, '=', text)
+      .execute()
+  const [before, after] = [JSON.stringify(text), JSON.stringify(replacement)]
+  await tx
+    .updateTable('audit_events')
+    .set({ details: sql<string>`replace(details, ${before}, ${after})` })
+    .where(sql<string>`replace(details, ${before}, '')`, '<>', (eb) => eb.ref('details'))
+    .execute()
+}

@@ -1,0 +1,36 @@
+import type { Removal } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { findUserByName } from '../user-queries.ts'
+import * as queries from './removal-queries.ts'
+
+/** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
+export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget(): void } }): Removal {
+  const { control, keys } = deps
+  return {
+    async eraseProjects(projectIds) {
+      await queries.deleteKeysOfProjects(control, projectIds)
+      keys.forget()
+    },
+
+    async eraseEntity(entity) {
+      await control.transaction().execute(async (tx) => {
+        for (const id of await queries.serviceAccountsOf(tx, entity)) await queries.deleteUser(tx, id)
+        await queries.deleteEntity(tx, entity)
+      })
+      keys.forget()
+    },
+
+    async renameUser({ name, pseudonym }) {
+      await control.transaction().execute(async (tx) => {
+        const row = await findUserByName(tx, name)
+        await queries.replaceInAudit(tx, name, pseudonym)
+        if (row === undefined) return
+        if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
+        for (const subject of await queries.subjectsOf(tx, row.id))
+          await queries.replaceInAudit(tx, subject, pseudonym)
+        await queries.deleteUser(tx, row.id)
+      })
+      keys.forget()
+    },
+  }
+}

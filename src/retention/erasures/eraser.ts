@@ -1,0 +1,121 @@
+import type { Place } from '../../access.ts'
+import type { Amount, ErasedUser, Removal } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { Mutations } from '../../stores/trace-db/mutations.ts'
+import { nowIso } from '../../time.ts'
+import type { ErasureRow } from './queries.ts'
+import * as queries from './queries.ts'
+
+/** Projects that are erased at once: the text of each statement has their names. */
+const PROJECTS_AT_ONCE = 200
+
+/**
+ * Passes over one erasure: a write that was under way when its project was closed may come after the first one, but not
+ * much later.
+ */
+const PASSES_MAX = 10
+
+/** What an erasure is about. */
+export interface Erased {
+  projectIds: readonly string[]
+  /** The entity that goes as a whole. */
+  entity?: string
+  user?: ErasedUser
+}
+
+export interface EraserDeps {
+  control: ControlDb
+  mutations: Mutations
+  removals: readonly Removal[]
+  dropControlLog: () => void
+}
+
+/** Carries an erasure out, or continues one, and keeps its receipt; what was done already is found done. */
+export async function erase(
+  deps: EraserDeps,
+  row: ErasureRow,
+  erased: Erased,
+  signal: AbortSignal,
+): Promise<void> {
+  const { control, mutations, removals, dropControlLog } = deps
+  const note = (changes: Partial<ErasureRow>): Promise<void> =>
+    queries.updateErasure(control, row.id, changes)
+
+  if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
+  await eraseUser(removals, row, erased, signal, note)
+  for (let pass = 1; ; pass++) {
+    await eraseProjects(removals, erased, signal)
+    await note({ erased_at: nowIso() })
+    await mutations.untilGone(signal)
+    const left = (await countProjects(removals, erased)).reduce((sum, { count }) => sum + count, 0)
+    if (left === 0) break
+    if (pass === PASSES_MAX) throw new Error(`${left} rows were written while their project was erased`)
+  }
+  const { entity, user } = erased
+  if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
+  if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
+  if (entity !== undefined || user !== undefined) await mutations.untilGone(signal)
+  dropControlLog()
+}
+
+async function eraseUser(
+  removals: readonly Removal[],
+  { with_data, unreadable_at }: ErasureRow,
+  { user }: Erased,
+  signal: AbortSignal,
+  note: (changes: Partial<ErasureRow>) => Promise<void>,
+): Promise<void> {
+  if (user === undefined || with_data === 0) return
+  for (const removal of removals) await removal.hideUser?.(user, signal)
+  if (unreadable_at === null) await note({ unreadable_at: nowIso() })
+  for (const removal of removals) await removal.eraseUser?.(user, signal)
+}
+
+async function eraseProjects(
+  removals: readonly Removal[],
+  { projectIds }: Erased,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const some of slicesOf(projectIds))
+    for (const removal of removals) {
+      signal.throwIfAborted()
+      await removal.eraseProjects?.(some, signal)
+    }
+}
+
+async function countProjects(removals: readonly Removal[], { projectIds }: Erased): Promise<Amount[]> {
+  const counted: Amount[] = []
+  for (const some of slicesOf(projectIds))
+    for (const removal of removals) counted.push(...((await removal.countProjects?.(some)) ?? []))
+  return counted
+}
+
+/** What there is, by kind, without those of which there is nothing. */
+async function countAll(removals: readonly Removal[], erased: Erased): Promise<Amount[]> {
+  const counted = await countProjects(removals, erased)
+  const { user } = erased
+  if (user !== undefined)
+    for (const removal of removals)
+      counted.push(...((await removal.countUser?.(user, erased.projectIds)) ?? []))
+  return [...Map.groupBy(counted, ({ kind }) => kind)]
+    .map(([kind, some]) => ({
+      kind,
+      count: some.reduce((sum, { count }) => sum + count, 0),
+      bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
+    }))
+    .filter(({ count }) => count > 0)
+}
+
+function* slicesOf(projectIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < projectIds.length; from += PROJECTS_AT_ONCE)
+    yield projectIds.slice(from, from + PROJECTS_AT_ONCE)
+}
+
+/** The places that are closed during an erasure. */
+export function placesOf({ projectIds, entity }: Erased): Place[] {
+  const projects = projectIds.map((id) => {
+    const at = id.indexOf('/')
+    return { entity: id.slice(0, at), project: id.slice(at + 1) }
+  })
+  return entity === undefined ? projects : [...projects, { entity }]
+}

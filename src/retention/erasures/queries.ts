@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely'
+import type { Rights } from '../../access.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { ErasuresTable } from '../../stores/control-db/retention-tables.ts'
+
+export type ErasureRow = Selectable<ErasuresTable>
+
+/** SQLite takes 32,766 values in one statement. */
+const ROWS_PER_INSERT = 1_000
+
+export async function insertErasure(
+  tx: ControlTx,
+  row: ErasureRow,
+  projectIds: readonly string[],
+): Promise<void> {
+  await tx.insertInto('erasures').values(row).execute()
+  for (let from = 0; from < projectIds.length; from += ROWS_PER_INSERT)
+    await tx
+      .insertInto('erased_projects')
+      .values(
+        projectIds
+          .slice(from, from + ROWS_PER_INSERT)
+          .map((project_id) => ({ erasure_id: row.id, project_id })),
+      )
+      .execute()
+}
+
+export function findErasure(control: ControlDb, id: string): Promise<ErasureRow | undefined> {
+  return control.selectFrom('erasures').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Erasures that are going on. */
+export function openErasures(control: ControlDb): Promise<ErasureRow[]> {
+  return control.selectFrom('erasures').selectAll().where('gone_at', 'is', null).orderBy('id').execute()
+}
+
+export async function projectsOf(control: ControlDb, erasureId: string): Promise<string[]> {
+  const rows = await control
+    .selectFrom('erased_projects')
+    .select('project_id')
+    .where('erasure_id', '=', erasureId)
+    .orderBy('project_id')
+    .execute()
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** Receipts, newest first: all for operators, else those that a user asked for. */
+export function listErasures(
+  control: ControlDb,
+  page: {
+    seenBy: Pick<Rights, 'isOperator'> & { user: string }
+    beforeId: string | undefined
+    limit: number
+  },
+): Promise<ErasureRow[]> {
+  let query = control.selectFrom('erasures').selectAll()
+  if (!page.seenBy.isOperator) query = query.where('requested_by', '=', page.seenBy.user)
+  if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)
+  return query.orderBy('id', 'desc').limit(page.limit).execute()
+}
+
+export async function updateErasure(tx: ControlTx, id: string, changes: Partial<ErasureRow>): Promise<void> {
+  await tx.updateTable('erasures').set(changes).where('id', '=', id).execute()
+}
+
+/** Forgets which projects an erasure was about: their names may have that of a user. */
+export async function deleteProjectsOf(tx: ControlTx, erasureId: string): Promise<void> {
+  await tx.deleteFrom('erased_projects').where('erasure_id', '=', erasureId).execute()
+}
+
+/** Puts another name where a user has asked for an erasure. */
+export async function renameRequester(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
+  await tx.updateTable('erasures').set({ requested_by: pseudonym }).where('requested_by', '=', name).execute()
+}

@@ -1,0 +1,101 @@
+import type { Audit } from '../../accounts/audit/service.ts'
+import { parseProjectId } from '../../accounts/project-name.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import * as queries from './queries.ts'
+import { Retention, type RetentionPath } from './wire.ts'
+
+const DAY_MS = 86_400_000
+
+/** How long projects keep their data. */
+export interface RetentionSettings {
+  read(req: RetentionPath): Promise<Retention>
+  /** Sets all kinds; those that are left out are kept without end. */
+  update(req: RetentionPath & Retention, context: CallContext): Promise<Retention>
+  /** Wire: the trace API knows whole calls alone. */
+  callDays(projectId: string): Promise<number | null>
+  setCallDays(projectId: string, days: number | null, context: CallContext): Promise<void>
+  /**
+   * From when on data of each kind is kept, for the projects that have such a setting. Limits are whole days in UTC, so
+   * that what they remove changes once a day.
+   */
+  limits(): Promise<ReadonlyMap<RetainedKind, Limit[]>>
+  /** Sets the one function that is called after a change. */
+  onChange(changed: () => Promise<void>): void
+  removal: Removal
+}
+
+export function createRetentionSettings(deps: { control: ControlDb; audit: Audit }): RetentionSettings {
+  const { control, audit } = deps
+  let changed = async (): Promise<void> => undefined
+
+  async function of(projectId: string): Promise<Retention> {
+    const rows = await queries.settingsOf(control, projectId)
+    return Retention.parse(Object.fromEntries(rows.map(({ kind, days }) => [kind, days])))
+  }
+
+  async function set(
+    projectId: string,
+    days: Partial<Record<RetainedKind, number | null>>,
+    { caller }: CallContext,
+  ): Promise<void> {
+    const { entity } = parseProjectId(projectId)
+    const before = await of(projectId)
+    const stamp = { project_id: projectId, updated_by: caller.user, updated_at: nowIso() }
+    await control.transaction().execute(async (tx) => {
+      for (const kind of RETAINED_KINDS) {
+        const wanted = days[kind]
+        if (wanted === undefined || wanted === before[kind]) continue
+        if (wanted === null) await queries.deleteSetting(tx, projectId, kind)
+        else await queries.putSetting(tx, { ...stamp, kind, days: wanted })
+      }
+      const event = { action: 'retention.set', entity, subject: projectId, details: { before, set: days } }
+      await audit.record(caller, event, tx)
+    })
+    await changed()
+  }
+
+  async function limits(): Promise<ReadonlyMap<RetainedKind, Limit[]>> {
+    const rows = await queries.allSettings(control)
+    return new Map(RETAINED_KINDS.map((kind) => [kind, limitsOf(rows.filter((row) => row.kind === kind))]))
+  }
+
+  return {
+    read: ({ entity, project }) => of(`${entity}/${project}`),
+    async update({ entity, project, ...days }, context) {
+      const projectId = `${entity}/${project}`
+      await set(projectId, days, context)
+      return of(projectId)
+    },
+    callDays: async (projectId) => (await of(projectId)).calls,
+    setCallDays: (projectId, days, context) => set(projectId, { calls: days }, context),
+    limits,
+    onChange(then) {
+      changed = then
+    },
+    removal: {
+      eraseProjects: (projectIds) => queries.deleteSettings(control, projectIds),
+      renameUser: ({ name, pseudonym }) => queries.renameSetter(control, name, pseudonym),
+    },
+  }
+}
+
+/** Projects in one statement: its text has their names. */
+const PROJECTS_MAX = 500
+
+function limitsOf(rows: readonly queries.SettingRow[]): Limit[] {
+  const limits: Limit[] = []
+  for (const [days, some] of Map.groupBy(rows, (row) => row.days)) {
+    const before = startOfDay(Date.now() - days * DAY_MS)
+    const ids = some.map((row) => row.project_id)
+    for (let from = 0; from < ids.length; from += PROJECTS_MAX)
+      limits.push({ projectIds: ids.slice(from, from + PROJECTS_MAX), before })
+  }
+  return limits
+}
+
+function startOfDay(ms: number): string {
+  return new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString()
+}

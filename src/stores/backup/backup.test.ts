@@ -1,0 +1,173 @@
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MANIFEST } from './manifest.ts'
+import { restoreBackup } from './restore.ts'
+import { filesOf, type Snapshot } from './snapshot.ts'
+import { checkTarget, writeBackup } from './write-backup.ts'
+
+const FILES = {
+  'control.sqlite': 'rows',
+  'blobs/contents/1': 'one',
+  'trace-db/store/a/b/all_1_1_0/data.bin': 'part',
+}
+
+const LINK = { name: 'trace-db/metadata/default', target: '../store/a/b' }
+
+const PROGRAM = { version: '1.2.0', migrations: ['0001-first.ts', '0002-second.ts'] }
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-backup-'))
+  for (const [name, text] of Object.entries(FILES)) {
+    await mkdir(dirname(at(`data/${name}`)), { recursive: true })
+    await writeFile(at(`data/${name}`), text)
+  }
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const at = (name: string): string => join(folder, name)
+
+function snapshot(more: Partial<Snapshot> = {}): Snapshot {
+  return {
+    takenAt: '2026-01-01T00:00:00.000000Z',
+    heldMs: 7,
+    migrations: PROGRAM.migrations,
+    links: [LINK],
+    files: () => filesOf(at('data'), ''),
+    async [Symbol.asyncDispose]() {},
+    ...more,
+  }
+}
+
+async function back(
+  name: string,
+  { signal = new AbortController().signal, ...more }: Partial<Snapshot> & { signal?: AbortSignal } = {},
+) {
+  const target = await checkTarget(at(name), at('data'))
+  return writeBackup(snapshot(more), { target, version: '1.2.0' }, () => undefined, signal)
+}
+
+const restore = (name: string, program = PROGRAM) => restoreBackup(at(name), at('restored'), program)
+
+describe('a backup', () => {
+  it.each(['folder', 'file.tar'])('in a %s is restored as it was', async (name) => {
+    const written = await back(name)
+    expect(written).toMatchObject({ path: at(name), files: 3, bytes: 11, heldMs: 7 })
+    expect(await restore(name)).toMatchObject({ heddle: '1.2.0', files: 3, bytes: 11 })
+    for (const [file, text] of Object.entries(FILES))
+      expect(await readFile(at(`restored/${file}`), 'utf8')).toBe(text)
+    expect(await readlink(at(`restored/${LINK.name}`))).toBe(LINK.target)
+    expect((await readdir(folder)).sort()).toEqual(['data', name, 'restored'].sort())
+  })
+
+  it('is for its owner alone', async () => {
+    await back('folder')
+    await back('file.tar')
+    expect((await stat(at('folder'))).mode & 0o777).toBe(0o700)
+    expect((await stat(at('folder/control.sqlite'))).mode & 0o777).toBe(0o600)
+    expect((await stat(at('file.tar'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('takes the place of one that was interrupted, and of nothing else', async () => {
+    await mkdir(at('folder.partial/blobs'), { recursive: true })
+    await back('folder')
+    await mkdir(at('other.partial/mine'), { recursive: true })
+    await expect(back('other')).rejects.toMatchObject({ status: 409 })
+    expect(await readdir(at('other.partial'))).toEqual(['mine'])
+  })
+
+  it.each(['folder', 'file.tar'])('to a %s leaves nothing when it fails or is stopped', async (name) => {
+    const missing = async function* () {
+      yield* filesOf(at('data'), '')
+      yield { name: 'blobs/gone', path: at('data/blobs/gone'), size: 1 }
+    }
+    await expect(back(name, { files: missing })).rejects.toThrow('ENOENT')
+    await expect(back(name, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow('stopped')
+    expect(await readdir(folder)).toEqual(['data'])
+  })
+
+  it('is refused inside the data folder, without a parent, and where something is', async () => {
+    const refused = (name: string) => expect(checkTarget(at(name), at('data'))).rejects
+    await refused('data/backup').toMatchObject({ status: 400 })
+    await refused('none/backup').toMatchObject({ status: 400 })
+    await mkdir(at('full/of'), { recursive: true })
+    await refused('full').toMatchObject({ status: 409 })
+    await mkdir(at('empty'))
+    expect(await checkTarget(at('empty'), at('data'))).toBe(at('empty'))
+  })
+})
+
+describe('a restore', () => {
+  const refused = async (name: string, message: string, program = PROGRAM) => {
+    await expect(restore(name, program)).rejects.toThrow(message)
+    expect(await readdir(folder)).not.toContain('restored')
+    expect(await readdir(folder)).not.toContain('restored.restoring')
+  }
+
+  it('is refused for a file that is damaged, missing or not in the manifest', async () => {
+    await back('folder')
+    await writeFile(at('folder/blobs/contents/1'), 'onE')
+    await refused('folder', 'blobs/contents/1 is not as it was backed up')
+    await rm(at('folder/blobs/contents/1'))
+    await refused('folder', 'blobs/contents/1 is missing')
+    await writeFile(at('folder/blobs/contents/1'), 'one')
+    await writeFile(at('folder/blobs/contents/2'), 'two')
+    await refused('folder', 'blobs/contents/2 does not belong to it')
+  })
+
+  it('is refused for a manifest that is missing, cut or changed', async () => {
+    await back('folder')
+    const path = at(`folder/${MANIFEST}`)
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, text.replace('"size":4', '"size":5'))
+    await refused('folder', 'not as it was written')
+    await writeFile(path, text.slice(0, -100))
+    await refused('folder', 'damaged')
+    await rm(path)
+    await refused('folder', 'is not a whole backup')
+  })
+
+  it('is refused for a file that is cut, changed, or no backup', async () => {
+    const { path } = await back('file.tar')
+    const { size } = await stat(path)
+    await truncate(path, size - 3_000)
+    await refused('file.tar', 'damaged')
+    await truncate(path, 1_024)
+    await refused('file.tar', 'not a whole backup')
+    await appendFile(path, 'x'.repeat(5_000))
+    await refused('file.tar', 'damaged')
+    await refused('none', 'There is no backup')
+  })
+
+  it('is refused for a newer version, by its name', async () => {
+    await back('folder')
+    await refused('folder', 'made by Heddle 1.2.0, which is newer than this one (1.1.9)', {
+      ...PROGRAM,
+      version: '1.1.9',
+    })
+    await refused('folder', '0002-second.ts', { ...PROGRAM, migrations: ['0001-first.ts'] })
+    expect(await restore('folder', { ...PROGRAM, version: '1.10.0' })).toMatchObject({ heddle: '1.2.0' })
+  })
+
+  it('is refused for a folder that is not empty, and fills an empty one', async () => {
+    await back('folder')
+    await mkdir(at('restored'))
+    await writeFile(at('restored/mine'), '')
+    await expect(restore('folder')).rejects.toMatchObject({ status: 409 })
+    await rm(at('restored/mine'))
+    await restore('folder')
+  })
+})

@@ -1,0 +1,134 @@
+import { readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import pMap from 'p-map'
+import { conflict, invalidRequest, messageOf } from '../../errors.ts'
+import { type ArchiveWriter, createFolderArchive, createTarArchive, isTar } from './archive.ts'
+import { syncFolder } from './durable-files.ts'
+import { type FileEntry, MANIFEST, manifestText } from './manifest.ts'
+import { BACKED_UP, type Snapshot, type SnapshotFile } from './snapshot.ts'
+
+/** How far a backup is. */
+export interface BackupProgress {
+  files: number
+  bytes: number
+  bytesTotal: number
+}
+
+/** A backup that is whole. */
+export interface WrittenBackup {
+  path: string
+  takenAt: string
+  files: number
+  bytes: number
+  /** Milliseconds in which writes waited. */
+  heldMs: number
+}
+
+/** Files of a folder that are copied at once: while one waits for the disk, others are read. */
+const FILES_AT_ONCE = 8
+
+/** What is being written has this name until it is whole. */
+const PARTIAL = '.partial'
+
+/** Names that a folder with an interrupted backup may have. */
+const OWN_NAMES = new Set<string>([...Object.values(BACKED_UP), MANIFEST])
+
+/**
+ * Checks where a backup is to be written, before a snapshot is taken for it.
+ * @returns the path without links
+ * @throws 400 for a path that is inside the data folder or whose folder is not there, 409 for one that is taken
+ */
+export async function checkTarget(path: string, dataFolder: string): Promise<string> {
+  const parent = await realpath(dirname(path)).catch(() => {
+    throw invalidRequest(`The folder ${dirname(path)} for the backup does not exist`)
+  })
+  const target = join(parent, basename(path))
+  if (`${target}${sep}`.startsWith(`${await realpath(dataFolder)}${sep}`))
+    throw invalidRequest(`The backup ${path} would be inside the data folder`)
+  const found = await stat(target).catch(() => undefined)
+  if (found === undefined) return target
+  const isEmpty = found.isDirectory() && !isTar(target) && (await readdir(target)).length === 0
+  if (!isEmpty) throw conflict(`${path} exists already: a backup is written to a new path or an empty folder`)
+  return target
+}
+
+/**
+ * Writes a backup: aside, with its manifest last, and renamed when all of it is on disk. An earlier one to the same path
+ * that was interrupted is removed.
+ * @param target as {@link checkTarget} returned it
+ * @throws 409 where there is no room for it
+ */
+export async function writeBackup(
+  snapshot: Snapshot,
+  { target, version }: { target: string; version: string },
+  onProgress: (progress: BackupProgress) => void,
+  signal: AbortSignal,
+): Promise<WrittenBackup> {
+  const bytesTotal = await requireRoom(snapshot, dirname(target))
+  const partial = `${target}${PARTIAL}`
+  await removeInterrupted(partial)
+  const archive = await createArchive(partial, isTar(target) ? 'file' : 'folder')
+  try {
+    const files = await copyFiles(snapshot, archive, (done) => onProgress({ ...done, bytesTotal }), signal)
+    const { takenAt, heldMs, migrations, links } = snapshot
+    await archive.finish(
+      manifestText({
+        heddle: version,
+        taken_at: takenAt,
+        migrations: [...migrations],
+        links: links.map(({ name, target: link }) => ({ name, link })),
+        files,
+      }),
+    )
+    await rename(partial, target)
+    await syncFolder(dirname(target))
+    return { path: target, takenAt, files: files.length, bytes: bytesTotal, heldMs }
+  } catch (error) {
+    await archive.abandon()
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function createArchive(path: string, kind: 'file' | 'folder'): Promise<ArchiveWriter> {
+  try {
+    return await (kind === 'file' ? createTarArchive : createFolderArchive)(path)
+  } catch (error) {
+    throw conflict(`The backup ${path} cannot be written: ${messageOf(error)}`)
+  }
+}
+
+async function copyFiles(
+  snapshot: Snapshot,
+  archive: ArchiveWriter,
+  onProgress: (done: { files: number; bytes: number }) => void,
+  signal: AbortSignal,
+): Promise<FileEntry[]> {
+  let bytes = 0
+  const files: FileEntry[] = []
+  async function copy(file: SnapshotFile): Promise<void> {
+    files.push({ name: file.name, ...(await archive.add(file)) })
+    bytes += file.size
+    onProgress({ files: files.length, bytes })
+  }
+  await pMap(snapshot.files(), copy, { concurrency: FILES_AT_ONCE, signal })
+  return files
+}
+
+/** The bytes of a snapshot, for which there is room in a folder. */
+async function requireRoom(snapshot: Snapshot, folder: string): Promise<number> {
+  let bytes = 0
+  for await (const { size } of snapshot.files()) bytes += size
+  const { bavail, bsize } = await statfs(folder)
+  if (bytes > bavail * bsize)
+    throw conflict(`The backup has ${bytes} bytes, and ${folder} has room for ${bavail * bsize}`)
+  return bytes
+}
+
+/** @throws 409 for a path that is not what an interrupted backup leaves */
+async function removeInterrupted(partial: string): Promise<void> {
+  const found = await stat(partial).catch(() => undefined)
+  if (found?.isDirectory() && !(await readdir(partial)).every((name) => OWN_NAMES.has(name)))
+    throw conflict(`${partial} exists already, and is no interrupted backup`)
+  await rm(partial, { recursive: true, force: true })
+}

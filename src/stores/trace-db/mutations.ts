@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isoIn } from '../../time.ts'
+import { firstOf, type Query, type TraceDb } from './port.ts'
+
+/** A mutation takes from a tenth of a second to minutes. */
+const POLL_MS = 200
+
+/** Parts that were replaced are removed by the database in its own time. */
+const GONE_POLL_MS = 1_000
+
+/**
+ * Changes of rows that exist: each rewrites every part of a table that has such rows, with its indexes and copies. They
+ * run one after the other, in the background of the database, beside inserts and reads.
+ */
+export interface Mutations {
+  /**
+   * Runs commands such as `DELETE WHERE …` as one change of a table; resolves when all parts are rewritten. The database
+   * finishes it even when the wait for it is aborted.
+   */
+  run(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal): Promise<void>
+  /** Rewrites a table where rows that `DELETE FROM` has only marked have been there since before a time. */
+  applyDeletions(table: string, before: string, signal: AbortSignal): Promise<void>
+  /** Resolves once no files are on the disk of parts that were replaced before the call. */
+  untilGone(signal: AbortSignal): Promise<void>
+}
+
+export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mutations {
+  let last: Promise<unknown> = Promise.resolve()
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const next = last.then(work, work)
+    last = next.catch(() => {})
+    return next
+  }
+
+  async function count(query: Query): Promise<number> {
+    return (await firstOf(traces.query<{ count: number }>(query)))?.count ?? 0
+  }
+
+  /** @throws why a change cannot be finished, such as a full disk; the database tries on */
+  async function untilDone(table: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const found = await firstOf(traces.query<{ open: number; reason: string }>(selectOpen(table)))
+      if (found === undefined || found.open === 0) return
+      if (found.reason !== '') throw new Error(`Rows of ${table} cannot be removed yet: ${found.reason}`)
+      await delay(POLL_MS, undefined, { signal })
+    }
+  }
+
+  function change(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal) {
+    return inTurn(async () => {
+      signal.throwIfAborted()
+      const sql = `ALTER TABLE ${table} ${commands.join(', ')} SETTINGS mutations_sync = 0`
+      await traces.command({ sql, params })
+      await untilDone(table, signal)
+    })
+  }
+
+  return {
+    run: change,
+
+    async applyDeletions(table, before, signal) {
+      if ((await count(countMarked(table, before))) === 0) return
+      await change(table, ['APPLY DELETED MASK'], {}, signal)
+    },
+
+    async untilGone(signal) {
+      const at = isoIn(0)
+      while ((await count(countReplaced(at))) > 0) await delay(GONE_POLL_MS, undefined, { signal })
+    },
+  }
+}
+
+function selectOpen(table: string): Query {
+  return {
+    sql: `SELECT count() AS open, max(latest_fail_reason) AS reason FROM system.mutations
+      WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
+    params: { table },
+  }
+}
+
+/** Parts with rows that are only marked; merging a part, which makes a new one, removes its marked rows. */
+function countMarked(table: string, before: string): Query {
+  return {
+    sql: `SELECT count() AS count FROM system.parts WHERE database = currentDatabase() AND table = {table:String}
+      AND active AND has_lightweight_delete AND modification_time <= parseDateTimeBestEffort({before:String})`,
+    params: { table, before },
+  }
+}
+
+/** Parts that were replaced until a time and whose files are there. The time is unknown, 0, after a start. */
+function countReplaced(until: string): Query {
+  return {
+    sql: `SELECT count() AS count FROM system.parts WHERE database = currentDatabase()
+      AND NOT active AND remove_time <= parseDateTimeBestEffort({until:String})`,
+    params: { until },
+  }
+}

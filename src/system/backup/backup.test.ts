@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
+
+let dataFolder = ''
+const server = useTestServer({
+  async prepare(folder) {
+    dataFolder = folder
+  },
+})
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-backup-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const backup = (path: string): Promise<Response> => server.post('/v1/preview/system/backup', { path })
+
+describe('POST /v1/preview/system/backup', () => {
+  it('200 with the backup, and nothing that was kept for it afterwards', async () => {
+    await server.stores.blobs.put('contents/one', Buffer.from('one'))
+    const path = join(folder, 'backup')
+    const lines = await documentsOf<Fields>(await backup(path))
+    expect(lines.at(-1)).toMatchObject({ state: 'done', path, broken_parts: 0 })
+    expect((await readdir(path)).sort()).toEqual(['blobs', 'control.sqlite', 'manifest.jsonl', 'trace-db'])
+    expect(await readdir(join(dataFolder, 'snapshots'))).toEqual([])
+    expect((await backup(path)).status).toBe(409)
+  })
+
+  it('200 for one of several at once, 409 for the others', async () => {
+    const replies = await Promise.all(['one', 'two', 'three'].map((name) => backup(join(folder, name))))
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  })
+
+  it('400 for a path that is relative, inside the data folder, or in no folder', async () => {
+    for (const path of ['backup', join(dataFolder, 'backup'), join(folder, 'none/backup')])
+      expect((await backup(path)).status).toBe(400)
+  })
+
+  it('422 without a path', async () => {
+    expect((await server.post('/v1/preview/system/backup', {})).status).toBe(422)
+  })
+})

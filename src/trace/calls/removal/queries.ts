@@ -1,0 +1,205 @@
+import type { Limit } from '../../../removal.ts'
+import type { Query } from '../../../stores/trace-db/port.ts'
+import { createParams, type Params } from '../../query-language/params.ts'
+import { CALL_ROWS, MERGED_CALLS, NEVER, STORAGE_BYTES } from '../sql/table.ts'
+
+/** A change of rows of the table: commands for `Mutations.run`. */
+export interface Change {
+  commands: string[]
+  params: Query['params']
+}
+
+/** The columns of the table, of which a deleted call keeps the key and {@link KEPT}. */
+export interface ColumnRow {
+  name: string
+  type: string
+  /** `MATERIALIZED` for leaf columns, which follow their payloads. */
+  default_kind: string
+}
+
+/** What says that a call was deleted. */
+const KEPT = ['project_id', 'id', 'deleted_at']
+
+/** True for rows of a start, an end or a name: all but the mark of a deleted call. */
+const HAS_CONTENT = `(has_start = 1 OR ended_at > ${NEVER} OR isNotNull(display_name))`
+
+/** The calls that were deleted; a row of theirs has the time of the deletion, others may lack it. */
+const DELETED = `(project_id, id) IN (SELECT project_id, id FROM ${CALL_ROWS} WHERE deleted_at > ${NEVER})`
+
+/**
+ * NULL in every row, but no constant: a value that is set to NULL is only marked and its bytes stay in the file, unless
+ * the database must compute the column anew. Then it is empty below the mark.
+ */
+export const NULL_ON_DISK = `if(length(project_id) < 0, '', NULL)`
+
+export function countOfProjects(projectIds: readonly string[]): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT count() AS count, sum(${STORAGE_BYTES}) AS bytes FROM ${MERGED_CALLS} WHERE ${inProjects(projectIds, params)}`,
+    params: params.values,
+  }
+}
+
+export function deleteProjects(projectIds: readonly string[]): Change {
+  const params = createParams()
+  return { commands: [`DELETE WHERE ${inProjects(projectIds, params)}`], params: params.values }
+}
+
+export function selectColumns(): Query {
+  return {
+    sql: `SELECT name, type, default_kind FROM system.columns
+      WHERE database = currentDatabase() AND table = '${CALL_ROWS}'`,
+    params: {},
+  }
+}
+
+/** Rows of deleted calls that have content and whose deletion was before a time. */
+export function countDeleted(before: string): Query {
+  const params = createParams()
+  const time = timeSql(before, params)
+  return {
+    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${HAS_CONTENT} AND (project_id, id) IN (
+      SELECT project_id, id FROM ${CALL_ROWS} WHERE deleted_at > ${NEVER} AND deleted_at <= ${time})`,
+    params: params.values,
+  }
+}
+
+/** The projects with deleted calls that have content. */
+export function selectProjectsOfDeleted(): Query {
+  return {
+    sql: `SELECT DISTINCT project_id FROM ${CALL_ROWS} WHERE ${HAS_CONTENT} AND ${DELETED}`,
+    params: {},
+  }
+}
+
+/** Empties all deleted calls; their marks stay, so that a part that comes later does not bring one back. */
+export function emptyDeleted(columns: readonly ColumnRow[]): Change {
+  const changed = columns.filter(
+    ({ name, default_kind }) => !KEPT.includes(name) && default_kind !== 'MATERIALIZED',
+  )
+  const values = changed.map(({ name, type }) => `${name} = ${emptyOf(type)}`)
+  return { commands: [`UPDATE ${values.join(', ')} WHERE ${HAS_CONTENT} AND ${DELETED}`], params: {} }
+}
+
+/** The value of what a row leaves out (`sql/table.ts`). */
+function emptyOf(type: string): string {
+  if (type.includes('Nullable(String)')) return NULL_ON_DISK
+  if (type.includes('Nullable(')) return `if(length(project_id) < 0, 0, NULL)`
+  if (type.includes('Array(')) return '[]'
+  if (type.includes('DateTime64(')) return NEVER
+  return type.includes('String') ? "''" : '0'
+}
+
+/** True for marks of deleted calls from before a time. */
+function oldMarks(before: string, params: Params): string {
+  return `NOT ${HAS_CONTENT} AND deleted_at > ${NEVER} AND deleted_at < ${timeSql(before, params)}`
+}
+
+export function countOldMarks(before: string): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${oldMarks(before, params)}`,
+    params: params.values,
+  }
+}
+
+export function deleteOldMarks(before: string): Change {
+  const params = createParams()
+  return { commands: [`DELETE WHERE ${oldMarks(before, params)}`], params: params.values }
+}
+
+/** Rows with payloads that are older than the limits: inputs since the start of their call, outputs since its end. */
+export function countOldPayloads(limits: readonly Limit[]): Query {
+  const params = createParams()
+  const [inputs, outputs] = oldPayloads(limits, params)
+  return {
+    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${inputs} OR ${outputs}`,
+    params: params.values,
+  }
+}
+
+export function emptyOldPayloads(limits: readonly Limit[]): Change {
+  const params = createParams()
+  const [inputs, outputs] = oldPayloads(limits, params)
+  const emptied = (payload: 'input' | 'output', column: 'inputs' | 'output') =>
+    `${column} = ${NULL_ON_DISK}, ${column}_excerpt = ${NULL_ON_DISK}, ${payload}_refs = []`
+  return {
+    commands: [
+      `UPDATE ${emptied('input', 'inputs')}, start_bytes = length(ifNull(attributes, '')) WHERE ${inputs}`,
+      `UPDATE ${emptied('output', 'output')}, end_bytes = length(ifNull(summary, '')) WHERE ${outputs}`,
+    ],
+    params: params.values,
+  }
+}
+
+function oldPayloads(limits: readonly Limit[], params: Params): readonly [inputs: string, outputs: string] {
+  const inputs = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)
+  const outputs = anyOf(limits, params, (time) => `ended_at > ${NEVER} AND ended_at < ${time}`)
+  return [`isNotNull(inputs) AND (${inputs})`, `isNotNull(output) AND (${outputs})`]
+}
+
+/** Rows of calls that are older than the limits, and ends of calls without a start. */
+function oldCalls(limits: readonly Limit[], params: Params): string {
+  return anyOf(
+    limits,
+    params,
+    (time) =>
+      `(has_start = 1 AND started_at < ${time} OR has_start = 0 AND ended_at > ${NEVER} AND ended_at < ${time})`,
+  )
+}
+
+export function countOldCalls(limits: readonly Limit[]): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${oldCalls(limits, params)}`,
+    params: params.values,
+  }
+}
+
+/** Ends and names of old calls, which are found by the start; so they are deleted before it is. */
+export function deletePartsOfOldCalls(limits: readonly Limit[]): Change {
+  const params = createParams()
+  const started = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)
+  const ids = `SELECT project_id, id FROM ${CALL_ROWS} WHERE ${started}`
+  return { commands: [`DELETE WHERE has_start = 0 AND (project_id, id) IN (${ids})`], params: params.values }
+}
+
+export function deleteOldCalls(limits: readonly Limit[]): Change {
+  const params = createParams()
+  return { commands: [`DELETE WHERE ${oldCalls(limits, params)}`], params: params.values }
+}
+
+/** What a user has written and not deleted; a page of ids. */
+export function selectCallsOfUser(user: string, limit: number): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT DISTINCT project_id, id FROM ${CALL_ROWS}
+      WHERE wb_user_id = ${params.bind(user, 'String')} AND NOT ${DELETED} LIMIT ${limit}`,
+    params: params.values,
+  }
+}
+
+export function countOfUser(user: string, besides: readonly string[]): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT count() AS count, sum(${STORAGE_BYTES}) AS bytes FROM ${MERGED_CALLS}
+      WHERE wb_user_id = ${params.bind(user, 'String')} AND NOT ${inProjects(besides, params)}`,
+    params: params.values,
+  }
+}
+
+function inProjects(projectIds: readonly string[], params: Params): string {
+  return `project_id IN ${params.bind(projectIds, 'Array(String)')}`
+}
+
+function timeSql(time: string, params: Params): string {
+  return `parseDateTime64BestEffort(${params.bind(time, 'String')}, 6, 'UTC')`
+}
+
+function anyOf(limits: readonly Limit[], params: Params, isOld: (time: string) => string): string {
+  return limits
+    .map(
+      ({ projectIds, before }) => `(${inProjects(projectIds, params)} AND ${isOld(timeSql(before, params))})`,
+    )
+    .join(' OR ')
+}

@@ -1,0 +1,59 @@
+import type { Removal } from '../../../removal.ts'
+import type { Mutations } from '../../../stores/trace-db/mutations.ts'
+import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
+import { nowAfter, nowIso } from '../../../time.ts'
+import * as queries from './queries.ts'
+
+/** Versions that are marked as deleted at once. */
+const MARKED_AT_ONCE = 1_000
+
+/** Called with the projects of which deleted versions were emptied. */
+export type AfterPurge = (projectIds: readonly string[], before: string, signal: AbortSignal) => Promise<void>
+
+/** Removes objects for good: of deleted versions, and of those that a user published, all but the name. */
+export function createObjectsRemoval(
+  deps: { traces: TraceDb; mutations: Mutations },
+  afterPurge: AfterPurge,
+): Removal {
+  const { traces, mutations } = deps
+  const rows = createTableRemoval(deps, {
+    table: 'objects',
+    kind: 'objects',
+    bytes: "length(ifNull(val, ''))",
+    author: 'wb_user_id',
+  })
+
+  async function purge(before: string, signal: AbortSignal): Promise<void> {
+    const found = await firstOf(traces.query<{ count: number }>(queries.countDeleted(before)))
+    if (found === undefined || found.count === 0) return
+    const projects = await rowsOf(traces.query<{ project_id: string }>(queries.selectProjectsOfDeleted()))
+    await mutations.run('objects', [queries.EMPTY_DELETED], {}, signal)
+    await afterPurge(
+      projects.map(({ project_id }) => project_id),
+      before,
+      signal,
+    )
+  }
+
+  return {
+    ...rows,
+
+    async hideUser({ name }, signal) {
+      for (;;) {
+        signal.throwIfAborted()
+        const query = queries.selectLiveOfUser(name, MARKED_AT_ONCE)
+        const live = await rowsOf(traces.query<queries.PublishedRow>(query))
+        if (live.length === 0) return
+        const deleted_at = nowAfter(live.map(({ created_at }) => created_at))
+        await traces.insert(
+          'objects',
+          live.map((version) => ({ ...version, published_at: version.created_at, deleted_at })),
+        )
+      }
+    },
+
+    eraseUser: (_user, signal) => purge(nowIso(), signal),
+    purge,
+  }
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+
+/** Ids of all collections of some projects. */
+export async function collectionIdsOf(control: ControlDb, projectIds: readonly string[]): Promise<string[]> {
+  const rows = await control
+    .selectFrom('artifact_collections')
+    .select('id')
+    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Versions in collections, and the bytes of their files; a file of two versions counts twice. */
+export async function sumVersions(
+  control: ControlDb,
+  collectionIds: readonly string[],
+): Promise<{ count: number; bytes: number }> {
+  const versions = control
+    .selectFrom('artifact_versions')
+    .select('id')
+    .where('collection_id', 'in', collectionIds)
+  const counted = await control
+    .selectFrom('artifact_versions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('collection_id', 'in', collectionIds)
+    .executeTakeFirst()
+  const summed = await control
+    .selectFrom('artifact_files')
+    .select((eb) => eb.fn.sum<number | null>('size').as('bytes'))
+    .where('artifact_id', 'in', versions)
+    .executeTakeFirst()
+  return { count: counted?.count ?? 0, bytes: summed?.bytes ?? 0 }
+}
+
+export async function renameCreator(control: ControlDb, name: string, pseudonym: string): Promise<void> {
+  await control
+    .updateTable('artifact_versions')
+    .set({ created_by: pseudonym })
+    .where('created_by', '=', name)
+    .execute()
+}

@@ -1,0 +1,29 @@
+import type { Contents } from '../../contents/service.ts'
+import type { Removal } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { deleteCollection } from './collection-queries.ts'
+import { versionStates } from './queries.ts'
+import { collectionIdsOf, renameCreator, sumVersions } from './removal-queries.ts'
+import { manifestOwnerOf, ownerOf } from './writer.ts'
+
+/** Removes artifacts of all types, committed or not. */
+export function createArtifactsRemoval(deps: { control: ControlDb; contents: Contents }): Removal {
+  const { control, contents } = deps
+  return {
+    async countProjects(projectIds) {
+      const ids = await collectionIdsOf(control, projectIds)
+      return [{ kind: 'artifact_versions', ...(await sumVersions(control, ids)) }]
+    },
+
+    async eraseProjects(projectIds, signal) {
+      for (const id of await collectionIdsOf(control, projectIds)) {
+        signal.throwIfAborted()
+        const versions = (await versionStates(control, id)).map((version) => version.id)
+        await contents.release(versions.flatMap((version) => [ownerOf(version), manifestOwnerOf(version)]))
+        await control.transaction().execute((tx) => deleteCollection(tx, id))
+      }
+    },
+
+    renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
+  }
+}

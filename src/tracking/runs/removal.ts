@@ -1,0 +1,51 @@
+import type { Contents } from '../../contents/service.ts'
+import type { Removal } from '../../removal.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { Mutations } from '../../stores/trace-db/mutations.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
+import { deleteRun, listFiles } from './queries.ts'
+import { fileBytes, renameCreator, runIdsOf } from './removal-queries.ts'
+
+/** Removes runs with their files, alerts, metrics and lines of their logs. */
+export function createRunsRemovals(deps: {
+  control: ControlDb
+  contents: Contents
+  traces: TraceDb
+  mutations: Mutations
+}): Removal[] {
+  const { control, contents } = deps
+
+  async function erase(projectIds: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const id of await runIdsOf(control, projectIds)) {
+      signal.throwIfAborted()
+      // The bytes go first: the row names them.
+      const files = await listFiles(control, id)
+      await contents.release(files.map((file) => file.owner))
+      await control.transaction().execute((tx) => deleteRun(tx, id))
+    }
+  }
+
+  return [
+    {
+      async countProjects(projectIds) {
+        const ids = await runIdsOf(control, projectIds)
+        return [{ kind: 'runs', count: ids.length, bytes: await fileBytes(control, ids) }]
+      },
+      eraseProjects: erase,
+      renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
+    },
+    createTableRemoval(deps, {
+      table: 'run_metrics',
+      kind: 'run_metrics',
+      bytes: "length(key) + 8 + length(ifNull(json, ''))",
+      retained: { kind: 'run_metrics', time: 'time' },
+    }),
+    createTableRemoval(deps, {
+      table: 'run_log_lines',
+      kind: 'run_log_lines',
+      bytes: 'length(text)',
+      retained: { kind: 'run_logs', time: 'time' },
+    }),
+  ]
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+
+export interface DataOfJob {
+  id: string
+  kind: 'rl' | 'sft'
+  data_key: string
+}
+
+/** Ids of all models of some projects. */
+export async function modelIdsOf(control: ControlTx, projectIds: readonly string[]): Promise<string[]> {
+  const rows = await control
+    .selectFrom('models')
+    .select('id')
+    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function countJobs(control: ControlDb, modelIds: readonly string[]): Promise<number> {
+  const row = await control
+    .selectFrom('training_jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('model_id', 'in', modelIds)
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/** Deletes the rows of jobs of a model, with their events. */
+export async function deleteJobs(tx: ControlTx, modelId: string): Promise<void> {
+  const jobs = tx.selectFrom('training_jobs').select('id').where('model_id', '=', modelId)
+  await tx.deleteFrom('training_job_events').where('job_id', 'in', jobs).execute()
+  await tx.deleteFrom('training_jobs').where('model_id', '=', modelId).execute()
+}
+
+/** Deletes rows of checkpoints whose model and whose artifact version are both gone. */
+export async function deleteLostCheckpoints(control: ControlDb): Promise<void> {
+  await control
+    .deleteFrom('checkpoints')
+    .where('deleted_at', 'is not', null)
+    .where('model_id', 'not in', (eb) => eb.selectFrom('models').select('id'))
+    .where('artifact_id', 'not in', (eb) => eb.selectFrom('artifact_versions').select('id'))
+    .execute()
+}
+
+/** Uploads of some projects, or with `entity` those of no project. */
+export async function uploadIdsOf(
+  control: ControlDb,
+  of: { projectIds: readonly string[] } | { entity: string },
+): Promise<string[]> {
+  let query = control.selectFrom('training_data_uploads').select('id')
+  query =
+    'entity' in of
+      ? query.where('entity', '=', of.entity)
+      : query.where(sql<string>`entity || '/' || project`, 'in', of.projectIds)
+  return (await query.execute()).map(({ id }) => id)
+}
+
+/** Ended jobs of some projects from before a time, with what names their training data. */
+export function endedJobsOf(
+  control: ControlDb,
+  { projectIds, before }: { projectIds: readonly string[]; before: string },
+): Promise<DataOfJob[]> {
+  return control
+    .selectFrom('training_jobs')
+    .innerJoin('models', 'models.id', 'training_jobs.model_id')
+    .select(['training_jobs.id', 'training_jobs.kind', 'training_jobs.data_key'])
+    .where(sql<string>`models.entity || '/' || models.project`, 'in', projectIds)
+    .where('training_jobs.ended_at', '<', before)
+    .execute()
+}
+
+/** Puts another name where a user has made something. */
+export async function renameCreator(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
+  for (const table of ['models', 'training_jobs', 'training_data_uploads'] as const)
+    await tx.updateTable(table).set({ created_by: pseudonym }).where('created_by', '=', name).execute()
+}

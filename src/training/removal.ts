@@ -1,0 +1,66 @@
+import type { Limit, Removal } from '../removal.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Jobs } from './jobs/service.ts'
+import type { Models } from './models/service.ts'
+import * as queries from './removal-queries.ts'
+import type { TrainingData } from './training-data/service.ts'
+
+export interface TrainingRemovalDeps {
+  control: ControlDb
+  jobs: Pick<Jobs, 'removeOfModel' | 'releaseData'>
+  models: Pick<Models, 'delete'>
+  trainingData: Pick<TrainingData, 'delete'>
+}
+
+/** Removes models with their jobs, checkpoints and training data. */
+export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
+  const { control, jobs, models, trainingData } = deps
+
+  async function eraseModel(id: string): Promise<void> {
+    // The rows of jobs are found by those of their model.
+    await jobs.removeOfModel(id)
+    await control.transaction().execute((tx) => queries.deleteJobs(tx, id))
+    await models.delete({ model_id: id })
+  }
+
+  async function eraseUploads(of: Parameters<typeof queries.uploadIdsOf>[1]): Promise<void> {
+    for (const id of await queries.uploadIdsOf(control, of))
+      await trainingData.delete({ training_data_id: id })
+  }
+
+  async function expireData(limits: readonly Limit[], signal: AbortSignal): Promise<void> {
+    for (const limit of limits)
+      for (const job of await queries.endedJobsOf(control, limit)) {
+        signal.throwIfAborted()
+        await jobs.releaseData(job)
+      }
+  }
+
+  return {
+    async countProjects(projectIds) {
+      const modelIds = await queries.modelIdsOf(control, projectIds)
+      const uploads = await queries.uploadIdsOf(control, { projectIds })
+      return [
+        { kind: 'models', count: modelIds.length, bytes: 0 },
+        { kind: 'training_jobs', count: await queries.countJobs(control, modelIds), bytes: 0 },
+        { kind: 'training_data', count: uploads.length, bytes: 0 },
+      ]
+    },
+
+    async eraseProjects(projectIds, signal) {
+      for (const id of await queries.modelIdsOf(control, projectIds)) {
+        signal.throwIfAborted()
+        await eraseModel(id)
+      }
+      await queries.deleteLostCheckpoints(control)
+      await eraseUploads({ projectIds })
+    },
+
+    eraseEntity: (entity) => eraseUploads({ entity }),
+
+    renameUser: ({ name, pseudonym }) =>
+      control.transaction().execute((tx) => queries.renameCreator(tx, name, pseudonym)),
+
+    expire: { trajectories: expireData },
+  }
+}

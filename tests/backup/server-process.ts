@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { eventually } from '../../src/eventually.ts'
+import { holderOf } from '../../src/stores/data-folder.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** A server in a process of its own, without an engine. Disposal kills it. */
+export interface ServerProcess extends AsyncDisposable {
+  url: string
+  /** Ends it: as a machine that fails, or as asked to. */
+  stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+}
+
+export async function startServer(data: string): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+    env: {
+      ...process.env,
+      HEDDLE_DATA: data,
+      HEDDLE_PORT: '0',
+      HEDDLE_LOG: 'error',
+      HEDDLE_ENGINE_PYTHON: '/nonexistent',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const closed = once(child, 'close')
+    child.kill(signal)
+    await closed
+  }
+  try {
+    const url = await eventually(() => addressOf(child, data))
+    return { url, stop, [Symbol.asyncDispose]: () => stop('SIGKILL') }
+  } catch (error) {
+    await stop('SIGKILL')
+    throw error
+  }
+}
+
+function addressOf(child: ChildProcess, data: string): string {
+  const holder = holderOf(data)
+  if (!holder?.text.startsWith(`process ${child.pid},`) || holder.url === undefined)
+    throw new Error('The server does not listen yet')
+  return holder.url
+}
+
+/** What a command has done. */
+export interface Ran {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** Runs the command `heddle` to its end. */
+export async function heddle(
+  args: readonly string[],
+  cwd: string = ROOT,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/heddle.ts'), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ran: Ran = { code: null, out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    ran.out += String(chunk)
+  })
+  child.stderr.on('data', (chunk) => {
+    ran.err += String(chunk)
+  })
+  const [code] = await once(child, 'close')
+  return { ...ran, code: code as number | null }
+}
