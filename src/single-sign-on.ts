@@ -56,19 +56,19 @@ const Settings = z.object({
 })
 
 /**
- * The provider of the HEDDLE_OIDC variables; undefined where none is set.
+ * The sign-in provider; undefined where none is named.
  * @throws Error that names what is wrong; never with a secret in it.
  */
 export function readSingleSignOn(env: NodeJS.ProcessEnv): SingleSignOn | undefined {
   const parsed = Settings.safeParse(env)
   if (!parsed.success) {
-    const [first] = parsed.error.issues
-    throw settingProblem(String(first?.path[0] ?? 'HEDDLE_OIDC'), first?.message ?? 'is not valid')
+    const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new Error(`Bad configuration:\n  ${lines.join('\n  ')}`)
   }
   const values = parsed.data
   const { HEDDLE_OIDC_ISSUER: issuer, HEDDLE_OIDC_CLIENT_ID: clientId } = values
   if (issuer === undefined) {
-    const other = Object.keys(env).find((name) => name.startsWith('HEDDLE_OIDC_') && env[name] !== undefined)
+    const other = Object.keys(Settings.shape).find((name) => env[name] !== undefined)
     if (other !== undefined) throw settingProblem(other, 'needs HEDDLE_OIDC_ISSUER')
     return undefined
   }
