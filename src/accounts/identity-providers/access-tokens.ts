@@ -28,8 +28,8 @@ const Payload = z.object({
 export interface AccessTokens {
   /** A token that stands for the service account of an identity provider, for an hour. */
   issue(provider: Pick<IdentityProviderRow, 'id'>): string
-  /** What stands for the tokens of an identity provider where a key has its own id. */
-  keyIdOf(provider: Pick<IdentityProviderRow, 'id'>): string
+  /** The service account of an identity provider; undefined for one that is disabled or has left the entity. */
+  callerBy(provider: IdentityProviderRow): Promise<Caller | undefined>
   /** Whether a key is meant to be an access token. */
   isOne(key: string): boolean
   /** @throws 401 for a token that has expired or was not given by this server, or whose identity provider is gone */
@@ -57,35 +57,37 @@ export function createAccessTokens(deps: {
     return secretKey.hash('access-tokens', text)
   }
 
-  const keyIdOf: AccessTokens['keyIdOf'] = ({ id }) => KEY_ID + id
-
   async function callerOf(token: string): Promise<Caller> {
     const [text = '', signature = ''] = token.slice(PREFIX.length).split('.', 2)
     if (!sameText(signature, signatureOf(text))) throw unauthorized('The access token is not valid.')
     const { provider, exp } = Payload.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
     if (exp <= Date.now() / 1000) throw unauthorized('The access token has expired.')
-    const caller = await callerBy(provider)
+    const caller = await callerByProviderId(provider)
     if (caller === undefined) throw unauthorized('The access token has been revoked.')
     return caller
   }
 
-  async function callerBy(providerId: string): Promise<Caller | undefined> {
-    const provider = await findProvider(control, providerId)
-    if (provider === undefined) return undefined
+  async function callerBy(provider: IdentityProviderRow): Promise<Caller | undefined> {
     const user = await identity.user(provider.user_id)
     if (user === undefined || user.disabled_at !== null) return undefined
     const roles = await identity.rolesOf(user.id)
+    if (!roles.has(provider.entity)) return undefined
     const rights = rightsOf({ roles, isOperator: false, scope: 'all', projectId: null })
-    return { user: user.name, defaultEntity: user.default_entity, keyId: keyIdOf(provider), rights }
+    return { user: user.name, defaultEntity: user.default_entity, keyId: KEY_ID + provider.id, rights }
+  }
+
+  async function callerByProviderId(id: string): Promise<Caller | undefined> {
+    const provider = await findProvider(control, id)
+    return provider && callerBy(provider)
   }
 
   return {
     issue,
-    keyIdOf,
+    callerBy,
     isOne: (key) => key.startsWith(PREFIX),
     callerOf,
     callerById: async (keyId) =>
-      keyId.startsWith(KEY_ID) ? callerBy(keyId.slice(KEY_ID.length)) : undefined,
+      keyId.startsWith(KEY_ID) ? callerByProviderId(keyId.slice(KEY_ID.length)) : undefined,
   }
 }
 

@@ -2,7 +2,6 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Audit } from '../audit/service.ts'
-import type { Identity } from '../identity/service.ts'
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from './access-tokens.ts'
 import { type Conditions, fits } from './claim-conditions.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
@@ -40,25 +39,24 @@ export interface TokenExchange {
 
 export interface TokenExchangeDeps {
   control: ControlDb
-  identity: Identity
   issuerKeys: Pick<IssuerKeys, 'of'>
-  accessTokens: Pick<AccessTokens, 'issue' | 'keyIdOf'>
+  accessTokens: Pick<AccessTokens, 'issue' | 'callerBy'>
   audit: Audit
 }
 
 export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
-  const { control, identity, issuerKeys, accessTokens, audit } = deps
+  const { control, issuerKeys, accessTokens, audit } = deps
 
   async function exchange({ bytes }: { bytes: Uint8Array }): Promise<TokenRes> {
     const assertion = assertionIn(bytes)
     const provider = await providerFor(assertion)
     const { iss, sub } = await verified(assertion, provider)
-    const user = await identity.user(provider.user_id)
-    if (user === undefined || user.disabled_at !== null) throw refused('The service account is disabled')
-    const actor = { user: user.name, keyId: accessTokens.keyIdOf(provider) }
+    const caller = await accessTokens.callerBy(provider)
+    if (caller === undefined)
+      throw refused('The service account is disabled, or does not belong to the team any more')
     const { entity } = provider
     const details = { issuer: iss, subject: sub }
-    await audit.record(actor, { action: 'access_token.create', entity, subject: user.name, details })
+    await audit.record(caller, { action: 'access_token.create', entity, subject: caller.user, details })
     const access_token = accessTokens.issue(provider)
     return { access_token, token_type: 'Bearer', expires_in: ACCESS_TOKEN_SECONDS }
   }

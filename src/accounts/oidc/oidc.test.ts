@@ -153,7 +153,7 @@ describe('GET /v1/accounts/oidc/callback', () => {
     ])
     expect((await events('user.create'))[0]).toMatchObject({
       actor: 'ada-low',
-      details: { issuer: idp.issuer, subject: 'ada', email: 'ada@x.org' },
+      details: { identity: `${idp.issuer} ada`, email: 'ada@x.org' },
     })
     expect((await signIn({ ...ada, preferred_username: 'renamed', groups: ['weavers'] })).me).toEqual(me)
   })
@@ -196,7 +196,10 @@ describe('GET /v1/accounts/oidc/callback', () => {
     expect(unverified.me).toMatchObject({ user: 'dora-2' })
     const verified = { email: 'dora@x.org', email_verified: true }
     expect((await signIn({ sub: 'd2', ...verified })).me).toMatchObject({ user: 'dora' })
-    expect((await events('user.link'))[0]).toMatchObject({ subject: 'dora', details: { subject: 'd2' } })
+    expect((await events('user.link'))[0]).toMatchObject({
+      subject: 'dora',
+      details: { identity: `${idp.issuer} d2` },
+    })
     expect((await signIn({ sub: 'd3', ...verified })).path).toBe('/sign-in?error=mail_taken')
   })
 
@@ -214,7 +217,7 @@ describe('GET /v1/accounts/oidc/callback', () => {
     expect(await users()).toEqual(before)
     expect((await events('session.refuse'))[0]).toMatchObject({
       actor: 'eli@x.org',
-      details: { reason: 'no_account', subject: 'eli' },
+      details: { reason: 'no_account', identity: `${idp.issuer} eli` },
     })
   })
 

@@ -1,10 +1,9 @@
 import type { GroupGrant, SingleSignOn } from '../../single-sign-on.ts'
+import type { ProviderIdentity } from '../identity/provider-identity.ts'
 import type { Claims } from './provider.ts'
 
 /** Who has signed in at the provider. */
-export interface Person {
-  issuer: string
-  subject: string
+export interface Person extends ProviderIdentity {
   /** In lower case; undefined where the provider has not verified that it is the person's. */
   email: string | undefined
   /** What a new user would be called, if that is a name and free. */

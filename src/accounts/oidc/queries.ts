@@ -1,13 +1,14 @@
 import type { Selectable } from 'kysely'
 import type { UserIdentitiesTable } from '../../stores/control-db/account-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { ProviderIdentity } from '../identity/provider-identity.ts'
 
 type UserIdentityRow = Selectable<UserIdentitiesTable>
 
 /** The id of the user who is somebody at a provider. */
 export async function findIdentity(
   tx: ControlTx,
-  { issuer, subject }: { issuer: string; subject: string },
+  { issuer, subject }: ProviderIdentity,
 ): Promise<string | undefined> {
   const row = await tx
     .selectFrom('user_identities')

@@ -8,6 +8,7 @@ import type { SingleSignOn } from '../../single-sign-on.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import type { Audit } from '../audit/service.ts'
+import { identityText } from '../identity/provider-identity.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
 import type { Sessions } from '../sessions/service.ts'
@@ -106,9 +107,10 @@ function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
     }
   }
 
-  async function recordRefusal({ issuer, subject, email }: Person, { code }: SignInError): Promise<void> {
-    const actor = actorOf({ name: email ?? subject })
-    const details = { issuer, subject, reason: code }
+  async function recordRefusal(person: Person, { code }: SignInError): Promise<void> {
+    const identity = identityText(person)
+    const actor = actorOf({ name: person.email ?? identity })
+    const details = { identity, reason: code }
     await audit.record(actor, { action: 'session.refuse', entity: null, subject: actor.user, details })
   }
 

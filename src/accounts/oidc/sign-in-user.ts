@@ -2,6 +2,7 @@ import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import { freeName } from '../identity/names.ts'
+import { identityText } from '../identity/provider-identity.ts'
 import type { Identity } from '../identity/service.ts'
 import { findUser, findUserByEmail, type UserRow } from '../user-queries.ts'
 import type { Person } from './person.ts'
@@ -64,8 +65,9 @@ async function link(tx: ControlTx, user: UserRow, { issuer, subject }: Person): 
   await queries.insertIdentity(tx, { issuer, subject, user_id: user.id, created_at: nowIso() })
 }
 
-function event(action: string, user: UserRow, { issuer, subject, email }: Person) {
-  return { action, entity: null, subject: user.name, details: { issuer, subject, email } }
+function event(action: string, user: UserRow, person: Person) {
+  const details = { identity: identityText(person), email: person.email }
+  return { action, entity: null, subject: user.name, details }
 }
 
 /** Who did it, in the audit record: the user, by signing in. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { ProviderIdentity } from '../identity/provider-identity.ts'
 
 /** Deletes the keys that are limited to one of the projects. */
 export async function deleteKeysOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
@@ -33,14 +34,13 @@ export async function deleteEntity(tx: ControlTx, entity: string): Promise<void>
   await tx.deleteFrom('entities').where('name', '=', entity).execute()
 }
 
-/** What a user is called at sign-in providers. */
-export async function subjectsOf(tx: ControlTx, userId: string): Promise<string[]> {
-  const rows = await tx
+/** Who a user is at sign-in providers. */
+export function identitiesOf(tx: ControlTx, userId: string): Promise<ProviderIdentity[]> {
+  return tx
     .selectFrom('user_identities')
-    .select('subject')
+    .select(['issuer', 'subject'])
     .where('user_id', '=', userId)
     .execute()
-  return rows.map(({ subject }) => subject)
 }
 
 /** Tables whose rows go with the user whom they name. */
