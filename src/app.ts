@@ -24,6 +24,7 @@ import type { Providers } from './providers.ts'
 import { createRedaction } from './redaction/service.ts'
 import { createRetentionSettings } from './retention/settings/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import { createMutations } from './stores/trace-db/mutations.ts'
 import type { Metrics } from './system/metrics/service.ts'
@@ -32,6 +33,10 @@ import type { UnexpectedErrors } from './unexpected-errors.ts'
 export interface AppOptions {
   /** Whether any key is accepted, or those of users. */
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   version: string
   log: Log
   engine: EngineOptions
@@ -73,7 +78,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
-  const accounts = createAccounts({ ...stores, auth: options.auth, projects })
+  const accounts = createAccounts({ ...options, ...stores, projects })
   const { audit, principals } = accounts
   const redaction = createRedaction({ ...stores, projects, audit, log })
   const mutations = createMutations(stores.traces)

@@ -38,6 +38,8 @@ async function main(): Promise<void> {
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const app = createApp(stores, {
     auth: config.auth,
+    singleSignOn: config.singleSignOn,
+    identityHosts: config.identityHosts,
     version: VERSION,
     log,
     engine,

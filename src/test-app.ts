@@ -8,6 +8,7 @@ import { createLog } from './log.ts'
 import { openStores, type Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
@@ -15,6 +16,8 @@ import { VERSION } from './version.ts'
 export interface TestAppOptions {
   /** By default, any key is accepted. */
   auth?: 'local' | 'keys'
+  singleSignOn?: SingleSignOn
+  identityHosts?: readonly string[]
   /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
@@ -61,6 +64,8 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     stores,
     {
       auth: options.auth ?? 'local',
+      singleSignOn: options.singleSignOn,
+      identityHosts: options.identityHosts ?? [],
       version: VERSION,
       log,
       engine,

@@ -7,10 +7,17 @@ import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
+import { createAccessTokens } from '../accounts/identity-providers/access-tokens.ts'
+import { createIssuerKeys } from '../accounts/identity-providers/issuer-keys.ts'
+import { identityProvidersRoutes } from '../accounts/identity-providers/routes.ts'
+import { createIdentityProviders } from '../accounts/identity-providers/service.ts'
+import { createTokenExchange } from '../accounts/identity-providers/token-exchange.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
 import { createKeys, type Keys } from '../accounts/keys/service.ts'
 import { limitsRoutes } from '../accounts/limits/routes.ts'
 import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
+import { oidcRoutes } from '../accounts/oidc/routes.ts'
+import { createOidc } from '../accounts/oidc/service.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { createAccountsRemoval } from '../accounts/removal/removal.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
@@ -24,7 +31,10 @@ import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { Route } from '../http/route.ts'
+import type { Log } from '../log.ts'
+import { createOutbound } from '../outbound-http.ts'
 import type { Removal } from '../removal.ts'
+import type { SingleSignOn } from '../single-sign-on.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
@@ -33,7 +43,12 @@ export interface AccountsDeps {
   control: ControlDb
   secretKey: SecretKey
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   projects: Projects
+  log: Log
 }
 
 /** Who callers are and what they may do; other areas use it, so it is created before them. */
@@ -51,7 +66,8 @@ export interface Accounts {
   area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
 }
 
-export function createAccounts({ control, secretKey, auth, projects }: AccountsDeps): Accounts {
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { control, secretKey, auth, projects, singleSignOn } = deps
   const audit = createAudit({ control })
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
@@ -59,14 +75,20 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
   const limits = createLimits({ control, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
+  const accessTokens = createAccessTokens({ control, secretKey, identity })
+  const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
+  const own = { ...deps, identity, keys, sessions, accessTokens, audit }
+  const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
   const isLocal = auth === 'local'
   const managing = [
     ...keysRoutes(keys),
     ...usersRoutes(users),
     ...teamsRoutes(teams),
     ...limitsRoutes(limits),
+    ...identityProvidersRoutes(createIdentityProviders(machines), createTokenExchange(machines)),
+    ...oidcRoutes(createOidc({ ...own, settings: singleSignOn })),
   ]
-  const me = createMe({ identity, mode: auth, singleSignOn: false })
+  const me = createMe({ identity, mode: auth, singleSignOn: singleSignOn !== undefined })
   return {
     audit,
     identity,
@@ -75,10 +97,11 @@ export function createAccounts({ control, secretKey, auth, projects }: AccountsD
     keys,
     users,
     removals: [createAccountsRemoval({ control, keys })],
-    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
-    principals: createPrincipals({ auth, identity, keys, sessions }),
+    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
+    principals: createPrincipals(own),
     area: ({ graphqlParts, authorize }) => ({
       owners: {},
+      start: async () => outbound,
       routes: [
         ...managing.map((declared) => ofAccounts(declared, isLocal)),
         ...sessionsRoutes(sessions, me),

@@ -49,7 +49,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
     seenMax: SEEN_MAX,
   })
   const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...trace, python })
-  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts })
+  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts, setting: 'HEDDLE_SCORER_HOSTS' })
   const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
   const { playground } = inference
   const work = { ...trace, control, jobQueue, principals, log, playground, ops, scorerCode, remoteScorers }

@@ -101,7 +101,10 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   const { priorityScheduling, mmProcessorKwargs } = baseModels
   const abilities = { priorityScheduling, mmProcessorKwargs }
   const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
-  const publicFetch = createPublicFetch({ allowedHosts: deps.outboundHosts })
+  const publicFetch = createPublicFetch({
+    allowedHosts: deps.outboundHosts,
+    setting: 'HEDDLE_SCORER_HOSTS',
+  })
   const registry = createProviderRegistry({ ...deps, configured: providers, publicFetch })
   const chat = createChatCompletions({ gateway, abilities, traced })
   const playground = createPlayground({

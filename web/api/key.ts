@@ -1,3 +1,5 @@
+import type { SignInOptionsRes } from '../../src/accounts/sessions/wire.ts'
+
 /** Set while this browser has a session: its cookie, which scripts cannot read, goes with each request. */
 const SIGNED_IN = 'heddle.signed-in'
 
@@ -31,6 +33,21 @@ export async function signIn(shown: { token: string } | { key: string }): Promis
   }
   localStorage.setItem(SIGNED_IN, '1')
   setRefused(false)
+}
+
+/** Whether people can sign in through a provider. */
+export async function hasSingleSignOn(): Promise<boolean> {
+  const response = await fetch('/v1/accounts/sign-in-options')
+  if (!response.ok) return false
+  const options = (await response.json()) as SignInOptionsRes
+  return options.single_sign_on
+}
+
+/** Sends this browser to the provider, from where it comes back to a path of this server. */
+export function startSingleSignOn(returnTo: string): void {
+  // It has a session when it comes back; where it has none, the server refuses its first request.
+  localStorage.setItem(SIGNED_IN, '1')
+  location.assign(`/v1/accounts/oidc/start?return_to=${encodeURIComponent(returnTo)}`)
 }
 
 /** Ends the session of this browser, and shows the sign-in screen. */

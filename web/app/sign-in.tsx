@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
-import { signIn } from '../api/key.ts'
+import { SIGN_IN_ERRORS } from '../../src/accounts/oidc/sign-in-errors-wire.ts'
+import { hasSingleSignOn, signIn, startSingleSignOn } from '../api/key.ts'
 import { Button } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
 
@@ -19,10 +20,22 @@ function takeToken(): string | undefined {
   return token === '' ? undefined : token
 }
 
+/** Why the sign-in provider did not sign the person in, by the code in the address. */
+function problemInAddress(): string | undefined {
+  const code = new URLSearchParams(location.search).get('error')
+  return isSignInLink() ? Object.entries(SIGN_IN_ERRORS).find(([known]) => known === code)?.[1] : undefined
+}
+
+/** Where the person wanted to go. */
+function wantedPath(): string {
+  return isSignInLink() ? '/' : location.pathname + location.search
+}
+
 /** Shown where the server asks who one is: a link signs in by itself, a key is entered. */
 export function SignIn({ onEnter }: { onEnter: () => void }) {
   const [key, setKey] = useState('')
-  const [problem, setProblem] = useState<string>()
+  const [problem, setProblem] = useState(problemInAddress)
+  const [hasProvider, setHasProvider] = useState(false)
   const [isWaiting, setWaiting] = useState(false)
   const hasTried = useRef(false)
 
@@ -44,6 +57,7 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
   useEffect(() => {
     if (hasTried.current) return
     hasTried.current = true
+    void hasSingleSignOn().then(setHasProvider)
     const token = takeToken()
     if (token !== undefined) void enter({ token })
   }, [])
@@ -72,6 +86,11 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
         <Button type="submit" look="primary" disabled={key.trim() === '' || isWaiting}>
           {isWaiting ? 'Signing in …' : 'Sign in'}
         </Button>
+        {hasProvider && (
+          <Button disabled={isWaiting} onClick={() => startSingleSignOn(wantedPath())}>
+            Single sign-on
+          </Button>
+        )}
       </form>
     </main>
   )

@@ -29,6 +29,8 @@ export interface Keys extends KeyCallers {
   managed(keyId: string, caller: Caller): Promise<{ entity: string | null }>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
+  /** Whether a caller may make keys for a user. */
+  manages(caller: Caller, owner: UserRow): Promise<boolean>
 }
 
 export interface KeysDeps {
@@ -125,7 +127,7 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     return { entity: entityOf((await managedKey(keyId, caller)).owner) }
   }
 
-  return { create, list, managed, revoke, ...callers }
+  return { create, list, managed, revoke, manages, ...callers }
 }
 
 /** Whether a key may do all that its user may. */

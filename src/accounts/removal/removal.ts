@@ -1,5 +1,6 @@
 import type { Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { identityText } from '../identity/provider-identity.ts'
 import { findUserByName } from '../user-queries.ts'
 import * as queries from './removal-queries.ts'
 
@@ -26,6 +27,8 @@ export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget
         await queries.replaceInAudit(tx, name, pseudonym)
         if (row === undefined) return
         if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
+        for (const identity of await queries.identitiesOf(tx, row.id))
+          await queries.replaceInAudit(tx, identityText(identity), pseudonym)
         await queries.deleteUser(tx, row.id)
       })
       keys.forget()

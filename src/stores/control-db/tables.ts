@@ -2,10 +2,12 @@ import type {
   ApiKeysTable,
   AuditEventsTable,
   EntitiesTable,
+  IdentityProvidersTable,
   LimitsTable,
   MembershipsTable,
   SessionsTable,
   SignInLinksTable,
+  UserIdentitiesTable,
   UsersTable,
 } from './account-tables.ts'
 import type {
@@ -345,6 +347,8 @@ export interface ControlTables {
   api_keys: ApiKeysTable
   sessions: SessionsTable
   sign_in_links: SignInLinksTable
+  user_identities: UserIdentitiesTable
+  identity_providers: IdentityProvidersTable
   audit_events: AuditEventsTable
   retention_settings: RetentionSettingsTable
   erasures: ErasuresTable
