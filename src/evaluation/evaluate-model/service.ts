@@ -1,3 +1,4 @@
+import { placeOf } from '../../access.ts'
 import { conflict, invalidRequest, notFound, tooManyRequests } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
@@ -65,7 +66,9 @@ export function createEvaluateModel(
       ...principalOf(context),
     }
     // A job whose call was never written is dropped; a call without a job would run forever.
-    await jobs.add([{ id: call_id, payload, runAt: isoIn(CALL_WRITE_MS_MAX) }])
+    const { entity } = placeOf(project_id)
+    const due = isoIn(CALL_WRITE_MS_MAX)
+    await jobs.add([{ id: call_id, payload, entity, keyId: payload.key_id, runAt: due }])
     await calls.writeParts([startPart(start, payload.user, [])])
     await jobs.makeDue(call_id)
     return { call_id }

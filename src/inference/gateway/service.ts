@@ -90,7 +90,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     let isOpen = true
     return {
       /** The owner that it counts for in the queue for the engine. */
-      group: payer.project ?? payer.key,
+      group: payer.project ?? `${context.caller.defaultEntity}/${payer.key}`,
       signal: AbortSignal.any([context.signal, client.signal]),
       hold: (release: (() => void) | undefined) => void (release && held.push(release)),
       /** Undefined for a request that used nothing. */

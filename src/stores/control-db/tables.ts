@@ -16,6 +16,7 @@ import type {
   ArtifactVersionsTable,
 } from './artifact-tables.ts'
 import type { JobsTable } from './job-table.ts'
+import type { BudgetsTable, UsageLimitsTable } from './limit-tables.ts'
 
 /** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
 export interface MigrationChecksumsTable {
@@ -283,6 +284,8 @@ export interface TrainingDataUploadsTable {
 export interface ControlTables {
   migration_checksums: MigrationChecksumsTable
   jobs: JobsTable
+  usage_limits: UsageLimitsTable
+  budgets: BudgetsTable
   projects: ProjectsTable
   contents: ContentsTable
   content_owners: ContentOwnersTable

@@ -79,9 +79,9 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     }
     await control.transaction().execute(async (tx) => {
       await queries.insertJob(tx, row)
-      await queue.addIn(tx, row)
+      await queue.addIn(tx, row, { entity: model.entity, keyId: caller.keyId })
       // Trajectories that came from calls need not become calls.
-      if (row.kind === 'rl' && row.dataset_ref === null) await trajectoryCalls.addIn(tx, row.id)
+      if (row.kind === 'rl' && row.dataset_ref === null) await trajectoryCalls.addIn(tx, row.id, model.entity)
     })
     queue.wake()
     return row
