@@ -14,6 +14,7 @@ import { createContents } from './contents/service.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { type Authorize, createAuthorize, type Owners } from './http/access.ts'
 import type { Authenticator } from './http/auth.ts'
+import type { CallerLimits } from './http/caller-limits.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
@@ -50,6 +51,7 @@ export interface App {
   routes: Route[]
   authenticator: Authenticator
   authorize: Authorize
+  limits: CallerLimits
   /** Makes the first operator, and signs people in. */
   accounts: Pick<Accounts, 'identity' | 'sessions'>
   /** Counts one answered request. */
@@ -64,26 +66,48 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
-  const accounts = createAccounts({ ...stores, auth: options.auth, projects })
-  const { principals } = accounts
+  const accounts = createAccounts({ ...stores, auth: options.auth, projects, log })
+  const { principals, limitBook, workLimits } = accounts
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
   const trace = createTraceArea({ ...options, ...stores, projects })
   const tracking = createTrackingArea({ ...stores, contents, projects })
-  const training = createTrainingArea({ ...options, stores, contents, projects, jobQueue, trace, tracking })
+  const training = createTrainingArea({
+    ...options,
+    stores,
+    contents,
+    projects,
+    jobQueue,
+    workLimits,
+    trace,
+    tracking,
+  })
   const inference = createInferenceArea({
     ...options,
     ...stores,
     options: options.inference,
+    limitBook,
     trace,
     training,
   })
-  const evaluation = createEvaluationArea({ ...options, ...stores, principals, jobQueue, trace, inference })
+  const evaluation = createEvaluationArea({
+    ...options,
+    ...stores,
+    principals,
+    jobQueue,
+    workLimits,
+    trace,
+    inference,
+  })
   const curation = createCurationArea({ ...stores, trace, training })
   const owners: Owners = { ...tracking.owners, ...training.owners }
   const authorize = createAuthorize(owners)
-  const accountsArea = accounts.area({ graphqlParts: tracking.graphqlParts, authorize })
+  const accountsArea = accounts.area({
+    graphqlParts: tracking.graphqlParts,
+    authorize,
+    storedBy: [trace, tracking, training].flatMap(({ storedBy }) => storedBy ?? []),
+  })
   const blobOwners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners: blobOwners })
   const system = createSystemArea({ ...options, stores, projects, blobSweep, training })
@@ -93,6 +117,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     routes: areas.flatMap((area) => area.routes),
     authenticator: accounts.authenticator,
     authorize,
+    limits: accounts.callerLimits,
     accounts,
     observe: system.metrics.observe,
 

@@ -60,6 +60,7 @@ async function main(): Promise<void> {
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
+    limits: app.limits,
     log,
     version: VERSION,
     observe: app.observe,

@@ -56,7 +56,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, accounts, observe, start } = createApp(stores, {
+  const { routes, authenticator, authorize, limits, accounts, observe, start } = createApp(stores, {
     auth: options.auth ?? 'local',
     version: VERSION,
     log,
@@ -79,6 +79,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const app = buildApp(routes, {
     authenticator,
     authorize,
+    limits,
     log,
     version: VERSION,
     observe,

@@ -64,15 +64,17 @@ export function createTestAccounts(server: TestServer): TestAccounts {
     return as(key)
   }
 
+  function operator(): Promise<KeyClient> {
+    first ??= server.accounts.sessions.firstSignIn().then((link) => keyOf(link ?? '', 'first'))
+    return first
+  }
+
   return {
     as,
     cookieOf,
-    operator() {
-      first ??= server.accounts.sessions.firstSignIn().then((link) => keyOf(link ?? '', 'first'))
-      return first
-    },
+    operator,
     async newUser(name) {
-      const made = await (await this.operator()).post('/v1/accounts/users', { name })
+      const made = await (await operator()).post('/v1/accounts/users', { name })
       const { sign_in_url } = (await made.json()) as { sign_in_url: string }
       return keyOf(sign_in_url, 'laptop')
     },

@@ -7,6 +7,8 @@ export interface Area {
   routes: Route[]
   /** Whose its things are that requests name by an id alone. */
   owners?: Owners
+  /** Bytes that an entity stores here. */
+  storedBy?: (entity: string) => Promise<number>
   /** Starts its work besides requests, which disposal ends. */
   start?(): Promise<AsyncDisposable>
 }

@@ -1,3 +1,4 @@
+import type { LimitBook } from '../accounts/limits/limit-book.ts'
 import type { Limits } from '../config.ts'
 import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
 import { createChatCompletions } from '../inference/chat-completions/service.ts'
@@ -5,7 +6,7 @@ import { completionsRoutes } from '../inference/completions/routes.ts'
 import { createCompletions } from '../inference/completions/service.ts'
 import { embeddingsRoutes } from '../inference/embeddings/routes.ts'
 import { createEmbeddings } from '../inference/embeddings/service.ts'
-import { createAdmission } from '../inference/gateway/admission.ts'
+import { createAdmission, type LimitsOf } from '../inference/gateway/admission.ts'
 import { createLoadedAdapters } from '../inference/gateway/loaded-adapters.ts'
 import { createProjectOf } from '../inference/gateway/project-header.ts'
 import { createGateway } from '../inference/gateway/service.ts'
@@ -44,6 +45,8 @@ export interface InferenceDeps {
   log: Log
   engine: EngineOptions
   options: InferenceOptions
+  /** Stored limits, which count before those of the options. */
+  limitBook: Pick<LimitBook, 'of'>
   providers: Providers
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
@@ -55,10 +58,10 @@ export interface InferenceArea extends Area {
 }
 
 export function createInferenceArea(deps: InferenceDeps): InferenceArea {
-  const { version, traces, log, engine, options, providers, trace, training } = deps
+  const { version, traces, log, engine, options, limitBook, providers, trace, training } = deps
   const { calls, costs, files, objects } = trace
   const { registry: models, checkpoints, baseModels, checkpointFiles } = training
-  const { keyLimits, projectLimits } = options
+  const limits = completionLimits(options, limitBook)
   const served = createServedModels({
     models,
     checkpoints,
@@ -71,7 +74,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     served,
     loaded,
     baseModels,
-    admission: createAdmission({ key: keyLimits, project: projectLimits }),
+    admission: createAdmission(limits),
     usage: counter,
     projectOf: createProjectOf(options.projectHeaders),
   })
@@ -95,7 +98,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     served,
     models,
     checkpoints,
-    limits: { key: keyLimits, project: projectLimits },
+    limits,
   })
   return {
     playground,
@@ -120,4 +123,28 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       return starting.move()
     },
   }
+}
+
+/** Of a key, its own stored limits or those of the environment; entities have none in the environment. */
+function completionLimits(
+  { keyLimits, projectLimits }: Pick<InferenceOptions, 'keyLimits' | 'projectLimits'>,
+  book: Pick<LimitBook, 'of'>,
+): LimitsOf {
+  const stored = (kind: 'entity' | 'key', name: string, others: Limits): Limits => {
+    const { running_requests, tokens_per_minute } = book.of(kind, name)
+    return {
+      requestsMax: running_requests ?? others.requestsMax,
+      tokensPerMinute: tokens_per_minute ?? others.tokensPerMinute,
+    }
+  }
+  return {
+    key: (id) => stored('key', id, keyLimits),
+    project: () => projectLimits,
+    entity: (name) => stored('entity', name, UNLIMITED),
+  }
+}
+
+const UNLIMITED: Limits = {
+  requestsMax: Number.POSITIVE_INFINITY,
+  tokensPerMinute: Number.POSITIVE_INFINITY,
 }

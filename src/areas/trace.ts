@@ -78,6 +78,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
   const calls = createCalls({ traces, projects, feedback, costs, refs, log, recentBytesMax })
   const files = createFiles({ traces, blobs, projects })
   const typedObjects = createTypedObjects({ objects, tables, files })
+  const project = createProject({ traces, files, projects })
   return {
     annotationQueues,
     calls,
@@ -89,6 +90,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     tables,
     typedObjects,
     blobOwners: [filesOwner(traces)],
+    storedBy: project.storedBy,
     routes: [
       ...callsRoutes(calls),
       ...otlpRoutes(createOtlp({ calls, objects, files })),
@@ -106,7 +108,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),
       ...costsRoutes(costs),
-      ...projectRoutes(createProject({ traces, files, projects })),
+      ...projectRoutes(project),
       ...unsupportedRoutes(),
     ],
   }

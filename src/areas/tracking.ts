@@ -39,6 +39,7 @@ export function createTrackingArea({ control, traces, contents, projects }: Trac
   return {
     artifacts,
     runs,
+    storedBy: async (entity) => (await artifacts.storedBy(entity)) + (await runs.storedBy(entity)),
     graphqlParts: [filesModule, runsModule(runs), artifactsModule(artifacts, runs)],
     owners: {
       run: runs.byId,

@@ -1,3 +1,4 @@
+import type { WorkLimits } from '../accounts/limits/work-limits.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
 import type { Contents } from '../contents/service.ts'
@@ -45,6 +46,7 @@ export interface TrainingDeps {
   contents: Contents
   projects: Projects
   jobQueue: JobQueue
+  workLimits: WorkLimits
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below its folder `imports`. */
@@ -66,7 +68,7 @@ export interface TrainingArea extends Area {
 }
 
 export function createTrainingArea(deps: TrainingDeps): TrainingArea {
-  const { stores, contents, projects, jobQueue, log, engine, dataFolder, trace, tracking } = deps
+  const { stores, contents, projects, jobQueue, workLimits, log, engine, dataFolder, trace, tracking } = deps
   const { control, blobs } = stores
   const { compute, baseModel, defaults } = engine
   const { calls, feedback, objects, tables } = trace
@@ -86,7 +88,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     trajectoriesOf: (jobId) => findTrajectories(shared, jobId),
   })
   const queue = createTrainingQueue({ ...shared, jobQueue, runs, log })
-  const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, defaults })
+  const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, workLimits, defaults })
   const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
   const forking = createForking({ ...shared, loraRankMax: baseModels.loraRankMax })
   artifacts.onCommit('lora', forking.fromArtifact)
@@ -98,6 +100,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     models,
     registry,
     owners: { model: registry.placeOf, 'training job': jobs.placeOf, 'training data': trainingData.placeOf },
+    storedBy: trainingData.storedBy,
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),

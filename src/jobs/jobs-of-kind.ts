@@ -30,7 +30,7 @@ export interface JobsOfKind<Payload> {
   countOpen(): Promise<number>
   countOpenOf(groups: readonly string[]): Promise<Map<string, number>>
   /** The same of an entity, or of a key. */
-  countOpenBy(by: 'entity' | 'key_id', name: string): Promise<number>
+  countOpenBy(by: 'entity' | 'key_id', name: string, tx?: ControlTx): Promise<number>
   /** What the handlers of jobs that run last reported. */
   progressOf(ids: readonly string[]): Promise<Map<string, unknown>>
   /** The place of each waiting job of a concurrency key, from 1, where groups take turns. */
@@ -76,7 +76,7 @@ export function createJobsOfKind<Payload>(
     cancel: (id, reason) => cancelJob(deps, { kind, id, reason }),
     countOpen: () => queries.countOpen(control, kind),
     countOpenOf: (groups) => queries.countOpenOf(control, { kind, groups }),
-    countOpenBy: (by, name) => queries.countOpenBy(control, { kind, by, name }),
+    countOpenBy: (by, name, tx = control) => queries.countOpenBy(tx, { kind, by, name }),
     async progressOf(ids) {
       const reports = await queries.progressOf(control, { kind, ids })
       return new Map([...reports].map(([id, report]) => [id, JSON.parse(report)]))

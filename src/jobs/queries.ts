@@ -70,7 +70,7 @@ export async function countOpen(control: ControlDb, kind: string): Promise<numbe
 
 /** The same of one entity, or of those that one key started. */
 export async function countOpenBy(
-  control: ControlDb,
+  control: ControlTx,
   { kind, by, name }: { kind: string; by: 'entity' | 'key_id'; name: string },
 ): Promise<number> {
   const counted = control

@@ -25,8 +25,19 @@ export interface Keys extends KeyCallers {
   /** Makes a key, for the caller or for a service account of an entity that the caller manages. */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
+  /** Whose a key is; undefined for an unknown or revoked one. */
+  home(keyId: string): Promise<KeyHome | undefined>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
+}
+
+/** Whose a key is. */
+export interface KeyHome {
+  /** The part of it that is shown. */
+  prefix: string
+  user: string
+  /** Of the only project that it may use, or of requests of its user that name none. */
+  entity: string
 }
 
 export interface KeysDeps {
@@ -84,6 +95,14 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     )
   }
 
+  async function home(keyId: string): Promise<KeyHome | undefined> {
+    const row = await queries.findKey(control, keyId)
+    const owner = row && (await identity.user(row.user_id))
+    if (row === undefined || row.revoked_at !== null || owner === undefined) return undefined
+    const entity = row.project_id === null ? owner.default_entity : placeOf(row.project_id).entity
+    return { prefix: row.prefix, user: owner.name, entity }
+  }
+
   async function revoke({ key_id }: wire.KeyPath, { caller }: CallContext) {
     const row = await queries.findKey(control, key_id)
     const owner = row && (await identity.user(row.user_id))
@@ -114,7 +133,7 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
   }
 
-  return { create, list, revoke, ...callers }
+  return { create, list, home, revoke, ...callers }
 }
 
 /** Whether a key may do all that its user may. */

@@ -3,9 +3,10 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
+import { durationText } from '../../token-bucket.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
 import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
-import type { Admission, Load } from './admission.ts'
+import type { Admission, Load, Payer, TokensLeft } from './admission.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
@@ -80,7 +81,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   /** What one request holds until it has ended, in any way. */
   function open({ listener }: GatewayRequest, target: Target, context: CallContext) {
     const project = listener?.project ?? projectOf(context, target)
-    const payer = { key: context.caller.keyId, project: project && `${project.entity}/${project.project}` }
+    const payer = payerOf(project, context)
+    showTokens(admission.tokens(payer), context)
     const place = admission.enter(payer)
     listener?.onAdmitted?.(target, project)
     const client = new AbortController()
@@ -90,9 +92,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     let isOpen = true
     return {
       /** The owner that it counts for in the queue for the engine. */
-      group: payer.project ?? `${context.caller.defaultEntity}/${payer.key}`,
+      group: payer.project ?? `${payer.entity}/${payer.key}`,
       signal: AbortSignal.any([context.signal, client.signal]),
       hold: (release: (() => void) | undefined) => void (release && held.push(release)),
+      /** What is left of limits, once more after an answer in one piece. */
+      showTokens: () => showTokens(admission.tokens(payer), context),
       /** Undefined for a request that used nothing. */
       end(spent: StreamEnd | undefined): void {
         if (!isOpen) return
@@ -131,6 +135,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const target = await served.resolve(request.model, context.caller)
     const project = request.listener?.project ?? projectOf(context, target)
     checkRights(target, project, context.caller)
+    context.limits?.forEntity(project?.entity ?? context.caller.defaultEntity)
     checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
     const work = open(request, target, context)
     try {
@@ -143,7 +148,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const fields = { model, engineModel, choice, ...request.replyFields?.(target) }
       const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
       const rewriter = createReplyRewriter(fields, { usageChunk, fingerprint: fingerprintOf(process) })
-      return await answerOf(request, reply, { rewriter, onEnd: work.end })
+      const answer = await answerOf(request, reply, { rewriter, onEnd: work.end })
+      work.showTokens()
+      return answer
     } catch (error) {
       work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
       throw error
@@ -162,6 +169,19 @@ export function createGateway(deps: GatewayDeps): Gateway {
 function checkRights(target: Target, project: Place | undefined, { rights, defaultEntity }: Caller): void {
   if (target.trained !== undefined) requireRight(rights, 'infer', target.trained)
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
+}
+
+function payerOf(project: Project | undefined, { caller }: CallContext): Payer {
+  const entity = project?.entity ?? caller.defaultEntity
+  return { key: caller.keyId, project: project && `${project.entity}/${project.project}`, entity }
+}
+
+/** Wire: OpenAI's names; of a refusal too. */
+function showTokens(tokens: TokensLeft | undefined, { limits }: CallContext): void {
+  if (tokens === undefined) return
+  limits?.setHeader('x-ratelimit-limit-tokens', String(tokens.limit))
+  limits?.setHeader('x-ratelimit-remaining-tokens', String(tokens.left))
+  limits?.setHeader('x-ratelimit-reset-tokens', durationText(tokens.resetMs))
 }
 
 /** @throws 400 for more answers than an engine makes at once. */

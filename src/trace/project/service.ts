@@ -17,6 +17,8 @@ export interface Project {
   /** Projects that the caller may read, the most recently used first. */
   activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
   stats(req: wire.ProjectStatsReq, context: CallContext): Promise<wire.ProjectStatsRes>
+  /** Bytes that all projects of an entity store. */
+  storedBy(entity: string): Promise<number>
   retention(): wire.RetentionRes
   updateRetention(req: wire.RetentionUpdateReq): wire.RetentionRes
   sampling(): wire.SamplingRes
@@ -65,6 +67,13 @@ export function createProject(deps: {
     }
   }
 
+  async function storedBy(entity: string): Promise<number> {
+    let total = 0
+    for (const query of queries.sumOfEntity(entity))
+      total += (await firstOf(traces.query<{ bytes: number }>(query)))?.bytes ?? 0
+    return total
+  }
+
   function updateRetention({ retention_days }: wire.RetentionUpdateReq) {
     if (retention_days != null) throw notImplemented('Calls are kept until they are deleted')
     return { retention_days: null }
@@ -73,6 +82,7 @@ export function createProject(deps: {
   return {
     activity,
     stats,
+    storedBy,
     retention: () => ({ retention_days: null }),
     updateRetention,
     sampling: () => ({ sample_rate: 1, dry_run: false }),

@@ -74,8 +74,9 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
       for (const [entity, owners] of entities) {
         const owner = owners.shift()
         if (owner === undefined) entities.delete(entity)
-        const next = owner && lines.take(owner)
-        if (owner === undefined || !next) continue
+        // Rows of no project have an empty owner.
+        const next = owner === undefined ? undefined : lines.take(owner)
+        if (owner === undefined || next === undefined) continue
         owners.push(owner)
         group.push(next)
         bytes += next.bytes

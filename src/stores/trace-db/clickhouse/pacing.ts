@@ -44,8 +44,8 @@ export function createPacing({ lines, active, onEnd }: PacingDeps): Pacing {
       const flood = floodOf(owner)
       if (flood === undefined || workMs < WORK_MS_MIN || paused.has(flood)) return
       paused.add(flood)
-      function end(): void {
-        paused.delete(flood ?? '')
+      const end = (): void => {
+        paused.delete(flood)
         onEnd()
       }
       setTimeout(end, Math.min(workMs, PAUSE_MS_MAX))

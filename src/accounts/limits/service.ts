@@ -1,0 +1,100 @@
+import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import type { Audit } from '../audit/service.ts'
+import type { KeyHome, Keys } from '../keys/service.ts'
+import type { LimitBook, Limits } from './limit-book.ts'
+import type { StorageUse } from './storage-use.ts'
+import type * as wire from './wire.ts'
+
+/** Limits of entities, which operators set, and of keys, which admins of their entity may narrow further. */
+export interface UsageLimits {
+  ofEntity(req: { entity: string }): wire.EntityLimitsRes
+  /** Replaces the limits of an entity. */
+  setOfEntity(
+    req: { entity: string } & wire.EntityLimits,
+    context: CallContext,
+  ): Promise<wire.EntityLimitsRes>
+  /** @throws 404 for a key that is neither the caller's nor of an entity that it manages. */
+  ofKey(req: { key_id: string }, context: CallContext): Promise<wire.KeyLimitsRes>
+  /**
+   * Replaces the limits of a key.
+   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has.
+   */
+  setOfKey(req: { key_id: string } & wire.KeyLimits, context: CallContext): Promise<wire.KeyLimitsRes>
+}
+
+export interface UsageLimitsDeps {
+  book: LimitBook
+  storage: StorageUse
+  keys: Pick<Keys, 'home'>
+  audit: Audit
+}
+
+export function createUsageLimits({ book, storage, keys, audit }: UsageLimitsDeps): UsageLimits {
+  function ofEntity({ entity }: { entity: string }): wire.EntityLimitsRes {
+    const limits = book.of('entity', entity)
+    return { entity, limits, storage_bytes_used: storage.usedBy(entity) ?? null }
+  }
+
+  async function setOfEntity(
+    { entity, ...limits }: { entity: string } & wire.EntityLimits,
+    { caller }: CallContext,
+  ) {
+    const change = { kind: 'entity', name: entity, limits, user: caller.user } as const
+    const event = { action: 'limits.set', entity, subject: entity, details: limits }
+    await book.put(change, (tx) => audit.record(caller, event, tx))
+    await storage.limitsChanged(entity)
+    return ofEntity({ entity })
+  }
+
+  function shownKey(key_id: string, { entity }: KeyHome): wire.KeyLimitsRes {
+    return { key_id, entity, limits: book.of('key', key_id), entity_limits: book.of('entity', entity) }
+  }
+
+  async function homeOf(
+    key_id: string,
+    { caller }: CallContext,
+  ): Promise<{ home: KeyHome; manages: boolean }> {
+    const home = await keys.home(key_id)
+    const { rights, user } = caller
+    const manages =
+      home !== undefined && (rights.isOperator || rights.allows('manage', { entity: home.entity }))
+    if (home === undefined || (!manages && home.user !== user)) throw notFound('key', key_id)
+    return { home, manages }
+  }
+
+  async function setOfKey(
+    { key_id, ...limits }: { key_id: string } & wire.KeyLimits,
+    context: CallContext,
+  ): Promise<wire.KeyLimitsRes> {
+    const { home, manages } = await homeOf(key_id, context)
+    const { caller } = context
+    if (!manages) throw notAllowed(`This key may not manage ${home.entity}`)
+    checkWithin(limits, home.entity, book.of('entity', home.entity))
+    const event = { action: 'key.limits.set', entity: home.entity, subject: home.prefix, details: limits }
+    await book.put({ kind: 'key', name: key_id, limits, user: caller.user }, (tx) =>
+      audit.record(caller, event, tx),
+    )
+    return shownKey(key_id, home)
+  }
+
+  return {
+    ofEntity,
+    setOfEntity,
+    async ofKey({ key_id }, context) {
+      const { home } = await homeOf(key_id, context)
+      return shownKey(key_id, home)
+    },
+    setOfKey,
+  }
+}
+
+/** A key gets no more than its entity has; a larger number would only promise what is refused. */
+function checkWithin(limits: wire.KeyLimits, entity: string, own: Limits): void {
+  const most: Record<string, number | undefined> = own
+  for (const [name, value] of Object.entries(limits)) {
+    const max = most[name]
+    if (value != null && max !== undefined && value > max)
+      throw invalidRequest(`${name} of ${entity} is ${max}, and a key may not have ${value}`, name)
+  }
+}
