@@ -41,6 +41,8 @@ export interface AppOptions {
   engineFolder: string
   /** Memory for recent calls, in bytes; 0 keeps none. */
   recentCallsBytes: number
+  /** The clock of budgets; that of the machine where absent. */
+  now?: () => Date
   /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
 }
@@ -67,7 +69,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const projects = createProjects(stores)
   const contents = createContents(stores)
   const accounts = createAccounts({ ...stores, auth: options.auth, projects, log })
-  const { principals, limitBook, workLimits } = accounts
+  const { principals, workLimits } = accounts
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
 
@@ -87,7 +89,8 @@ export function createApp(opened: Stores, options: AppOptions): App {
     ...options,
     ...stores,
     options: options.inference,
-    limitBook,
+    accounts,
+    now: options.now ?? (() => new Date()),
     trace,
     training,
   })

@@ -15,6 +15,8 @@ import { VERSION } from './version.ts'
 export interface TestAppOptions {
   /** By default, any key is accepted. */
   auth?: 'local' | 'keys'
+  /** The clock of budgets. */
+  now?: () => Date
   /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
@@ -58,6 +60,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
   const { routes, authenticator, authorize, limits, accounts, observe, start } = createApp(stores, {
     auth: options.auth ?? 'local',
+    ...(options.now !== undefined && { now: options.now }),
     version: VERSION,
     log,
     engine,

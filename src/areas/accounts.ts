@@ -7,7 +7,7 @@ import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
-import { createKeys } from '../accounts/keys/service.ts'
+import { createKeys, type Keys } from '../accounts/keys/service.ts'
 import { createCallerLimits } from '../accounts/limits/caller-limits.ts'
 import { createLimitBook, type LimitBook } from '../accounts/limits/limit-book.ts'
 import { limitsRoutes } from '../accounts/limits/routes.ts'
@@ -23,11 +23,10 @@ import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
 import { createUsers } from '../accounts/users/service.ts'
-import { conflict } from '../errors.ts'
+import { withoutAccounts } from '../accounts/without-accounts.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { CallerLimits } from '../http/caller-limits.ts'
-import type { Route } from '../http/route.ts'
 import type { Log } from '../log.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
@@ -46,6 +45,7 @@ export interface Accounts {
   audit: Audit
   authenticator: Authenticator
   identity: Identity
+  keys: Pick<Keys, 'home'>
   callerLimits: CallerLimits
   /** Of keys and entities, for parts with limits of their own. */
   limitBook: Pick<LimitBook, 'of'>
@@ -83,6 +83,7 @@ export function createAccounts({ control, secretKey, auth, projects, log }: Acco
   return {
     audit,
     identity,
+    keys,
     sessions,
     callerLimits: createCallerLimits({ book, storage }),
     limitBook: book,
@@ -108,16 +109,6 @@ export function createAccounts({ control, secretKey, auth, projects, log }: Acco
           ),
         ],
       }
-    },
-  }
-}
-
-/** A server that accepts any key has no users, and keys of it would protect nothing. */
-function withoutAccounts(declared: Route): Route {
-  return {
-    ...declared,
-    handle: () => {
-      throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
     },
   }
 }

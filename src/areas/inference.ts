@@ -1,5 +1,11 @@
 import type { LimitBook } from '../accounts/limits/limit-book.ts'
+import type { AuthMode } from '../accounts/sessions/me.ts'
+import { withoutAccounts } from '../accounts/without-accounts.ts'
 import type { Limits } from '../config.ts'
+import { createAccountBook } from '../inference/budgets/account-book.ts'
+import { createLedger, type Ledger } from '../inference/budgets/ledger.ts'
+import { budgetsRoutes } from '../inference/budgets/routes.ts'
+import { createBudgets } from '../inference/budgets/service.ts'
 import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
 import { createChatCompletions } from '../inference/chat-completions/service.ts'
 import { completionsRoutes } from '../inference/completions/routes.ts'
@@ -10,6 +16,7 @@ import { createAdmission, type LimitsOf } from '../inference/gateway/admission.t
 import { createLoadedAdapters } from '../inference/gateway/loaded-adapters.ts'
 import { createProjectOf } from '../inference/gateway/project-header.ts'
 import { createGateway } from '../inference/gateway/service.ts'
+import type { UsageRecorder } from '../inference/gateway/spending.ts'
 import { inferenceInformationRoutes } from '../inference/information/routes.ts'
 import { createInferenceInformation } from '../inference/information/service.ts'
 import { playgroundRoutes } from '../inference/playground/routes.ts'
@@ -19,12 +26,14 @@ import { createServedModels } from '../inference/served-models/service.ts'
 import { tokensRoutes } from '../inference/tokens/routes.ts'
 import { createTokens } from '../inference/tokens/service.ts'
 import { createTracing, untraced } from '../inference/tracing/tracing.ts'
-import { createUsageCounter } from '../inference/usage/counter.ts'
+import { createUsageCounter, type UsageCounter } from '../inference/usage/counter.ts'
 import { usageRoutes } from '../inference/usage/routes.ts'
 import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
 import type { Providers } from '../providers.ts'
+import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
+import type { Accounts } from './accounts.ts'
 import type { Area } from './area.ts'
 import type { TraceArea } from './trace.ts'
 import type { EngineOptions, TrainingArea } from './training.ts'
@@ -45,8 +54,12 @@ export interface InferenceDeps {
   log: Log
   engine: EngineOptions
   options: InferenceOptions
-  /** Stored limits, which count before those of the options. */
-  limitBook: Pick<LimitBook, 'of'>
+  control: ControlDb
+  auth: AuthMode
+  /** The limits in it count before those of the options. */
+  accounts: Pick<Accounts, 'audit' | 'keys' | 'limitBook'>
+  /** The clock of budgets. */
+  now: () => Date
   providers: Providers
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
@@ -58,10 +71,10 @@ export interface InferenceArea extends Area {
 }
 
 export function createInferenceArea(deps: InferenceDeps): InferenceArea {
-  const { version, traces, log, engine, options, limitBook, providers, trace, training } = deps
+  const { version, traces, log, engine, options, accounts, providers, trace, training } = deps
   const { calls, costs, files, objects } = trace
   const { registry: models, checkpoints, baseModels, checkpointFiles } = training
-  const limits = completionLimits(options, limitBook)
+  const limits = completionLimits(options, accounts.limitBook)
   const served = createServedModels({
     models,
     checkpoints,
@@ -69,13 +82,17 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     defaultBaseModel: engine.baseModel,
   })
   const counter = createUsageCounter({ traces, log })
+  const usage = createUsage({ traces, costs, counter })
+  const accountBook = createAccountBook({ ...deps, counter, usage })
+  const ledger = createLedger({ ...deps, ...accounts, accountBook, usage })
+  const recorder = recordWithin(ledger, counter)
   const loaded = createLoadedAdapters({ files: checkpointFiles })
   const gateway = createGateway({
     served,
     loaded,
     baseModels,
     admission: createAdmission(limits),
-    usage: counter,
+    usage: recorder,
     projectOf: createProjectOf(options.projectHeaders),
   })
   const { priorityScheduling, mmProcessorKwargs } = baseModels
@@ -86,6 +103,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     chat,
     resolveModel: served.resolve,
     providers,
+    usage: recorder,
     calls,
     objects,
     files,
@@ -100,6 +118,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     checkpoints,
     limits,
   })
+  const budgets = budgetsRoutes(createBudgets({ ...deps, ...accounts, accountBook }))
   return {
     playground,
     routes: [
@@ -108,13 +127,15 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       ...embeddingsRoutes(createEmbeddings({ gateway })),
       ...tokensRoutes(createTokens({ gateway })),
       ...servedModelsRoutes(served),
-      ...usageRoutes(createUsage({ traces, costs, counter })),
+      ...usageRoutes(usage),
+      ...(deps.auth === 'local' ? budgets.map(withoutAccounts) : budgets),
       ...inferenceInformationRoutes(information),
       ...playgroundRoutes(playground),
     ],
 
     async start() {
       await using starting = new AsyncDisposableStack()
+      if (deps.auth === 'keys') await accountBook.load()
       starting.use(counter.start())
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
@@ -123,6 +144,11 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       return starting.move()
     },
   }
+}
+
+/** Budgets count what is stored as usage. */
+function recordWithin({ admit, show, add }: Ledger, counter: UsageCounter): UsageRecorder {
+  return { admit, show, record: (spending) => add(counter.record(spending)) }
 }
 
 /** Of a key, its own stored limits or those of the environment; entities have none in the environment. */

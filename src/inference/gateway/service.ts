@@ -3,14 +3,14 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
-import { durationText } from '../../token-bucket.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
-import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
-import type { Admission, Load, Payer, TokensLeft } from './admission.ts'
+import type { ServedModels, Target } from '../served-models/service.ts'
+import type { Admission, Load } from './admission.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
+import { createOpener } from './opened-request.ts'
 import type { Project, ProjectOf } from './project-header.ts'
 import {
   createReplyRewriter,
@@ -20,7 +20,7 @@ import {
   type TokenUsage,
 } from './reply-rewriter.ts'
 import { createSpeeds, type Speeds } from './speeds.ts'
-import { estimated, type UsageRecorder } from './spending.ts'
+import type { UsageRecorder } from './spending.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 import type { EngineLoad } from './turns.ts'
 
@@ -66,7 +66,7 @@ export interface Gateway {
   warmUp(baseModel: string, signal: AbortSignal): Promise<void>
   /**
    * Sends a request to the engine of its model and returns the reply.
-   * @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
+   * @throws 404 for an unknown model, 402 where a budget is spent, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
    */
   send(request: GatewayRequest, context: CallContext): Promise<RawReply>
 }
@@ -76,44 +76,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const dispatch = createDispatch(deps)
   const turns = createEngineTurns(baseModels)
   const speeds = createSpeeds()
+  const open = createOpener({ admission, usage, speeds })
   const fingerprintOf = createFingerprints()
-
-  /** What one request holds until it has ended, in any way. */
-  function open({ listener }: GatewayRequest, target: Target, context: CallContext) {
-    const project = listener?.project ?? projectOf(context, target)
-    const payer = payerOf(project, context)
-    showTokens(admission.tokens(payer), context)
-    const place = admission.enter(payer)
-    listener?.onAdmitted?.(target, project)
-    const client = new AbortController()
-    const held: (() => void)[] = []
-    const startedAt = performance.now()
-    const bytes = Number(context.header('content-length') ?? 0)
-    let isOpen = true
-    return {
-      /** The owner that it counts for in the queue for the engine. */
-      group: payer.project ?? `${payer.entity}/${payer.key}`,
-      signal: AbortSignal.any([context.signal, client.signal]),
-      hold: (release: (() => void) | undefined) => void (release && held.push(release)),
-      /** What is left of limits, once more after an answer in one piece. */
-      showTokens: () => showTokens(admission.tokens(payer), context),
-      /** Undefined for a request that used nothing. */
-      end(spent: StreamEnd | undefined): void {
-        if (!isOpen) return
-        isOpen = false
-        for (const release of held) release()
-        if (spent?.usage === undefined) client.abort()
-        else {
-          listener?.onUsage?.(spent.usage)
-          const { completion_tokens } = spent.usage
-          const endedAt = performance.now()
-          speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
-        }
-        place.leave(spent === undefined ? 0 : tokensOf(spent.usage ?? estimated({ ...spent, bytes })))
-        if (spent !== undefined) usage.record({ keyId: payer.key, project, target, bytes, ...spent })
-      },
-    }
-  }
 
   async function warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
     await baseModels.untilAvailable(signal)
@@ -135,9 +99,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const target = await served.resolve(request.model, context.caller)
     const project = request.listener?.project ?? projectOf(context, target)
     checkRights(target, project, context.caller)
-    context.limits?.forEntity(project?.entity ?? context.caller.defaultEntity)
     checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
-    const work = open(request, target, context)
+    const work = await open({ target, project, onUsage: request.listener?.onUsage }, context)
+    request.listener?.onAdmitted?.(target, project)
     try {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
@@ -149,7 +113,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
       const rewriter = createReplyRewriter(fields, { usageChunk, fingerprint: fingerprintOf(process) })
       const answer = await answerOf(request, reply, { rewriter, onEnd: work.end })
-      work.showTokens()
+      work.showLeft()
       return answer
     } catch (error) {
       work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
@@ -171,19 +135,6 @@ function checkRights(target: Target, project: Place | undefined, { rights, defau
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
 }
 
-function payerOf(project: Project | undefined, { caller }: CallContext): Payer {
-  const entity = project?.entity ?? caller.defaultEntity
-  return { key: caller.keyId, project: project && `${project.entity}/${project.project}`, entity }
-}
-
-/** Wire: OpenAI's names; of a refusal too. */
-function showTokens(tokens: TokensLeft | undefined, { limits }: CallContext): void {
-  if (tokens === undefined) return
-  limits?.setHeader('x-ratelimit-limit-tokens', String(tokens.limit))
-  limits?.setHeader('x-ratelimit-remaining-tokens', String(tokens.left))
-  limits?.setHeader('x-ratelimit-reset-tokens', durationText(tokens.resetMs))
-}
-
 /** @throws 400 for more answers than an engine makes at once. */
 function checkAnswers(answers: number, answersMax: number): void {
   if (answers <= answersMax) return
@@ -198,10 +149,6 @@ function createFingerprints(): (process: InferenceProcess) => Fingerprint {
     fingerprints.set(process, fingerprint)
     return fingerprint
   }
-}
-
-function tokensOf({ prompt_tokens, completion_tokens }: TokenUsage): number {
-  return prompt_tokens + completion_tokens
 }
 
 interface AnswerOptions {

@@ -1,0 +1,65 @@
+import type { Audit } from '../../accounts/audit/service.ts'
+import type { Keys } from '../../accounts/keys/service.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import type { Account } from './account.ts'
+import type { AccountBook } from './account-book.ts'
+import { monthAt } from './month.ts'
+import * as queries from './queries.ts'
+import type * as wire from './wire.ts'
+
+/** What projects and keys of an entity may spend on models in a month. */
+export interface Budgets {
+  list(req: wire.EntityPath): wire.BudgetsRes
+  /** Replaces the budgets of an entity. @throws 400 for one of both or of neither, 404 for a key of another entity. */
+  replace(req: wire.EntityPath & wire.BudgetsReq, context: CallContext): Promise<wire.BudgetsRes>
+}
+
+export interface BudgetsDeps {
+  control: ControlDb
+  accountBook: Pick<AccountBook, 'load' | 'ofEntity'>
+  keys: Pick<Keys, 'home'>
+  audit: Pick<Audit, 'record'>
+  now: () => Date
+}
+
+export function createBudgets({ control, accountBook, keys, audit, now }: BudgetsDeps): Budgets {
+  function list({ entity }: wire.EntityPath): wire.BudgetsRes {
+    const { name, until } = monthAt(now())
+    return { entity, month: name, resets_at: until, data: accountBook.ofEntity(entity).map(toWire) }
+  }
+
+  async function rowOf(
+    { project = null, key = null, ...rest }: wire.BudgetsReq['data'][number],
+    entity: string,
+    user: string,
+  ): Promise<queries.BudgetRow> {
+    if ((project === null) === (key === null))
+      throw invalidRequest('A budget is of a project or of a key: name one of both', 'data')
+    if (key !== null && (await keys.home(key))?.entity !== entity)
+      throw notFound('key', key, { param: 'data' })
+    return { id: newId(), entity, project, key_id: key, ...rest, created_at: nowIso(), created_by: user }
+  }
+
+  async function replace({ entity, data }: wire.EntityPath & wire.BudgetsReq, { caller }: CallContext) {
+    const rows: queries.BudgetRow[] = []
+    for (const budget of data) rows.push(await rowOf(budget, entity, caller.user))
+    const event = { action: 'budgets.set', entity, subject: entity, details: { data } }
+    await control.transaction().execute(async (tx) => {
+      await queries.replaceBudgets(tx, entity, rows)
+      await audit.record(caller, event, tx)
+    })
+    await accountBook.load(entity)
+    return list({ entity })
+  }
+
+  return { list, replace }
+}
+
+function toWire({ budget, stand }: Account): wire.BudgetState {
+  const { id, project, key_id, unit, amount, warn_at } = budget
+  return { id, project, key: key_id, unit, amount, warn_at, ...stand() }
+}
