@@ -1,10 +1,9 @@
 import type { QueryLimits } from '../query-limits.ts'
-import type { Caller } from './caller.ts'
 
 /** Limits of callers and their entities, which `accounts/` knows. */
 export interface CallerLimits {
   /** One request of a caller. */
-  open(caller: Caller): RequestLimits
+  open(caller: { keyId: string }): RequestLimits
 }
 
 /** What the limits say about one request. */

@@ -153,31 +153,6 @@ describe('a job', () => {
   })
 })
 
-describe('jobs of several entities', () => {
-  it('share the places, however many one of them has waiting', async () => {
-    const { handle, begun, open } = gated()
-    const started: string[] = []
-    await using server = await serve({
-      concurrency: 2,
-      handle: async (job, context) => {
-        started.push(job.id)
-        await handle(job, context)
-      },
-    })
-    const flood = Array.from({ length: 5 }, () => ({ id: newId(), payload: {}, entity: 'flood' }))
-    const other = { id: newId(), payload: {}, entity: 'other' }
-    await server.add([...flood, other])
-    await begun
-    await untilState(server.kind, other.id, 'active')
-    expect(started).toEqual([flood[0]?.id, other.id])
-    expect([await server.countOpenBy('entity', 'flood'), await server.countOpenBy('key_id', 'x')]).toEqual([
-      5, 0,
-    ])
-    open()
-    await untilState(server.kind, flood[4]?.id ?? '', 'completed')
-  })
-})
-
 describe('a singleton key', () => {
   it('belongs to one waiting job, which becomes due with the soonest', async () => {
     const gate = gated()

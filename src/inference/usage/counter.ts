@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { estimated, type Spending } from '../gateway/spending.ts'
-import { USAGE_TABLE, type UsageRow } from './queries.ts'
+import { USAGE_TABLE } from './queries.ts'
+import type { UsageRow } from './usage-row.ts'
 
 /** A killed server loses at most this much usage; a row a request would cost more than the request. */
 const FLUSH_MS = 1_000

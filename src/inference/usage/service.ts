@@ -7,7 +7,8 @@ import { isoMicros } from '../../time.ts'
 import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
 import { NO_STEP, type UsageCounter } from './counter.ts'
-import { selectUsage, type UsageFilter, type UsageRow } from './queries.ts'
+import { selectUsage, type UsageFilter } from './queries.ts'
+import type { UsageRow } from './usage-row.ts'
 import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery, type UsageRes } from './wire.ts'
 
 /** Groups that one answer holds at most: a year of hours of one model. */
