@@ -15,7 +15,6 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       pathParams: wire.EntityPath,
       reply: 'json',
       response: wire.EntityLimitsRes,
-      refusals: [409],
       handle: limits.ofEntity,
     }),
     route({
@@ -29,7 +28,6 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       body: wire.EntityLimits,
       reply: 'json',
       response: wire.EntityLimitsRes,
-      refusals: [409],
       handle: limits.setOfEntity,
     }),
     route({
@@ -42,7 +40,6 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       pathParams: wire.LimitedKeyPath,
       reply: 'json',
       response: wire.KeyLimitsRes,
-      refusals: [409],
       handle: limits.ofKey,
     }),
     route({
@@ -56,7 +53,6 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       body: wire.KeyLimits,
       reply: 'json',
       response: wire.KeyLimitsRes,
-      refusals: [409],
       handle: limits.setOfKey,
     }),
   ]

@@ -15,7 +15,6 @@ export function budgetsRoutes(budgets: Budgets): Route[] {
       pathParams: wire.EntityPath,
       reply: 'json',
       response: wire.BudgetsRes,
-      refusals: [409],
       handle: budgets.list,
     }),
     route({
@@ -29,7 +28,6 @@ export function budgetsRoutes(budgets: Budgets): Route[] {
       body: wire.BudgetsReq,
       reply: 'json',
       response: wire.BudgetsRes,
-      refusals: [409],
       handle: budgets.replace,
     }),
   ]
