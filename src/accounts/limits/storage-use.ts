@@ -37,6 +37,8 @@ export function createStorageUse(deps: {
   async function measure(entity: string): Promise<void> {
     const before = used.get(entity) ?? 0
     const parts = await Promise.all(measures().map((part) => part(entity)))
+    // The limit was removed meanwhile.
+    if (limitOf(entity) === undefined) return
     const arrived = (used.get(entity) ?? 0) - before
     // What arrived meanwhile may have been measured too; it is counted twice rather than not at all.
     used.set(entity, parts.reduce((sum, bytes) => sum + bytes, 0) + arrived)

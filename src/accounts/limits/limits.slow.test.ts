@@ -3,7 +3,6 @@ import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
-import { group } from '../../training/test-group.ts'
 import { createTestAccounts, type KeyClient } from '../test-accounts.ts'
 
 const server = useTestServer({ auth: 'keys', compute: openFakeCompute })
@@ -120,29 +119,6 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     expect((await member.send('POST', '/v1/preview/training-data', { body: '{}' })).status).not.toBe(402)
   })
 
-  it('429 for more training jobs than may wait or run', async () => {
-    const { team, member } = await newTeam()
-    await limitTeam(team, { training_jobs: 1 })
-    const model = await replyOf(
-      await member.post('/v1/preview/models', {
-        entity: team,
-        project: 'p',
-        name: 'm',
-        base_model: TEST_BASE_MODEL,
-      }),
-    )
-    const job = () =>
-      member.post('/v1/preview/training-jobs', { model_id: model['id'], trajectory_groups: [group()] })
-    const replies = await Promise.all([job(), job(), job()])
-    const refused = replies.filter(({ status }) => status === 429)
-    expect(replies.map(({ status }) => status).filter((status) => status === 200)).not.toHaveLength(3)
-    const { text, retryAfter } = await refusalOf(refused[0] ?? new Response('{}'))
-    expect([text, retryAfter]).toEqual([
-      `${team} has 1 training jobs that run or wait, and its limit is 1: try again when one has ended, or cancel one`,
-      '60',
-    ])
-  })
-
   it('429 for completions beyond the tokens of a minute, with what is left in headers', async () => {
     const { team, member } = await newTeam()
     await limitTeam(team, { tokens_per_minute: 5 })
@@ -223,24 +199,5 @@ describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
       status: 413,
       text: expect.stringMatching('the limit is 500 bytes; send less'),
     })
-  })
-
-  it('429 for more training jobs of the key than it may have', async () => {
-    const { team, admin, member } = await newTeam()
-    const { id, client } = await newKey(member)
-    await replyOf(await admin.put(`/v1/accounts/keys/${id}/limits`, { training_jobs: 1 }))
-    const model = await replyOf(
-      await client.post('/v1/preview/models', {
-        entity: team,
-        project: 'p',
-        name: 'm',
-        base_model: TEST_BASE_MODEL,
-      }),
-    )
-    const job = (by: KeyClient) =>
-      by.post('/v1/preview/training-jobs', { model_id: model['id'], trajectory_groups: [group()] })
-    const replies = await Promise.all([job(client), job(client)])
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 429])
-    expect((await job(member)).status).toBe(200)
   })
 })
