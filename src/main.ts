@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
-    countRequest: app.countRequest,
+    limits: app.limits,
     log,
     version: VERSION,
     observe: app.observe,

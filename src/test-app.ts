@@ -18,6 +18,8 @@ export interface TestAppOptions {
   auth?: 'local' | 'keys'
   singleSignOn?: SingleSignOn
   identityHosts?: readonly string[]
+  /** The clock of budgets. */
+  now?: () => Date
   /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
@@ -60,35 +62,33 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, countRequest, accounts, upkeep, observe, start } = createApp(
-    stores,
-    {
-      auth: options.auth ?? 'local',
-      singleSignOn: options.singleSignOn,
-      identityHosts: options.identityHosts ?? [],
-      version: VERSION,
-      log,
-      engine,
-      inference: { ...NO_LIMITS, ...options.inference },
-      providers: options.providers ?? new Map(),
-      scorerPython: options.scorerPython,
-      remoteScorers: {
-        hosts: options.remoteScorers?.hosts ?? [],
-        secrets: readScorerSecrets({
-          HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
-        }),
-      },
-      dataFolder: folder,
-      engineFolder,
-      recentCallsBytes: options.recentCallsBytes ?? 0,
-      unexpected: NO_UNEXPECTED_ERRORS,
+  const { routes, authenticator, authorize, limits, accounts, upkeep, observe, start } = createApp(stores, {
+    ...(options.now !== undefined && { now: options.now }),
+    auth: options.auth ?? 'local',
+    singleSignOn: options.singleSignOn,
+    identityHosts: options.identityHosts ?? [],
+    version: VERSION,
+    log,
+    engine,
+    inference: { ...NO_LIMITS, ...options.inference },
+    providers: options.providers ?? new Map(),
+    scorerPython: options.scorerPython,
+    remoteScorers: {
+      hosts: options.remoteScorers?.hosts ?? [],
+      secrets: readScorerSecrets({
+        HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
+      }),
     },
-  )
+    dataFolder: folder,
+    engineFolder,
+    recentCallsBytes: options.recentCallsBytes ?? 0,
+    unexpected: NO_UNEXPECTED_ERRORS,
+  })
   opening.use(await start())
   const app = buildApp(routes, {
     authenticator,
     authorize,
-    countRequest,
+    limits,
     log,
     version: VERSION,
     observe,

@@ -14,8 +14,13 @@ import { createIdentityProviders } from '../accounts/identity-providers/service.
 import { createTokenExchange } from '../accounts/identity-providers/token-exchange.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
 import { createKeys, type Keys } from '../accounts/keys/service.ts'
+import { createCallerLimits } from '../accounts/limits/caller-limits.ts'
+import { createLimitBook, type LimitBook } from '../accounts/limits/limit-book.ts'
 import { limitsRoutes } from '../accounts/limits/routes.ts'
-import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
+import { createUsageLimits } from '../accounts/limits/service.ts'
+import { createStorageUse, type MeasureStorage } from '../accounts/limits/storage-use.ts'
+import { createWorkLimits, type WorkLimits } from '../accounts/limits/work-limits.ts'
+import { needingAccounts } from '../accounts/needing-accounts.ts'
 import { oidcRoutes } from '../accounts/oidc/routes.ts'
 import { createOidc } from '../accounts/oidc/service.ts'
 import type { Projects } from '../accounts/projects.ts'
@@ -27,10 +32,9 @@ import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
 import { createUsers, type Users } from '../accounts/users/service.ts'
-import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
-import type { Route } from '../http/route.ts'
+import type { CallerLimits } from '../http/caller-limits.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
 import type { Removal } from '../removal.ts'
@@ -56,29 +60,40 @@ export interface Accounts {
   audit: Audit
   authenticator: Authenticator
   identity: Identity
-  limits: StoredLimits
+  callerLimits: CallerLimits
+  /** Of keys and entities, for parts with limits of their own. */
+  limitBook: Pick<LimitBook, 'of'>
+  workLimits: WorkLimits
   principals: Principals
   sessions: Sessions
-  keys: Pick<Keys, 'forget'>
+  keys: Pick<Keys, 'forget' | 'home'>
   users: Pick<Users, 'close'>
   removals: Removal[]
   /** Its endpoints, and the W&B API, to which other areas add their parts. */
-  area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
+  area(options: {
+    graphqlParts: GraphqlModule[]
+    authorize: Authorize
+    /** What entities store, in every area. */
+    storedBy: readonly MeasureStorage[]
+  }): Area & { owners: Owners }
 }
 
 export function createAccounts(deps: AccountsDeps): Accounts {
-  const { control, secretKey, auth, projects, singleSignOn } = deps
+  const { control, secretKey, auth, projects, singleSignOn, log } = deps
   const audit = createAudit({ control })
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
   const sessions = createSessions({ control, secretKey, identity, keys, audit })
-  const limits = createLimits({ control, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
   const accessTokens = createAccessTokens({ control, secretKey, identity })
   const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
   const own = { ...deps, identity, keys, sessions, accessTokens, audit }
   const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
+  const book = createLimitBook({ control })
+  let measures: readonly MeasureStorage[] = []
+  const storage = createStorageUse({ book, log, measures: () => measures })
+  const limits = createUsageLimits({ book, storage, keys, audit })
   const isLocal = auth === 'local'
   const managing = [
     ...keysRoutes(keys),
@@ -92,32 +107,38 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   return {
     audit,
     identity,
-    limits,
     sessions,
     keys,
     users,
-    removals: [createAccountsRemoval({ control, keys })],
+    callerLimits: createCallerLimits({ book, storage }),
+    limitBook: book,
+    workLimits: createWorkLimits({ book }),
+    removals: [createAccountsRemoval({ control, keys, limits: book })],
     authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
     principals: createPrincipals(own),
-    area: ({ graphqlParts, authorize }) => ({
-      owners: {},
-      start: async () => outbound,
-      routes: [
-        ...managing.map((declared) => ofAccounts(declared, isLocal)),
-        ...sessionsRoutes(sessions, me),
-        ...auditRoutes(audit),
-        ...graphqlRoutes(createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize)),
-      ],
-    }),
+    area({ graphqlParts, authorize, storedBy }) {
+      measures = storedBy
+      return {
+        owners: {},
+        async start() {
+          await using starting = new AsyncDisposableStack()
+          starting.use(outbound)
+          // Without accounts, nobody can set limits, and those from before do not hold.
+          if (!isLocal) {
+            await book.load()
+            starting.use(storage.start())
+          }
+          return starting.move()
+        },
+        routes: [
+          ...needingAccounts(managing, auth),
+          ...sessionsRoutes(sessions, me),
+          ...auditRoutes(audit),
+          ...graphqlRoutes(
+            createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize),
+          ),
+        ],
+      }
+    },
   }
-}
-
-/** A server that accepts any key has no users, and keys of it would protect nothing: it refuses with 409. */
-function ofAccounts(declared: Route, isLocal: boolean): Route {
-  const refusals = [...(declared.refusals ?? []), 409 as const]
-  return { ...declared, refusals, ...(isLocal && { handle: refuseWithoutAccounts }) }
-}
-
-function refuseWithoutAccounts(): never {
-  throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
 }

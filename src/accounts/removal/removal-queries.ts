@@ -29,7 +29,7 @@ export async function deleteEntity(tx: ControlTx, entity: string): Promise<void>
     .set((eb) => ({ default_entity: eb.ref('name') }))
     .where('default_entity', '=', entity)
     .execute()
-  await tx.deleteFrom('limits').where('subject', '=', `entity:${entity}`).execute()
+  await tx.deleteFrom('usage_limits').where('kind', '=', 'entity').where('name', '=', entity).execute()
   await tx.deleteFrom('identity_providers').where('entity', '=', entity).execute()
   await tx.deleteFrom('entities').where('name', '=', entity).execute()
 }
@@ -56,8 +56,8 @@ const OF_USER = [
 /** Deletes a user with all that signs the user in, and memberships. */
 export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   const keys = await tx.selectFrom('api_keys').select('id').where('user_id', '=', id).execute()
-  const limited = keys.map((key) => `key:${key.id}`)
-  await tx.deleteFrom('limits').where('subject', 'in', limited).execute()
+  const keyIds = keys.map((key) => key.id)
+  await tx.deleteFrom('usage_limits').where('kind', '=', 'key').where('name', 'in', keyIds).execute()
   for (const table of OF_USER) await tx.deleteFrom(table).where('user_id', '=', id).execute()
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }

@@ -93,19 +93,6 @@ export interface SignInLinksTable {
   expires_at: string
 }
 
-/** What entities and keys may use. */
-export interface LimitsTable {
-  /** `entity:NAME` or `key:ID`. */
-  subject: string
-  requests_per_minute: number | null
-  tokens_per_month: number | null
-  usd_per_month: number | null
-  /** The share of a budget from which replies carry a warning. */
-  warn_at: number
-  updated_by: string
-  updated_at: string
-}
-
 /** Who changed access, keys, settings or deleted and exported data. Rows are only added. */
 export interface AuditEventsTable {
   /** Rises with time. */
