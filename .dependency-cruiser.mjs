@@ -62,7 +62,10 @@ export default {
       },
       // A body that is read as a stream is checked by its resource, which needs the error messages. Fields of GraphQL
       // declare who may ask for them, as routes do.
-      to: { path: '^src/http/', pathNot: '^src/http/(access|caller|route|validation-error)\\.ts$' },
+      to: {
+        path: '^src/http/',
+        pathNot: '^src/http/(access|caller|caller-limits|route|validation-error)\\.ts$',
+      },
     },
     {
       name: 'foundations-know-no-area',

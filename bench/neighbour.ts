@@ -1,7 +1,7 @@
 /**
  * The effect of one project's flood on another: small writes and reads of a quiet project, alone and while twelve
- * clients of another send as many requests as they can, alternating on one server. The floods run in a process of their
- * own.
+ * clients of another send as many requests as they can, alternating on one server. With `--projects`, the flood comes
+ * from several projects of one entity, and adds jobs as well. The floods run in a process of their own.
  */
 import { parseArgs } from 'node:util'
 import { startChild } from './child.ts'
@@ -39,37 +39,42 @@ const RATIO_MAX = 3
 const FLOODERS = 12
 
 /** Each kind of flood is a round of its own, so that none hides behind another. */
-const FLOODS = ['writes', 'reads', 'both'] as const
+const FLOODS: readonly FloodKind[] = ['writes', 'reads', 'both']
+
+/** The same of a tenant with several projects, and scores of its calls, which are jobs. */
+const FLOODS_OF_TENANT: readonly FloodKind[] = [...FLOODS, 'jobs']
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '10' },
+      projects: { type: 'string', default: '1' },
       json: { type: 'string' },
     },
   })
   const ms = Number(values.seconds) * 1000
+  const floods = values.projects === '1' ? FLOODS : FLOODS_OF_TENANT
   const server = await startServer('Heddle')
   const program = new URL('./neighbour/flood.ts', import.meta.url)
-  const flood = startChild<FloodTask, FloodCounts>(program, [server.url])
+  const flood = startChild<FloodTask, FloodCounts>(program, [server.url, values.projects])
   try {
     const quiet = await quietLoad(server.url)
     await flood.tell({ kind: 'fill' })
     await quiet.measure(ms / 2)
     const rounds: Round[] = []
     for (let round = 0; round < Number(values.rounds); round++) {
-      for (const kind of FLOODS) {
+      for (const kind of floods) {
         const alone = await quiet.measure(ms)
         await flood.tell({ kind, flooders: FLOODERS })
         const flooded = await quiet.measure(ms)
         const { done, refused } = await flood.tell({ kind: 'stop' })
         rounds.push({ kind, alone, flooded, done, refused })
-        process.stdout.write(`\rround ${rounds.length} of ${FLOODS.length * Number(values.rounds)}`)
+        process.stdout.write(`\rround ${rounds.length} of ${floods.length * Number(values.rounds)}`)
       }
     }
     process.stdout.write('\n')
-    const results = FLOODS.map((kind) => summary(kind, rounds))
+    const results = floods.map((kind) => summary(kind, rounds))
     show(results)
     writeResults(values.json, { results, rounds })
     await quiet.close()

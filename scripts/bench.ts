@@ -19,6 +19,8 @@ interface Bench {
   /** A file of `bench/`. */
   program: string
   needs: readonly Part[]
+  /** Arguments that it always gets. */
+  fixed?: readonly string[]
   /** Its arguments besides those of the command line, for one that is run against a server of its own. */
   options?: (run: Run) => string[]
 }
@@ -48,6 +50,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   mixed: { program: 'mixed.ts', needs: ['reference'] },
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
+  tenants: { program: 'neighbour.ts', needs: [], fixed: ['--projects', '10'] },
   soak: { program: 'soak.ts', needs: [] },
   'power-loss': { program: 'power-loss.ts', needs: [] },
   ui: { program: 'ui.ts', needs: ['browser', 'peers', 'web'] },
@@ -61,6 +64,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
+       npm run bench -- tenants [--rounds N] [--seconds N] [--projects N] [--json FILE]
        npm run bench -- soak [--minutes N] [--json FILE]
        npm run bench -- power-loss [--rounds N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
@@ -101,6 +105,8 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
              ends with status 1 where the slowest twentieth takes more than three times as long
            --rounds   of each kind of flood (default 3)
            --seconds  of each phase (default 10)
+  tenants  the same beside another entity that floods from ten projects at once, also with jobs
+             --projects  of the flood (default 10)
   soak  good clients, requests that mean harm and kills at once; ends with status 1 unless nothing acknowledged is missing, no
         good request failed but by a refusal for now or a kill, GET /version has a p99 of 250 ms, and memory came back
            --minutes  in all, besides the start and the end (default 10)
@@ -129,7 +135,7 @@ async function main(): Promise<void> {
   }
   await setUp(bench.needs)
   if (bench.options === undefined) {
-    process.exitCode = await runAlone(bench.program, passed)
+    process.exitCode = await runAlone(bench.program, [...(bench.fixed ?? []), ...passed])
     return
   }
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-'))

@@ -23,6 +23,8 @@ export function routesWithoutStores(): Route[] {
   }
   const app = createApp(stores, {
     auth: 'keys',
+    singleSignOn: undefined,
+    identityHosts: [],
     version: VERSION,
     log: nothing(),
     engine: { compute: nothing(), baseModel: '', defaults: { requireSampledContext: false } },

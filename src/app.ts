@@ -15,7 +15,7 @@ import { createContents } from './contents/service.ts'
 import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { type Authorize, createAuthorize, type Owners } from './http/access.ts'
 import type { Authenticator } from './http/auth.ts'
-import type { CountRequest } from './http/request-limits.ts'
+import type { CallerLimits } from './http/caller-limits.ts'
 import type { Route } from './http/route.ts'
 import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
@@ -24,6 +24,7 @@ import type { Providers } from './providers.ts'
 import { createRedaction } from './redaction/service.ts'
 import { createRetentionSettings } from './retention/settings/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import { createMutations } from './stores/trace-db/mutations.ts'
 import type { Metrics } from './system/metrics/service.ts'
@@ -32,6 +33,10 @@ import type { UnexpectedErrors } from './unexpected-errors.ts'
 export interface AppOptions {
   /** Whether any key is accepted, or those of users. */
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   version: string
   log: Log
   engine: EngineOptions
@@ -45,6 +50,8 @@ export interface AppOptions {
   engineFolder: string
   /** Memory for recent calls, in bytes; 0 keeps none. */
   recentCallsBytes: number
+  /** The clock of budgets; that of the machine where absent. */
+  now?: () => Date
   /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
 }
@@ -55,10 +62,9 @@ export interface App {
   routes: Route[]
   authenticator: Authenticator
   authorize: Authorize
+  limits: CallerLimits
   /** Makes the first operator, and signs people in. */
   accounts: Pick<Accounts, 'identity' | 'sessions'>
-  /** Counts a request that was let in; undefined where no request is limited. */
-  countRequest: CountRequest | undefined
   /** Removes what is too old or was deleted; it does so by itself from time to time. */
   upkeep: Pick<RetentionArea['upkeep'], 'look'>
   /** Counts one answered request. */
@@ -73,43 +79,39 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
-  const accounts = createAccounts({ ...stores, auth: options.auth, projects })
-  const { audit, principals } = accounts
+  const accounts = createAccounts({ ...options, ...stores, projects })
+  const { audit, principals, workLimits } = accounts
   const redaction = createRedaction({ ...stores, projects, audit, log })
   const mutations = createMutations(stores.traces)
   const settings = createRetentionSettings({ ...stores, audit })
   // The lock of the data folder keeps other servers away from its control database.
   const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
+  const work = { jobQueue, workLimits }
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
   const trace = createTraceArea({ ...shared, retention: settings })
   const tracking = createTrackingArea({ ...stores, contents, projects, mutations })
-  const training = createTrainingArea({
-    ...options,
-    stores,
-    contents,
-    projects,
-    jobQueue,
-    redaction,
-    trace,
-    tracking,
-  })
+  const training = createTrainingArea({ ...options, ...work, ...shared, stores, contents, trace, tracking })
   const inference = createInferenceArea({
     ...options,
     ...stores,
     mutations,
-    audit,
-    limits: accounts.limits,
     outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
+    accounts,
+    now: options.now ?? (() => new Date()),
     trace,
     training,
   })
-  const evaluation = createEvaluationArea({ ...options, ...stores, principals, jobQueue, trace, inference })
+  const evaluation = createEvaluationArea({ ...options, ...stores, ...work, principals, trace, inference })
   const curation = createCurationArea({ ...stores, trace, training })
   const owners: Owners = { ...tracking.owners, ...training.owners }
   const authorize = createAuthorize(owners, projects.closed)
-  const accountsArea = accounts.area({ graphqlParts: tracking.graphqlParts, authorize })
+  const accountsArea = accounts.area({
+    graphqlParts: tracking.graphqlParts,
+    authorize,
+    storedBy: [trace, tracking, training].flatMap(({ storedBy }) => storedBy ?? []),
+  })
   const blobOwners = [contents.blobOwner, ...trace.blobOwners, ...training.blobOwners]
   const blobSweep = createBlobSweep({ ...stores, log, owners: blobOwners })
   const system = createSystemArea({ ...options, stores, projects, blobSweep, redaction, training })
@@ -131,8 +133,8 @@ export function createApp(opened: Stores, options: AppOptions): App {
     routes: areas.flatMap((area) => area.routes),
     authenticator: accounts.authenticator,
     authorize,
+    limits: accounts.callerLimits,
     accounts,
-    countRequest: options.auth === 'keys' ? accounts.limits.countRequest : undefined,
     upkeep: retention.upkeep,
     observe: system.metrics.observe,
 

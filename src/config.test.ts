@@ -51,7 +51,44 @@ describe('readConfig', () => {
     ['HEDDLE_SQL_PASSWORD', 'short'],
     ['HEDDLE_SQL_PASSWORD', '</password>12345'],
     ['HEDDLE_SQL_PORT', '0'],
+    ['HEDDLE_IDENTITY_HOSTS', 'https://issuer'],
+    ['HEDDLE_OIDC_ISSUER', 'http://issuer.example'],
+    ['HEDDLE_OIDC_SCOPES', 'profile'],
+    ['HEDDLE_OIDC_SIGN_UP', 'on'],
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
+  })
+
+  const issuer = { HEDDLE_OIDC_ISSUER: 'https://id.example', HEDDLE_OIDC_CLIENT_ID: 'heddle' }
+  const provider = { ...issuer, HEDDLE_AUTH: 'keys' }
+
+  it('reads the sign-in provider, and what its groups grant', () => {
+    expect(readConfig({}).singleSignOn).toBeUndefined()
+    expect(readConfig(provider).singleSignOn).toMatchObject({
+      scopes: 'openid profile email',
+      groupsClaim: 'groups',
+      signUp: false,
+    })
+    const grant = { entity: 'looms', role: 'member' }
+    const groups = JSON.stringify({ weavers: grant, owners: [grant, { operator: true }] })
+    const { singleSignOn, environment } = readConfig({
+      ...provider,
+      HEDDLE_OIDC_CLIENT_SECRET: 'secret',
+      HEDDLE_OIDC_GROUPS: groups,
+    })
+    expect(Object.fromEntries(singleSignOn?.groups ?? [])).toEqual({
+      weavers: [grant],
+      owners: [grant, { operator: true }],
+    })
+    expect(JSON.stringify(environment)).not.toContain('"secret"')
+  })
+
+  it.each([
+    ['HEDDLE_OIDC_ISSUER', issuer],
+    ['HEDDLE_OIDC_CLIENT_ID', { ...provider, HEDDLE_OIDC_CLIENT_ID: undefined }],
+    ['HEDDLE_OIDC_GROUPS', { ...provider, HEDDLE_OIDC_GROUPS: '{"weavers": {"entity": "looms"}}' }],
+    ['HEDDLE_OIDC_CLIENT_SECRET_FILE', { ...provider, HEDDLE_OIDC_CLIENT_SECRET_FILE: '/nonexistent' }],
+  ])('names what is wrong with the sign-in provider: %s', (name, env) => {
+    expect(() => readConfig(env)).toThrow(`Bad configuration:\n  ${name}`)
   })
 })

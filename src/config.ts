@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
+import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
@@ -73,6 +74,7 @@ const Variables = z.object({
   HEDDLE_AUTH: z.enum(['local', 'keys']).default('local'),
   HEDDLE_SECRET_KEY: SecretText.optional(),
   HEDDLE_SECRET_KEY_FILE: z.string().optional(),
+  HEDDLE_IDENTITY_HOSTS: Hosts.default([]),
   HEDDLE_CACHE: z.string().optional(),
   HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
@@ -209,6 +211,10 @@ export interface Config {
   sqlAccess: SqlAccess | undefined
   /** Whether any key is accepted, or those of users. */
   auth: 'local' | 'keys'
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public, with `:port` where only that port is meant. */
+  identityHosts: string[]
   /** The key of the server; undefined for one in the data folder. */
   secretKey: string | undefined
   /** Where Python environments live, shared by all clones of one user. */
@@ -267,6 +273,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
     auth: values.HEDDLE_AUTH,
+    singleSignOn: readSingleSignOn(env),
+    identityHosts: values.HEDDLE_IDENTITY_HOSTS,
     secretKey: secretKeyOf(values),
     cacheFolder: resolve(
       values.HEDDLE_CACHE ?? join(values.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'),
@@ -304,6 +312,7 @@ function tlsOf({ HEDDLE_TLS_CERT: cert, HEDDLE_TLS_KEY: key }: z.output<typeof E
 function withoutSecrets({
   HEDDLE_SECRET_KEY: _,
   HEDDLE_SQL_PASSWORD: _password,
+  HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
   ...rest
 }: NodeJS.ProcessEnv) {
   return rest

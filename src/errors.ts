@@ -41,9 +41,9 @@ export function unauthorized(
   return new ClientError(401, 'AuthenticationError', message)
 }
 
-/** 402: a budget is spent; `retryAfterSeconds` until it begins anew. */
-export function budgetSpent(message: string, retryAfterSeconds: number): ClientError {
-  return new ClientError(402, 'BudgetSpentError', message, { retryAfterSeconds })
+/** 402: what was bought is used up; the same request is refused until then. Wire: clients do not try again. */
+export function spent(message: string, retryAfterSeconds: number): ClientError {
+  return new ClientError(402, 'PaymentRequiredError', message, { retryAfterSeconds })
 }
 
 /** 403: a field or name that is not allowed. Wire: the trace API uses 403 for bad names and fields. */

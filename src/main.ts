@@ -38,6 +38,8 @@ async function main(): Promise<void> {
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const app = createApp(stores, {
     auth: config.auth,
+    singleSignOn: config.singleSignOn,
+    identityHosts: config.identityHosts,
     version: VERSION,
     log,
     engine,
@@ -60,7 +62,7 @@ async function main(): Promise<void> {
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
-    countRequest: app.countRequest,
+    limits: app.limits,
     log,
     version: VERSION,
     observe: app.observe,

@@ -69,6 +69,8 @@ export interface Outbound extends AsyncDisposable {
   isNamed(url: string): boolean
   /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
   post(req: OutboundRequest): Promise<OutboundReply>
+  /** @throws as {@link post} */
+  get(req: Omit<OutboundRequest, 'body'>): Promise<OutboundReply>
 }
 
 /** Sends requests to addresses that the admin of a team has entered, with the same rules as {@link Outbound}. */
@@ -78,9 +80,15 @@ export interface PublicFetch extends AsyncDisposable {
   fetch: typeof fetch
 }
 
-/** @param allowedHosts as for {@link createOutbound} */
-export function createPublicFetch({ allowedHosts }: { allowedHosts: readonly string[] }): PublicFetch {
-  const { dispatcherFor, ...agents } = createDispatchers(allowedHosts)
+export interface OutboundOptions {
+  /** Hosts, in lower case and with `:port` where only that port is meant, that need not be public. */
+  allowedHosts: readonly string[]
+  /** The environment variable that names these hosts, for messages. */
+  setting: string
+}
+
+export function createPublicFetch(options: OutboundOptions): PublicFetch {
+  const { dispatcherFor, ...agents } = createDispatchers(options)
 
   const fetchPublic: typeof fetch = async (target, init) => {
     const url = target instanceof Request ? target.url : String(target)
@@ -99,7 +107,7 @@ interface Dispatchers extends AsyncDisposable {
   dispatcherFor(url: URL): Dispatcher
 }
 
-function createDispatchers(allowedHosts: readonly string[]): Dispatchers {
+function createDispatchers({ allowedHosts, setting }: OutboundOptions): Dispatchers {
   const allowed = new Set(allowedHosts)
   const anywhere = new Agent()
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
@@ -110,7 +118,7 @@ function createDispatchers(allowedHosts: readonly string[]): Dispatchers {
     dispatcherFor(url) {
       if (isAllowed(url)) return anywhere
       const address = url.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname)
+      if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname, setting)
       return publicOnly
     },
     async [Symbol.asyncDispose]() {
@@ -119,28 +127,31 @@ function createDispatchers(allowedHosts: readonly string[]): Dispatchers {
   }
 }
 
-/** @param allowedHosts hosts, in lower case and with `:port` where only that port is meant, that need not be public */
-export function createOutbound({ allowedHosts }: { allowedHosts: readonly string[] }): Outbound {
-  const { isAllowed, dispatcherFor, ...agents } = createDispatchers(allowedHosts)
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { isAllowed, dispatcherFor, ...agents } = createDispatchers(options)
 
-  async function post(req: OutboundRequest): Promise<OutboundReply> {
+  async function send(
+    method: 'GET' | 'POST',
+    req: Omit<OutboundRequest, 'body'> & { body?: string },
+  ): Promise<OutboundReply> {
     const url = checkedUrl(req.url)
     const dispatcher = dispatcherFor(url)
     const signal = AbortSignal.any([req.signal, AbortSignal.timeout(req.timeoutMs)])
     try {
-      const { headers, body } = req
-      const reply = await request(url, { method: 'POST', headers, body, signal, dispatcher })
+      const { headers, body = null } = req
+      const reply = await request(url, { method, headers, body, signal, dispatcher })
       return { status: reply.statusCode, text: await limitedText(reply.body, req.replyBytesMax) }
     } catch (error) {
       req.signal.throwIfAborted()
-      if (error instanceof NotPublic) throw notPublic(url.hostname)
+      if (error instanceof NotPublic) throw notPublic(url.hostname, options.setting)
       throw dependencyFailed(`${url.host} could not be asked: ${messageOf(error)}`, error)
     }
   }
 
   return {
     isNamed: (url) => isAllowed(new URL(url)),
-    post,
+    post: (req) => send('POST', req),
+    get: (req) => send('GET', req),
     ...agents,
   }
 }
@@ -160,9 +171,9 @@ class NotPublic extends Error {
   }
 }
 
-function notPublic(host: string) {
+function notPublic(host: string, setting: string) {
   return invalidRequest(
-    `${host} is not a public address: the operator of this server can allow it with HEDDLE_SCORER_HOSTS=${host}`,
+    `${host} is not a public address: the operator of this server can allow it with ${setting}=${host}`,
   )
 }
 

@@ -31,4 +31,14 @@ describe('createOwnerLines', () => {
     lines.remove('a', 'b1')
     expect([lines.weight(), lines.weight('a'), lines.owners()]).toEqual([30, 10, ['a', 'b']])
   })
+
+  it('lets entities take turns first, and within them their owners', () => {
+    const lines = createOwnerLines<string>()
+    for (const owner of ['a/1', 'a/2', 'a/3', 'b/1'])
+      for (const item of ['x', 'y']) lines.add(owner, `${owner}${item}`)
+    expect([lines.weightOfEntity('a/9'), lines.weightOfEntity('b')]).toEqual([6, 2])
+    expect(lines.owners()).toEqual(['a/1', 'b/1', 'a/2', 'a/3'])
+    const taken = Array.from({ length: 9 }, () => lines.take())
+    expect(taken).toEqual(['a/1x', 'b/1x', 'a/2x', 'b/1y', 'a/3x', 'a/1y', 'a/2y', 'a/3y', undefined])
+  })
 })

@@ -1,6 +1,7 @@
 /**
- * A fair queue: owners take turns, each in its own order, so an owner with a thousand items does not delay the first
- * item of another.
+ * A fair queue: entities take turns, and within each its owners, each in its own order. An owner with a thousand items
+ * does not delay the first item of another, and an entity with a hundred owners has no more turns than one with one.
+ * Owners are named `entity/project`; a name without a slash is an entity of its own.
  */
 export interface OwnerLines<Item> {
   /** Appends an item to its owner's queue. @param weight what it counts in `weight` */
@@ -15,6 +16,14 @@ export interface OwnerLines<Item> {
   take(owner?: string): Item | undefined
   /** The weight of all waiting items, or of an owner's. */
   weight(owner?: string): number
+  /** The weight of the waiting items of an owner's entity. */
+  weightOfEntity(owner: string): number
+}
+
+/** The entity of an owner. */
+export function entityOf(owner: string): string {
+  const at = owner.indexOf('/')
+  return at < 0 ? owner : owner.slice(0, at)
 }
 
 interface Line<Item> {
@@ -23,48 +32,80 @@ interface Line<Item> {
 }
 
 export function createOwnerLines<Item>(): OwnerLines<Item> {
-  // None is empty; the first has the turn.
-  const lines = new Map<string, Line<Item>>()
+  // By entity and owner. None is empty; the first of each map has the turn.
+  const entities = new Map<string, Map<string, Line<Item>>>()
   let total = 0
 
-  const firstOwner = (): string | undefined => lines.keys().next().value
+  const linesOf = (owner: string): Map<string, Line<Item>> | undefined => entities.get(entityOf(owner))
 
-  /** Removes an item of an owner, and the owner with its last one. */
+  function firstOwner(): string | undefined {
+    const lines: Map<string, Line<Item>> | undefined = entities.values().next().value
+    return lines?.keys().next().value
+  }
+
+  /** Removes an item of an owner, the owner with its last one, and its entity with its last owner. */
   function removeAt(owner: string, line: Line<Item>, index: number): Item | undefined {
     const [removed] = line.waiting.splice(index, 1)
     line.weight -= removed?.weight ?? 0
     total -= removed?.weight ?? 0
-    if (line.waiting.length === 0) lines.delete(owner)
+    const lines = linesOf(owner)
+    if (line.waiting.length === 0) lines?.delete(owner)
+    if (lines?.size === 0) entities.delete(entityOf(owner))
     return removed?.item
+  }
+
+  function owners(): string[] {
+    const lists = [...entities.values()].map((lines) => [...lines.keys()])
+    const rounds = Math.max(0, ...lists.map((list) => list.length))
+    return Array.from({ length: rounds }, (_, round) =>
+      lists.flatMap((list) => list.slice(round, round + 1)),
+    ).flat()
   }
 
   return {
     add(owner, item, weight = 1) {
+      const lines = linesOf(owner) ?? new Map<string, Line<Item>>()
       const line = lines.get(owner) ?? { waiting: [], weight: 0 }
       line.waiting.push({ item, weight })
       line.weight += weight
       total += weight
       lines.set(owner, line)
+      entities.set(entityOf(owner), lines)
     },
 
     remove(owner, item) {
-      const line = lines.get(owner)
+      const line = linesOf(owner)?.get(owner)
       const index = line?.waiting.findIndex((one) => one.item === item) ?? -1
       if (line !== undefined && index !== -1) removeAt(owner, line, index)
     },
 
-    owners: () => [...lines.keys()],
+    owners,
 
-    first: () => lines.get(firstOwner() ?? '')?.waiting[0]?.item,
+    first: () => {
+      const owner = firstOwner()
+      return owner === undefined ? undefined : linesOf(owner)?.get(owner)?.waiting[0]?.item
+    },
 
     take(owner = firstOwner()) {
-      const line = owner === undefined ? undefined : lines.get(owner)
-      if (owner === undefined || line === undefined) return undefined
-      lines.delete(owner)
-      lines.set(owner, line)
+      const lines = owner === undefined ? undefined : linesOf(owner)
+      const line = owner === undefined ? undefined : lines?.get(owner)
+      if (owner === undefined || lines === undefined || line === undefined) return undefined
+      moveToEnd(lines, owner, line)
+      moveToEnd(entities, entityOf(owner), lines)
       return removeAt(owner, line, 0)
     },
 
-    weight: (owner) => (owner === undefined ? total : (lines.get(owner)?.weight ?? 0)),
+    weight: (owner) => (owner === undefined ? total : (linesOf(owner)?.get(owner)?.weight ?? 0)),
+
+    weightOfEntity(owner) {
+      let weight = 0
+      for (const line of linesOf(owner)?.values() ?? []) weight += line.weight
+      return weight
+    },
   }
+}
+
+function moveToEnd<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
 }

@@ -8,6 +8,7 @@ import { createLog } from './log.ts'
 import { openStores, type Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
@@ -15,6 +16,10 @@ import { VERSION } from './version.ts'
 export interface TestAppOptions {
   /** By default, any key is accepted. */
   auth?: 'local' | 'keys'
+  singleSignOn?: SingleSignOn
+  identityHosts?: readonly string[]
+  /** The clock of budgets. */
+  now?: () => Date
   /** The compute adapter; without one, the server is as on a machine without the engine. */
   compute?: (folder: string) => Compute
   inference?: Partial<InferenceOptions>
@@ -57,33 +62,33 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, countRequest, accounts, upkeep, observe, start } = createApp(
-    stores,
-    {
-      auth: options.auth ?? 'local',
-      version: VERSION,
-      log,
-      engine,
-      inference: { ...NO_LIMITS, ...options.inference },
-      providers: options.providers ?? new Map(),
-      scorerPython: options.scorerPython,
-      remoteScorers: {
-        hosts: options.remoteScorers?.hosts ?? [],
-        secrets: readScorerSecrets({
-          HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
-        }),
-      },
-      dataFolder: folder,
-      engineFolder,
-      recentCallsBytes: options.recentCallsBytes ?? 0,
-      unexpected: NO_UNEXPECTED_ERRORS,
+  const { routes, authenticator, authorize, limits, accounts, upkeep, observe, start } = createApp(stores, {
+    ...(options.now !== undefined && { now: options.now }),
+    auth: options.auth ?? 'local',
+    singleSignOn: options.singleSignOn,
+    identityHosts: options.identityHosts ?? [],
+    version: VERSION,
+    log,
+    engine,
+    inference: { ...NO_LIMITS, ...options.inference },
+    providers: options.providers ?? new Map(),
+    scorerPython: options.scorerPython,
+    remoteScorers: {
+      hosts: options.remoteScorers?.hosts ?? [],
+      secrets: readScorerSecrets({
+        HEDDLE_SCORER_SECRETS: JSON.stringify(options.remoteScorers?.secrets ?? {}),
+      }),
     },
-  )
+    dataFolder: folder,
+    engineFolder,
+    recentCallsBytes: options.recentCallsBytes ?? 0,
+    unexpected: NO_UNEXPECTED_ERRORS,
+  })
   opening.use(await start())
   const app = buildApp(routes, {
     authenticator,
     authorize,
-    countRequest,
+    limits,
     log,
     version: VERSION,
     observe,

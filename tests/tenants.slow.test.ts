@@ -168,6 +168,7 @@ async function fill(owner: KeyClient): Promise<Named> {
     // Values without which some requests would be malformed.
     name: 'name',
     prompt: 'text',
+    claims: { sub: 'somebody' },
     base_url: 'https://models.example/v1',
     tags: ['tag'],
     aliases: ['alias'],

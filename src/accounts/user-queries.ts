@@ -104,7 +104,9 @@ export async function setRole(tx: ControlTx, row: MembershipRow): Promise<void> 
   await tx
     .insertInto('memberships')
     .values(row)
-    .onConflict((clash) => clash.columns(['entity', 'user_id']).doUpdateSet({ role: row.role }))
+    .onConflict((clash) =>
+      clash.columns(['entity', 'user_id']).doUpdateSet({ role: row.role, from_groups: row.from_groups }),
+    )
     .execute()
 }
 

@@ -7,10 +7,22 @@ import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
 import { createIdentity, type Identity } from '../accounts/identity/service.ts'
+import { createAccessTokens } from '../accounts/identity-providers/access-tokens.ts'
+import { createIssuerKeys } from '../accounts/identity-providers/issuer-keys.ts'
+import { identityProvidersRoutes } from '../accounts/identity-providers/routes.ts'
+import { createIdentityProviders } from '../accounts/identity-providers/service.ts'
+import { createTokenExchange } from '../accounts/identity-providers/token-exchange.ts'
 import { keysRoutes } from '../accounts/keys/routes.ts'
 import { createKeys, type Keys } from '../accounts/keys/service.ts'
+import { createCallerLimits } from '../accounts/limits/caller-limits.ts'
+import { createLimitBook, type LimitBook } from '../accounts/limits/limit-book.ts'
 import { limitsRoutes } from '../accounts/limits/routes.ts'
-import { createLimits, type StoredLimits } from '../accounts/limits/service.ts'
+import { createUsageLimits } from '../accounts/limits/service.ts'
+import { createStorageUse, type MeasureStorage } from '../accounts/limits/storage-use.ts'
+import { createWorkLimits, type WorkLimits } from '../accounts/limits/work-limits.ts'
+import { needingAccounts } from '../accounts/needing-accounts.ts'
+import { oidcRoutes } from '../accounts/oidc/routes.ts'
+import { createOidc } from '../accounts/oidc/service.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { createAccountsRemoval } from '../accounts/removal/removal.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
@@ -20,11 +32,13 @@ import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
 import { createUsers, type Users } from '../accounts/users/service.ts'
-import { conflict } from '../errors.ts'
 import type { Authorize, Owners } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
-import type { Route } from '../http/route.ts'
+import type { CallerLimits } from '../http/caller-limits.ts'
+import type { Log } from '../log.ts'
+import { createOutbound } from '../outbound-http.ts'
 import type { Removal } from '../removal.ts'
+import type { SingleSignOn } from '../single-sign-on.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
@@ -33,7 +47,12 @@ export interface AccountsDeps {
   control: ControlDb
   secretKey: SecretKey
   auth: AuthMode
+  /** The provider through which people may sign in. */
+  singleSignOn: SingleSignOn | undefined
+  /** Hosts of issuers of identity tokens that need not be public. */
+  identityHosts: readonly string[]
   projects: Projects
+  log: Log
 }
 
 /** Who callers are and what they may do; other areas use it, so it is created before them. */
@@ -41,60 +60,85 @@ export interface Accounts {
   audit: Audit
   authenticator: Authenticator
   identity: Identity
-  limits: StoredLimits
+  callerLimits: CallerLimits
+  /** Of keys and entities, for parts with limits of their own. */
+  limitBook: Pick<LimitBook, 'of'>
+  workLimits: WorkLimits
   principals: Principals
   sessions: Sessions
-  keys: Pick<Keys, 'forget'>
+  keys: Pick<Keys, 'forget' | 'home'>
   users: Pick<Users, 'close'>
   removals: Removal[]
   /** Its endpoints, and the W&B API, to which other areas add their parts. */
-  area(options: { graphqlParts: GraphqlModule[]; authorize: Authorize }): Area & { owners: Owners }
+  area(options: {
+    graphqlParts: GraphqlModule[]
+    authorize: Authorize
+    /** What entities store, in every area. */
+    storedBy: readonly MeasureStorage[]
+  }): Area & { owners: Owners }
 }
 
-export function createAccounts({ control, secretKey, auth, projects }: AccountsDeps): Accounts {
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const { control, secretKey, auth, projects, singleSignOn, log } = deps
   const audit = createAudit({ control })
   const identity = createIdentity({ control })
   const keys = createKeys({ control, secretKey, identity, audit })
   const sessions = createSessions({ control, secretKey, identity, keys, audit })
-  const limits = createLimits({ control, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
+  const accessTokens = createAccessTokens({ control, secretKey, identity })
+  const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
+  const own = { ...deps, identity, keys, sessions, accessTokens, audit }
+  const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
+  const book = createLimitBook({ control })
+  let measures: readonly MeasureStorage[] = []
+  const storage = createStorageUse({ book, log, measures: () => measures })
+  const limits = createUsageLimits({ book, storage, keys, audit })
   const isLocal = auth === 'local'
   const managing = [
     ...keysRoutes(keys),
     ...usersRoutes(users),
     ...teamsRoutes(teams),
     ...limitsRoutes(limits),
+    ...identityProvidersRoutes(createIdentityProviders(machines), createTokenExchange(machines)),
+    ...oidcRoutes(createOidc({ ...own, settings: singleSignOn })),
   ]
-  const me = createMe({ identity, mode: auth, singleSignOn: false })
+  const me = createMe({ identity, mode: auth, singleSignOn: singleSignOn !== undefined })
   return {
     audit,
     identity,
-    limits,
     sessions,
     keys,
     users,
-    removals: [createAccountsRemoval({ control, keys })],
-    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator({ keys, sessions }),
-    principals: createPrincipals({ auth, identity, keys, sessions }),
-    area: ({ graphqlParts, authorize }) => ({
-      owners: {},
-      routes: [
-        ...managing.map((declared) => ofAccounts(declared, isLocal)),
-        ...sessionsRoutes(sessions, me),
-        ...auditRoutes(audit),
-        ...graphqlRoutes(createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize)),
-      ],
-    }),
+    callerLimits: createCallerLimits({ book, storage }),
+    limitBook: book,
+    workLimits: createWorkLimits({ book }),
+    removals: [createAccountsRemoval({ control, keys, limits: book })],
+    authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
+    principals: createPrincipals(own),
+    area({ graphqlParts, authorize, storedBy }) {
+      measures = storedBy
+      return {
+        owners: {},
+        async start() {
+          await using starting = new AsyncDisposableStack()
+          starting.use(outbound)
+          // Without accounts, nobody can set limits, and those from before do not hold.
+          if (!isLocal) {
+            await book.load()
+            starting.use(storage.start())
+          }
+          return starting.move()
+        },
+        routes: [
+          ...needingAccounts(managing, auth),
+          ...sessionsRoutes(sessions, me),
+          ...auditRoutes(audit),
+          ...graphqlRoutes(
+            createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize),
+          ),
+        ],
+      }
+    },
   }
-}
-
-/** A server that accepts any key has no users, and keys of it would protect nothing: it refuses with 409. */
-function ofAccounts(declared: Route, isLocal: boolean): Route {
-  const refusals = [...(declared.refusals ?? []), 409 as const]
-  return { ...declared, refusals, ...(isLocal && { handle: refuseWithoutAccounts }) }
-}
-
-function refuseWithoutAccounts(): never {
-  throw conflict('HEDDLE_AUTH=local accepts any key; a server with HEDDLE_AUTH=keys has users and keys')
 }

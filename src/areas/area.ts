@@ -10,6 +10,8 @@ export interface Area {
   owners?: Owners
   /** What of its data can be removed for good. */
   removals?: Removal[]
+  /** Bytes that an entity stores here. */
+  storedBy?: (entity: string) => Promise<number>
   /** Starts its work besides requests, which disposal ends. */
   start?(): Promise<AsyncDisposable>
 }

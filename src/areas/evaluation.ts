@@ -1,4 +1,5 @@
 import type { Principals } from '../accounts/callers/principals.ts'
+import type { WorkLimits } from '../accounts/limits/work-limits.ts'
 import { MONITOR_CLASS } from '../evaluation/call-scoring/active-monitors.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
 import { createMonitorsRemoval } from '../evaluation/call-scoring/removal.ts'
@@ -28,6 +29,7 @@ export interface EvaluationDeps {
   control: ControlDb
   traces: TraceDb
   jobQueue: JobQueue
+  workLimits: WorkLimits
   /** What evaluations and scores may do when they run. */
   principals: Principals
   log: Log
@@ -43,17 +45,27 @@ const SEEN_MAX = 10_000
 
 /** Evaluations: logged by clients, compared, and made on the server, which also scores calls. */
 export function createEvaluationArea(deps: EvaluationDeps): Area {
-  const { control, traces, jobQueue, principals, log, scorerPython: python, trace, inference } = deps
+  const {
+    control,
+    traces,
+    jobQueue,
+    workLimits,
+    principals,
+    log,
+    scorerPython: python,
+    trace,
+    inference,
+  } = deps
   const ops = createPlaceholderOps(trace, {
     why: 'run by the server, without source code',
     seenMax: SEEN_MAX,
   })
   const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...trace, python })
-  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts })
+  const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts, setting: 'HEDDLE_SCORER_HOSTS' })
   const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
   const { playground } = inference
   const work = { ...trace, control, jobQueue, principals, log, playground, ops, scorerCode, remoteScorers }
-  const evaluateModel = createEvaluateModel(work)
+  const evaluateModel = createEvaluateModel({ ...work, workLimits })
   const callScoring = createCallScoring(work)
   trace.objects.reviewWith(async (published, context) =>
     published.base_object_class === MONITOR_CLASS ? callScoring.monitorWarnings(published, context) : [],

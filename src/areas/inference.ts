@@ -1,6 +1,10 @@
-import type { Audit } from '../accounts/audit/service.ts'
-import type { StoredLimits } from '../accounts/limits/service.ts'
+import type { LimitBook } from '../accounts/limits/limit-book.ts'
+import { needingAccounts } from '../accounts/needing-accounts.ts'
+import type { AuthMode } from '../accounts/sessions/me.ts'
 import type { Limits } from '../config.ts'
+import { createAccountBook } from '../inference/budgets/account-book.ts'
+import { createLedger } from '../inference/budgets/ledger.ts'
+import { createBudgetsRemoval } from '../inference/budgets/removal.ts'
 import { budgetsRoutes } from '../inference/budgets/routes.ts'
 import { createBudgets } from '../inference/budgets/service.ts'
 import { chatCompletionsRoutes } from '../inference/chat-completions/routes.ts'
@@ -9,10 +13,11 @@ import { completionsRoutes } from '../inference/completions/routes.ts'
 import { createCompletions } from '../inference/completions/service.ts'
 import { embeddingsRoutes } from '../inference/embeddings/routes.ts'
 import { createEmbeddings } from '../inference/embeddings/service.ts'
-import { createAdmission } from '../inference/gateway/admission.ts'
+import { createAdmission, type LimitsOf } from '../inference/gateway/admission.ts'
 import { createLoadedAdapters } from '../inference/gateway/loaded-adapters.ts'
 import { createProjectOf } from '../inference/gateway/project-header.ts'
 import { createGateway } from '../inference/gateway/service.ts'
+import type { UsageRecorder } from '../inference/gateway/spending.ts'
 import { inferenceInformationRoutes } from '../inference/information/routes.ts'
 import { createInferenceInformation } from '../inference/information/service.ts'
 import { playgroundRoutes } from '../inference/playground/routes.ts'
@@ -36,6 +41,7 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
+import type { Accounts } from './accounts.ts'
 import type { Area } from './area.ts'
 import type { TraceArea } from './trace.ts'
 import type { EngineOptions, TrainingArea } from './training.ts'
@@ -57,14 +63,17 @@ export interface InferenceDeps {
   log: Log
   engine: EngineOptions
   options: InferenceOptions
+  auth: AuthMode
+  /** The limits in it count before those of the options. */
+  accounts: Pick<Accounts, 'audit' | 'keys' | 'limitBook'>
+  /** The clock of budgets. */
+  now: () => Date
   /** Configured by the operator, for all teams. */
   providers: Providers
   /** Hosts of providers of teams that need not have a public address. */
   outboundHosts: readonly string[]
   control: ControlDb
   secretKey: SecretKey
-  audit: Audit
-  limits: Pick<StoredLimits, 'limitedOf'>
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
 }
@@ -75,39 +84,32 @@ export interface InferenceArea extends Area {
 }
 
 export function createInferenceArea(deps: InferenceDeps): InferenceArea {
-  const { version, traces, log, engine, options, providers, trace, training } = deps
-  const { calls, costs, files, objects } = trace
+  const { version, log, engine, options, accounts, providers, trace, training } = deps
+  const { calls, files, objects } = trace
   const { registry: models, checkpoints, baseModels, checkpointFiles } = training
-  const { keyLimits, projectLimits } = options
-  const served = createServedModels({
-    models,
-    checkpoints,
-    baseModels,
-    defaultBaseModel: engine.baseModel,
-  })
-  const counter = createUsageCounter({ traces, log })
+  const limits = completionLimits(options, accounts.limitBook)
+  const served = createServedModels({ models, checkpoints, baseModels, defaultBaseModel: engine.baseModel })
+  const { counter, usage, accountBook, recorder } = createMetering(deps)
   const loaded = createLoadedAdapters({ files: checkpointFiles })
-  const usage = createUsage({ traces, costs, counter })
-  const budgets = createBudgets({ limits: deps.limits, usage })
   const gateway = createGateway({
     served,
-    budgets,
     loaded,
     baseModels,
-    admission: createAdmission({ key: keyLimits, project: projectLimits }),
-    usage: counter,
+    admission: createAdmission(limits),
+    usage: recorder,
     projectOf: createProjectOf(options.projectHeaders),
   })
   const { priorityScheduling, mmProcessorKwargs } = baseModels
   const abilities = { priorityScheduling, mmProcessorKwargs }
   const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
-  const publicFetch = createPublicFetch({ allowedHosts: deps.outboundHosts })
-  const registry = createProviderRegistry({ ...deps, configured: providers, publicFetch })
+  const publicFetch = createPublicFetch({ allowedHosts: deps.outboundHosts, setting: 'HEDDLE_SCORER_HOSTS' })
+  const registry = createProviderRegistry({ ...deps, ...accounts, configured: providers, publicFetch })
   const chat = createChatCompletions({ gateway, abilities, traced })
   const playground = createPlayground({
     chat,
     resolveModel: served.resolve,
     providers: registry,
+    usage: recorder,
     calls,
     objects,
     files,
@@ -120,11 +122,16 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     served,
     models,
     checkpoints,
-    limits: { key: keyLimits, project: projectLimits },
+    limits,
   })
+  const budgets = budgetsRoutes(createBudgets({ ...deps, ...accounts, accountBook }))
   return {
     playground,
-    removals: [createUsageRemoval({ ...deps, counter }), createProvidersRemoval(deps)],
+    removals: [
+      createUsageRemoval({ ...deps, counter }),
+      createBudgetsRemoval({ ...deps, accountBook }),
+      createProvidersRemoval(deps),
+    ],
     routes: [
       ...chatCompletionsRoutes(chat),
       ...completionsRoutes(createCompletions({ gateway, abilities, traced })),
@@ -132,7 +139,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       ...tokensRoutes(createTokens({ gateway })),
       ...servedModelsRoutes(served),
       ...usageRoutes(usage),
-      ...budgetsRoutes(budgets),
+      ...needingAccounts(budgets, deps.auth),
       ...inferenceInformationRoutes(information),
       ...providersRoutes(registry),
       ...playgroundRoutes(playground),
@@ -141,6 +148,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     async start() {
       await using starting = new AsyncDisposableStack()
       starting.use(publicFetch)
+      if (deps.auth === 'keys') await accountBook.load()
       starting.use(counter.start())
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
@@ -149,4 +157,43 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
       return starting.move()
     },
   }
+}
+
+/** Counts what completions use; budgets count what is stored as usage. */
+function createMetering(deps: InferenceDeps) {
+  const { traces, log, accounts, trace } = deps
+  const counter = createUsageCounter({ traces, log })
+  const usage = createUsage({ traces, costs: trace.costs, counter })
+  const accountBook = createAccountBook({ ...deps, counter, usage })
+  const { admit, show, add } = createLedger({ ...deps, ...accounts, accountBook, usage })
+  const recorder: UsageRecorder = {
+    admit,
+    show,
+    record: (spending) => add(counter.record(spending)),
+  }
+  return { counter, usage, accountBook, recorder }
+}
+
+/** Of a key, its own stored limits or those of the environment; entities have none in the environment. */
+function completionLimits(
+  { keyLimits, projectLimits }: Pick<InferenceOptions, 'keyLimits' | 'projectLimits'>,
+  book: Pick<LimitBook, 'of'>,
+): LimitsOf {
+  const stored = (kind: 'entity' | 'key', name: string, others: Limits): Limits => {
+    const { running_requests, tokens_per_minute } = book.of(kind, name)
+    return {
+      requestsMax: running_requests ?? others.requestsMax,
+      tokensPerMinute: tokens_per_minute ?? others.tokensPerMinute,
+    }
+  }
+  return {
+    key: (id) => stored('key', id, keyLimits),
+    project: () => projectLimits,
+    entity: (name) => stored('entity', name, UNLIMITED),
+  }
+}
+
+const UNLIMITED: Limits = {
+  requestsMax: Number.POSITIVE_INFINITY,
+  tokensPerMinute: Number.POSITIVE_INFINITY,
 }

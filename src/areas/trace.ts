@@ -97,6 +97,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
   })
   const files = createFiles({ traces, blobs, projects, mutations, redaction })
   const typedObjects = createTypedObjects({ objects, tables, files })
+  const project = createProject({ traces, files, projects, redaction, retention })
   return {
     annotationQueues,
     calls,
@@ -112,6 +113,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...createTraceRemovals({ traces, control, mutations, log, calls, files }),
       createRedactionRemoval({ control }),
     ],
+    storedBy: project.storedBy,
     routes: [
       ...callsRoutes(calls),
       ...otlpRoutes(createOtlp({ calls, objects, files, redaction })),
@@ -129,7 +131,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
       ...feedbackRoutes(feedback),
       ...feedbackStatsRoutes(createFeedbackStats({ traces })),
       ...costsRoutes(costs),
-      ...projectRoutes(createProject({ traces, files, projects, redaction, retention })),
+      ...projectRoutes(project),
       ...redactionRoutes(redaction),
       ...unsupportedRoutes(),
     ],

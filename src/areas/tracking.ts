@@ -47,6 +47,7 @@ export function createTrackingArea(deps: TrackingDeps): TrackingArea {
   return {
     artifacts,
     runs,
+    storedBy: async (entity) => (await artifacts.storedBy(entity)) + (await runs.storedBy(entity)),
     graphqlParts: [filesModule, runsModule(runs), artifactsModule(artifacts, runs)],
     owners: {
       run: runs.byId,

@@ -1,3 +1,4 @@
+import type { WorkLimits } from '../accounts/limits/work-limits.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
 import type { Contents } from '../contents/service.ts'
@@ -48,6 +49,7 @@ export interface TrainingDeps {
   projects: Projects
   jobQueue: JobQueue
   redaction: Pick<Redaction, 'of'>
+  workLimits: WorkLimits
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below its folder `imports`. */
@@ -69,7 +71,8 @@ export interface TrainingArea extends Area {
 }
 
 export function createTrainingArea(deps: TrainingDeps): TrainingArea {
-  const { stores, contents, projects, jobQueue, redaction, log, engine, dataFolder, trace, tracking } = deps
+  const { stores, contents, projects, jobQueue, redaction, workLimits, log, engine } = deps
+  const { dataFolder, trace, tracking } = deps
   const { control, blobs } = stores
   const { compute, baseModel, defaults } = engine
   const { calls, feedback, objects, tables } = trace
@@ -89,7 +92,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     trajectoriesOf: (jobId) => findTrajectories(shared, jobId),
   })
   const queue = createTrainingQueue({ ...shared, jobQueue, runs, log })
-  const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, defaults })
+  const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, workLimits, defaults })
   const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
   const forking = createForking({ ...shared, loraRankMax: baseModels.loraRankMax })
   artifacts.onCommit('lora', forking.fromArtifact)
@@ -102,6 +105,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     registry,
     owners: { model: registry.placeOf, 'training job': jobs.placeOf, 'training data': trainingData.placeOf },
     removals: [createTrainingRemoval({ ...shared, jobs, models, trainingData })],
+    storedBy: trainingData.storedBy,
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),

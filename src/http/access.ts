@@ -103,12 +103,20 @@ export function byHandler(verb: Verb): AccessRule<unknown> {
 export type OwnerOf = (id: string) => Promise<Place | undefined>
 export type Owners = Partial<Record<OwnedKind, OwnerOf>>
 
+/** A place that a request is about, and what it may do there. */
+export type Allowed = Place & { verb: Verb }
+
 /**
- * Checks a request before its handler runs.
+ * Checks a request before its handler runs, and resolves with what it is about; with nothing where that makes no
+ * difference, or only the handler finds it.
  * @throws 403 for what is named by entity and project, whether it exists or not; 404 for what is named by an id, as for
  * an id that nothing has.
  */
-export type Authorize = <Input>(access: Access<Input>, input: Input, caller: Caller) => Promise<void>
+export type Authorize = <Input>(
+  access: Access<Input>,
+  input: Input,
+  caller: Caller,
+) => Promise<readonly Allowed[]>
 
 /** @param closed places that nothing is read of or written to, by callers of any rights */
 export function createAuthorize(
@@ -120,25 +128,32 @@ export function createAuthorize(
     if (place !== undefined) closed.check({ entity: place.entity, project: place.project })
   }
 
-  async function check(verb: Verb, subject: Subject, { rights }: Caller): Promise<void> {
-    if (!('kind' in subject)) return requireRight(rights, verb, subject)
+  async function check(verb: Verb, subject: Subject, { rights }: Caller): Promise<Allowed> {
+    if (!('kind' in subject)) {
+      requireRight(rights, verb, subject)
+      return { ...subject, verb }
+    }
     const place = await owners[subject.kind]?.(subject.id)
     if (place === undefined || !rights.allows('read', place)) throw notFound(subject.kind, subject.id)
     requireRight(rights, verb, place)
+    return { ...place, verb }
   }
 
   return async (access, input, caller) => {
     const { rights } = caller
     if (closed.isAny() && typeof access === 'object')
       for (const subject of access.about(input, caller)) await checkOpen(subject)
-    if (access === 'open' || access === 'signed' || access === 'any-key' || rights.entities === 'all') return
+    if (access === 'open' || access === 'signed' || access === 'any-key' || rights.entities === 'all')
+      return []
     if (access === 'operator' || access === 'machine') {
       if (caller.keyId === '') throw unauthorized()
       if (!rights.isOperator) throw notAllowed('Only operators of this server may do this')
-      return
+      return []
     }
-    if (access.orOperator && rights.isOperator) return
+    if (access.orOperator && rights.isOperator) return []
+    const allowed: Allowed[] = []
     for (const subject of access.about(input, caller))
-      await check(subject.verb ?? access.verb, subject, caller)
+      allowed.push(await check(subject.verb ?? access.verb, subject, caller))
+    return allowed
   }
 }

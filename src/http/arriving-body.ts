@@ -151,7 +151,7 @@ function follow(source: Readable, controller: ReadableStreamDefaultController<Ui
 
 /** The words for a body over its limit. */
 export function bodyTooLarge(bytesMax: number): Error {
-  return tooLarge(`Request too large: the limit is ${bytesMax} bytes`)
+  return tooLarge(`Request too large: the limit is ${bytesMax} bytes; send less at once`)
 }
 
 /** A source fails by itself only when its client disconnects. */

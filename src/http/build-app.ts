@@ -9,12 +9,14 @@ import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
 import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
 import { stringify } from '../lossless-json.ts'
+import { withQueryLimits } from '../query-limits.ts'
 import type { WebPages } from '../web/pages.ts'
-import { type Access, type Authorize, needsKey } from './access.ts'
+import { type Access, type Allowed, type Authorize, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
 import { streamArriving } from './arriving-body.ts'
 import { type Authenticator, credentialsOf } from './auth.ts'
 import { type CallContext, type Caller, forwardedHost } from './caller.ts'
+import { type CallerLimits, NO_CALLER_LIMITS, type RequestLimits } from './caller-limits.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
@@ -27,7 +29,6 @@ import {
   readJson,
   readMultipart,
 } from './request-body.ts'
-import { type CountRequest, limitHeaders } from './request-limits.ts'
 import { ownerOf } from './request-owner.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
@@ -37,12 +38,12 @@ import { addWeb } from './web.ts'
 export interface AppOptions {
   authenticator: Authenticator
   authorize: Authorize
-  /** Where absent, no request is limited. */
-  countRequest?: CountRequest | undefined
   version: string
   log: Log
   /** Called for every answered request, when its status is known; the rest of a stream may still follow. */
   observe: (operationId: string, status: number, seconds: number) => void
+  /** What callers may use; where absent, they have no limits. */
+  limits?: CallerLimits
   /** The web pages; where absent, only the API is served. */
   web?: WebPages
   /** Names besides those of this machine under which the server is reached; none where absent. */
@@ -130,7 +131,7 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 function handlerOf(
   declaration: Route,
   { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
-  { authenticator, authorize, countRequest, log, observe }: AppOptions,
+  { authenticator, authorize, log, observe, limits = NO_CALLER_LIMITS }: AppOptions,
 ): Handler {
   const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
   const read = { shape, keep: keptOf(shape) }
@@ -139,8 +140,8 @@ function handlerOf(
     const started = performance.now()
     const url = new URL(request.url)
     const query = queryOf(url)
-    const rules = { authenticator, authorize, countRequest }
-    const work: Work = { requestId, body, bodies, turns, query, pathParams, read, ...rules }
+    const front = { bodies, turns, authenticator, authorize, limits }
+    const work: Work = { requestId, body, query, pathParams, read, ...front }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
@@ -159,7 +160,8 @@ function handlerOf(
       'request',
     )
     // The server writes plain headers faster than those of a Headers object.
-    const headers = { ...reply.headers, ...ON_EVERY_REPLY, 'x-request-id': requestId }
+    const limited = work.limited?.headers()
+    const headers = { ...reply.headers, ...limited, ...ON_EVERY_REPLY, 'x-request-id': requestId }
     return new Response(reply.body as ConstructorParameters<typeof Response>[0], { status, headers })
   }
 }
@@ -194,11 +196,18 @@ interface Work {
   read: ReadBody
   authenticator: Authenticator
   authorize: Authorize
-  countRequest: CountRequest | undefined
+  limits: CallerLimits
+  /** Of this request, as soon as the caller is known. */
+  limited?: RequestLimits
 }
 
 async function answer(declaration: Route, request: Request, work: Work): Promise<RawReply> {
   const caller = await callerOf(declaration, request, work.authenticator)
+  // What anyone may ask is not counted, such as whether the server works.
+  const counted = declaration.access === 'open' ? work.authenticator.anonymous : caller
+  const limits = work.limits.open(counted)
+  work.limited = limits
+  limits.begin()
   const held = work.bodies.open(caller.keyId)
   work.held = held
   const context: CallContext = {
@@ -207,6 +216,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     requestId: work.requestId,
     isEncrypted: request.url.startsWith('https:'),
     header: (name) => request.headers.get(name) ?? undefined,
+    limits,
   }
   /** Only requests with a body cost enough to take turns. */
   const turn = (body: unknown): Promise<void> =>
@@ -216,31 +226,37 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     ...(await bodyOf(
       declaration,
       { headers: request.headers, body: work.body },
-      { held, read: work.read, turn },
+      { held, read: work.read, turn, bodyBytesMax: limits.bodyBytesMax },
     )),
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   // The declaration was checked with the types of its input, which `Route` has erased.
-  await work.authorize(declaration.access as Access<object>, input, caller)
-  const left = await work.countRequest?.(caller, entityOf(ownerOf(input as Record<string, unknown>, caller)))
-  const limits = limitHeaders(left)
+  const subjects = await work.authorize(declaration.access as Access<object>, input, caller)
+  countFor(subjects, counted, { limits, bytes: held.bytes() })
+  return withQueryLimits(limits.queries, () => handled(declaration, input, context))
+}
+
+/** Counts a request for the entities that it is about, and where it adds data for their storage. */
+function countFor(
+  subjects: readonly Allowed[],
+  { defaultEntity, keyId }: Caller,
+  { limits, bytes }: { limits: RequestLimits; bytes: number },
+): void {
+  const entities = new Set(subjects.map(({ entity }) => entity))
+  if (entities.size === 0 && keyId !== '') entities.add(defaultEntity)
+  for (const entity of entities) limits.forEntity(entity, bytes)
+  const [added] = subjects.filter(({ verb }) => verb === 'ingest')
+  if (added !== undefined) limits.stores(added.entity, bytes)
+}
+
+async function handled(declaration: Route, input: object, context: CallContext): Promise<RawReply> {
   const result: unknown = await declaration.handle(input, context)
-  if (declaration.reply === 'raw') return withHeaders(result as RawReply, limits)
+  if (declaration.reply === 'raw') return result as RawReply
   if (declaration.reply === 'jsonl') {
     const body = await jsonLines(result as AsyncIterable<unknown>)
-    return { headers: { 'content-type': 'application/jsonl', ...limits }, body }
+    return { headers: { 'content-type': 'application/jsonl' }, body }
   }
-  return { headers: { 'content-type': 'application/json', ...limits }, body: stringify(result) }
-}
-
-function withHeaders(reply: RawReply, headers: Record<string, string>): RawReply {
-  return { ...reply, headers: { ...reply.headers, ...headers } }
-}
-
-/** Of an owner that is a project; a key has none. */
-function entityOf(owner: string): string | undefined {
-  const at = owner.indexOf('/')
-  return at < 0 ? undefined : owner.slice(0, at)
+  return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
 }
 
 /** @throws 401 where the route needs a key and the request has no valid one. */
@@ -262,11 +278,12 @@ async function callerOf(
 async function bodyOf(
   declaration: Route,
   request: Arriving,
-  { held, read, turn }: { held: HeldBody; read: ReadBody; turn: (body: unknown) => Promise<void> },
+  options: { held: HeldBody; read: ReadBody; turn: (body: unknown) => Promise<void>; bodyBytesMax: number },
 ): Promise<object> {
   if (declaration.bodyKind === 'stream') return { stream: streamArriving(request.body) }
   if (declaration.body === undefined) return {}
-  const limits = { bytesMax: declaration.bodyBytesMax ?? BODY_BYTES_MAX, held }
+  const { held, read, turn, bodyBytesMax } = options
+  const limits = { bytesMax: Math.min(declaration.bodyBytesMax ?? BODY_BYTES_MAX, bodyBytesMax), held }
   if (declaration.bodyKind === 'bytes') {
     const bytes = await readDecompressed(request, limits)
     await turn(undefined)

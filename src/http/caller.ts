@@ -1,4 +1,5 @@
 import type { Rights } from '../access.ts'
+import type { RequestLimits } from './caller-limits.ts'
 
 /** The caller of a request: all that services see of it. */
 export interface Caller {
@@ -22,6 +23,14 @@ export interface CallContext {
   isEncrypted?: boolean
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
+  /** Limits that depend on what only its handler finds out; absent for work without a request. */
+  limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'setHeader'>
+}
+
+/** Bytes of the body, as the client announced them; 0 where it did not. */
+export function bytesAnnounced({ header }: CallContext): number {
+  const bytes = Number(header('content-length') ?? 0)
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0
 }
 
 /**

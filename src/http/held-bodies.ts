@@ -21,6 +21,8 @@ export interface HeldBody {
   begin(refuse: (error: Error) => void): void
   /** Some bytes have arrived. @throws 503 when there is no room for them. */
   hold(bytes: number): void
+  /** How many have arrived. */
+  bytes(): number
   /** No more will come. */
   end(): void
   release(): void
@@ -85,6 +87,7 @@ export function createHeldBodies(): HeldBodies {
         add(bytes, keyId)
         body.own += bytes
       },
+      bytes: () => body.own,
       end: () => void arriving.delete(body),
       release() {
         arriving.delete(body)

@@ -3,7 +3,7 @@ import type { RefusalStatus } from './statuses.ts'
 
 /** Every status that a route may refuse a request with: those of its kind, and those that it declares. */
 export function refusalsOf(route: Route): RefusalStatus[] {
-  if (route.unsupported) return [401, 403, 501]
+  if (route.unsupported) return [401, 403, 429, 501]
   const statuses = new Set<RefusalStatus>([503, ...(route.refusals ?? [])])
   if (route.access !== 'open' && route.access !== 'signed') for (const status of OF_KEYS) statuses.add(status)
   if (typeof route.access === 'object') for (const status of OF_RIGHTS) statuses.add(status)
@@ -16,9 +16,9 @@ export function refusalsOf(route: Route): RefusalStatus[] {
   return [...statuses].sort((a, b) => a - b)
 }
 
-/** Keys may be invalid, may lack a right, and may be used too often. */
-const OF_KEYS = [401, 403, 429] as const
-/** What a key may not see looks like what does not exist, and a budget may be spent. */
+/** Keys may be invalid, may lack a right, and may be used too often, or for queries that are too large. */
+const OF_KEYS = [401, 403, 413, 429] as const
+/** What a key may not see looks like what does not exist, and a budget or a team's storage may be used up. */
 const OF_RIGHTS = [402, 404] as const
 const OF_PATHS = [404, 422] as const
 const OF_QUERIES = [400, 422] as const

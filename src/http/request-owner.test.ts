@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { ALL_RIGHTS } from '../access.ts'
 import { ownerOf } from './request-owner.ts'
 
-const KEY = { keyId: 'key' }
+const KEY = { keyId: 'key', defaultEntity: 'home', rights: ALL_RIGHTS }
 const project_id = 'a/b'
 
 describe('ownerOf', () => {
@@ -21,6 +22,12 @@ describe('ownerOf', () => {
     [{ a: { b: { c: { d: { e: { f: { g: { project_id } } } } } } } }],
     [{ batch: [] }],
   ])('is the key where %j names none', (input) => {
-    expect(ownerOf(input, KEY)).toBe('key')
+    expect(ownerOf(input, KEY)).toBe('home/key')
+  })
+
+  it('is the key where a project of somebody else is named', () => {
+    const rights = { ...ALL_RIGHTS, entities: ['home', 'a'] }
+    expect(ownerOf({ project_id }, { ...KEY, rights })).toBe('a/b')
+    expect(ownerOf({ project_id: 'other/b' }, { ...KEY, rights })).toBe('home/key')
   })
 })

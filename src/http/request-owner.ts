@@ -1,13 +1,26 @@
+import { entityOf } from '../owner-lines.ts'
 import type { Caller } from './caller.ts'
 
 /** Where batches name their project: `body.batch[0].req.start.project_id`. */
 const DEPTH_MAX = 5
 
-/** The owner that a request counts for: the project it names first, or its key where it names none. */
-export function ownerOf(input: Record<string, unknown>, { keyId }: Pick<Caller, 'keyId'>): string {
+/**
+ * The owner that a request counts for: the project it names first, or its key where it names none, or one of an entity
+ * that the caller does not belong to, since nobody takes the turns of others.
+ */
+export function ownerOf(
+  input: Record<string, unknown>,
+  { keyId, defaultEntity, rights: { entities } }: Pick<Caller, 'keyId' | 'defaultEntity' | 'rights'>,
+): string {
+  const named = projectNamed(input)
+  const isOwn = named !== undefined && (entities === 'all' || entities.includes(entityOf(named)))
+  return isOwn ? named : `${defaultEntity}/${keyId}`
+}
+
+function projectNamed(input: Record<string, unknown>): string | undefined {
   const { entity, project } = input
   if (typeof entity === 'string' && typeof project === 'string') return `${entity}/${project}`
-  return projectIn(input, DEPTH_MAX) ?? keyId
+  return projectIn(input, DEPTH_MAX)
 }
 
 function projectIn(value: unknown, depth: number): string | undefined {

@@ -1,36 +1,55 @@
 /** What the order of waiting jobs depends on. */
 interface WaitingJob {
   id: string
+  entity: string
   group_key: string | null
 }
 
+/** When the newest job of each group and of each entity started, ISO 8601. */
+export interface LastStarted {
+  groups: ReadonlyMap<string, string>
+  entities: ReadonlyMap<string, string>
+}
+
 /**
- * The order in which waiting jobs will run one at a time: groups take turns, the one that has waited longest since its
- * last job goes first, and the jobs of one group keep their order.
+ * The order in which waiting jobs will run one at a time: entities take turns, and within each its groups. What has
+ * waited longest since its last job goes first, and the jobs of one group keep their order.
  * @param waiting oldest first
- * @param lastStarted when each group's newest job started, ISO 8601
  */
 export function fairOrder<Job extends WaitingJob>(
   waiting: readonly Job[],
-  lastStarted: ReadonlyMap<string, string>,
+  { groups, entities }: LastStarted,
 ): Job[] {
-  const groups = new Map<string, Job[]>()
-  for (const job of waiting) groups.set(groupOf(job), [...(groups.get(groupOf(job)) ?? []), job])
-  const byTurn = [...groups].sort(([one], [other]) => compare(startOf(one), startOf(other)))
-  const ordered: Job[] = []
-  for (let round = 0; ordered.length < waiting.length; round++) {
-    for (const [, jobs] of byTurn) ordered.push(...jobs.slice(round, round + 1))
-  }
-  return ordered
-
-  /** A group of which nothing has run goes before all others. */
-  function startOf(group: string): string {
-    return lastStarted.get(group) ?? ''
-  }
+  const byEntity = linesOf(waiting, ({ entity }) => entity, entities)
+  return inTurn(
+    byEntity.map((line) => ({
+      ...line,
+      jobs: inTurn(linesOf(line.jobs, ({ group_key }) => group_key ?? '', groups)),
+    })),
+  )
 }
 
-function groupOf({ group_key }: WaitingJob): string {
-  return group_key ?? ''
+interface Line<Job> {
+  /** When its last job started; empty where none has, which goes before all others. */
+  since: string
+  jobs: Job[]
+}
+
+function linesOf<Job>(
+  jobs: readonly Job[],
+  nameOf: (job: Job) => string,
+  lastStarted: ReadonlyMap<string, string>,
+): Line<Job>[] {
+  const named = [...Map.groupBy(jobs, nameOf)]
+  return named.map(([name, own]) => ({ since: lastStarted.get(name) ?? '', jobs: own }))
+}
+
+function inTurn<Job>(lines: readonly Line<Job>[]): Job[] {
+  const byTurn = lines.toSorted((one, other) => compare(one.since, other.since))
+  const rounds = Math.max(0, ...lines.map(({ jobs }) => jobs.length))
+  return Array.from({ length: rounds }, (_, round) =>
+    byTurn.flatMap(({ jobs }) => jobs.slice(round, round + 1)),
+  ).flat()
 }
 
 function compare(one: string, other: string): number {

@@ -5,7 +5,7 @@ import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 
 /**
- * Ids of waiting jobs that may run now, where groups take turns: of each group the first job, unless another of the group
+ * Ids of waiting jobs that may run now, where entities and their groups take turns: of each group the first job, unless another of the group
  * runs on any server, and of each concurrency key one, unless it is busy here. With `ending`, those that are to be given up.
  */
 export async function idsInTurn(

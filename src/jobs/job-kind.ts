@@ -51,8 +51,9 @@ export interface JobKind<Payload> {
   /** Attempts, those included during which a server ended; an attempt that a clean stop interrupts does not count. */
   attemptsMax: number
   /**
-   * `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a group run one after the other on all
-   * servers together, in the order of their ids, and the group that has waited longest since its last job goes first.
+   * Entities take turns. Within each, `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a
+   * group run one after the other on all servers together, in the order of their ids, and the group that has waited
+   * longest since its last job goes first.
    */
   order?: 'by-time' | 'groups-in-turn'
   /**
@@ -80,6 +81,10 @@ export interface NewJob<Payload> {
   payload: Payload
   /** ISO 8601; at once where absent. */
   runAt?: string
+  /** Whose work it is; entities take turns. */
+  entity?: string
+  /** The key that asked for it. */
+  keyId?: string
   /** Of the waiting jobs of a kind, only one has this key. */
   singletonKey?: string | null
   group?: string | null

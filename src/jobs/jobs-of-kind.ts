@@ -29,6 +29,8 @@ export interface JobsOfKind<Payload> {
   /** How many have not ended: all, or those of each of the groups. */
   countOpen(): Promise<number>
   countOpenOf(groups: readonly string[]): Promise<Map<string, number>>
+  /** The same of an entity, or of a key. */
+  countOpenBy(by: 'entity' | 'key_id', name: string, tx?: ControlTx): Promise<number>
   /** What the handlers of jobs that run last reported. */
   progressOf(ids: readonly string[]): Promise<Map<string, unknown>>
   /** The place of each waiting job of a concurrency key, from 1, where groups take turns. */
@@ -74,6 +76,7 @@ export function createJobsOfKind<Payload>(
     cancel: (id, reason) => cancelJob(deps, { kind, id, reason }),
     countOpen: () => queries.countOpen(control, kind),
     countOpenOf: (groups) => queries.countOpenOf(control, { kind, groups }),
+    countOpenBy: (by, name, tx = control) => queries.countOpenBy(tx, { kind, by, name }),
     async progressOf(ids) {
       const reports = await queries.progressOf(control, { kind, ids })
       return new Map([...reports].map(([id, report]) => [id, JSON.parse(report)]))
@@ -89,6 +92,8 @@ function rowOf<Payload>(kind: JobKind<Payload>, job: NewJob<Payload>): queries.N
     id: job.id,
     state: 'waiting',
     payload: JSON.stringify(job.payload),
+    entity: job.entity ?? '',
+    key_id: job.keyId ?? '',
     singleton_key: job.singletonKey ?? null,
     group_key: job.group ?? null,
     concurrency_key: job.concurrencyKey ?? null,

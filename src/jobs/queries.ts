@@ -3,11 +3,12 @@ import { isRecord } from '../is-record.ts'
 import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
+import type { LastStarted } from './fair-order.ts'
 
 export type JobRow = Selectable<JobsTable>
 export type NewJobRow = Insertable<JobsTable>
 
-/** SQLite takes 32,766 values in one statement; a row has twenty. */
+/** SQLite takes 32,766 values in one statement; a row has some twenty. */
 const ROWS_PER_INSERT = 1000
 
 const FINISHED = ['completed', 'failed', 'cancelled'] as const
@@ -24,6 +25,8 @@ export async function insertJobs(tx: ControlTx, rows: readonly NewJobRow[]): Pro
           .doUpdateSet((eb) => ({
             state: eb.ref('excluded.state'),
             payload: eb.ref('excluded.payload'),
+            entity: eb.ref('excluded.entity'),
+            key_id: eb.ref('excluded.key_id'),
             singleton_key: eb.ref('excluded.singleton_key'),
             group_key: eb.ref('excluded.group_key'),
             concurrency_key: eb.ref('excluded.concurrency_key'),
@@ -63,6 +66,20 @@ export async function countOpen(control: ControlDb, kind: string): Promise<numbe
     .select((eb) => eb.fn.countAll().as('count'))
     .where('kind', '=', kind)
     .where('state', 'in', OPEN)
+  return Number((await counted.executeTakeFirst())?.count ?? 0)
+}
+
+/** The same of one entity, or of those that one key started. */
+export async function countOpenBy(
+  control: ControlTx,
+  { kind, by, name }: { kind: string; by: 'entity' | 'key_id'; name: string },
+): Promise<number> {
+  const counted = control
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('kind', '=', kind)
+    .where('state', 'in', OPEN)
+    .where(by, '=', name)
   return Number((await counted.executeTakeFirst())?.count ?? 0)
 }
 
@@ -125,16 +142,47 @@ export async function makeDue(tx: ControlTx, { kind, ids }: JobIds): Promise<voi
     .execute()
 }
 
-/** Ids of waiting jobs that are due, longest first; with `ending`, only those whose next attempt gives them up. */
+/** Entities with waiting jobs of a kind, each found by one step in an index; '' stands for jobs of none. */
+export async function waitingEntities(control: ControlDb, kind: string): Promise<string[]> {
+  const rows = await control
+    .withRecursive('found', (db) =>
+      db
+        .selectFrom('jobs')
+        .select((eb) => eb.fn.min<string | null>('entity').as('entity'))
+        .where('kind', '=', kind)
+        .where('state', '=', 'waiting')
+        .unionAll(
+          db
+            .selectFrom('found')
+            .select((eb) =>
+              eb
+                .selectFrom('jobs')
+                .select((inner) => inner.fn.min<string | null>('jobs.entity').as('entity'))
+                .where('kind', '=', kind)
+                .where('state', '=', 'waiting')
+                .whereRef('jobs.entity', '>', 'found.entity')
+                .as('entity'),
+            )
+            .where('found.entity', 'is not', null),
+        ),
+    )
+    .selectFrom('found')
+    .select('entity')
+    .execute()
+  return rows.flatMap(({ entity }) => (entity === null ? [] : [entity]))
+}
+
+/** Ids of waiting jobs of an entity that are due, longest first; with `ending`, only those whose next attempt gives them up. */
 export async function dueIds(
   control: ControlDb,
-  { kind, limit, ending }: { kind: string; limit: number; ending: boolean },
+  { kind, entity, limit, ending }: { kind: string; entity: string; limit: number; ending: boolean },
 ): Promise<string[]> {
   let due = control
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', kind)
     .where('state', '=', 'waiting')
+    .where('entity', '=', entity)
     .where('run_at', '<=', isoIn(0))
   if (ending) {
     due = due.where((eb) =>
@@ -147,6 +195,7 @@ export async function dueIds(
 
 const WAITING_FIELDS = [
   'id',
+  'entity',
   'group_key',
   'concurrency_key',
   'run_at',
@@ -169,25 +218,36 @@ export function waitingJobs(control: ControlDb, kind: string): Promise<WaitingJo
     .execute()
 }
 
-/** Which groups of a kind have a job that runs, and when the newest job of each started. */
+/** Which groups of a kind have a job that runs, and when the newest job of each group and entity started. */
 export async function groupTurns(
   control: ControlDb,
   kind: string,
-): Promise<{ active: string[]; lastStarted: Map<string, string> }> {
+): Promise<{ active: string[]; lastStarted: LastStarted }> {
   const rows = await control
     .selectFrom('jobs')
-    .select((eb) => ['group_key', 'state', eb.fn.max('started_at').as('started_at')])
+    .select((eb) => ['entity', 'group_key', 'state', eb.fn.max('started_at').as('started_at')])
     .where('kind', '=', kind)
     .where('group_key', 'is not', null)
-    .groupBy(['group_key', 'state'])
+    .groupBy(['entity', 'group_key', 'state'])
     .execute()
-  const lastStarted = new Map<string, string>()
-  for (const { group_key, started_at } of rows) {
-    const before = lastStarted.get(group_key ?? '') ?? ''
-    if ((started_at ?? '') > before) lastStarted.set(group_key ?? '', started_at ?? '')
+  const lastStarted = {
+    groups: latest(rows, ({ group_key }) => group_key ?? ''),
+    entities: latest(rows, ({ entity }) => entity),
   }
   const active = rows.filter(({ state }) => state === 'active').map(({ group_key }) => group_key ?? '')
   return { active, lastStarted }
+}
+
+function latest<Row extends { started_at: string | null }>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+): Map<string, string> {
+  const times = new Map<string, string>()
+  for (const row of rows) {
+    const started = row.started_at ?? ''
+    if (started > (times.get(nameOf(row)) ?? '')) times.set(nameOf(row), started)
+  }
+  return times
 }
 
 /** What the handlers of jobs last reported, as JSON, of those that run and have reported. */

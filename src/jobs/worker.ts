@@ -1,5 +1,6 @@
 import { newId } from '../ids.ts'
 import type { DefinedKind } from './defined-kind.ts'
+import { dueInTurn } from './due-in-turn.ts'
 import { idsInTurn } from './groups-in-turn.ts'
 import * as leaseQueries from './lease-queries.ts'
 import { type LeasesDeps, returnExpired, startHeartbeat } from './leases.ts'
@@ -79,7 +80,7 @@ async function takeDue(
   if (free < Math.ceil(concurrency / 4)) return
   const ids =
     order === 'by-time'
-      ? await queries.dueIds(control, { kind, limit: free, ending })
+      ? await dueInTurn(control, { kind, running: own, limit: free, ending })
       : (await idsInTurn(control, { kind, running: own, ending })).slice(0, free)
   if (ids.length === 0) return
   for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs }))

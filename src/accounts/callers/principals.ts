@@ -1,6 +1,7 @@
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from '../../access.ts'
 import { rightsOf } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
+import type { AccessTokens } from '../identity-providers/access-tokens.ts'
 import type { Keys } from '../keys/service.ts'
 import type { AuthMode } from '../sessions/me.ts'
 import type { Sessions } from '../sessions/service.ts'
@@ -13,7 +14,7 @@ export interface Principal {
 
 /** What background work may do at the time when it runs. */
 export interface Principals {
-  /** Nothing once the key was revoked or the user disabled. */
+  /** Nothing once the key or the identity provider is gone, or the user disabled. */
   rightsOf(principal: Principal): Promise<Rights>
 }
 
@@ -21,9 +22,10 @@ export function createPrincipals(deps: {
   auth: AuthMode
   identity: Identity
   keys: Pick<Keys, 'callerById'>
+  accessTokens: Pick<AccessTokens, 'callerById'>
   sessions: Pick<Sessions, 'callerById'>
 }): Principals {
-  const { auth, identity, keys, sessions } = deps
+  const { auth, identity, keys, accessTokens, sessions } = deps
 
   /** Work that the server starts itself, such as that of monitors, has the rights of the user whom it is done for. */
   async function rightsOfUser(name: string): Promise<Rights> {
@@ -36,7 +38,10 @@ export function createPrincipals(deps: {
   return {
     async rightsOf({ user, key_id }) {
       if (auth === 'local') return ALL_RIGHTS
-      const caller = (await sessions.callerById(key_id)) ?? (await keys.callerById(key_id))
+      const caller =
+        (await sessions.callerById(key_id)) ??
+        (await accessTokens.callerById(key_id)) ??
+        (await keys.callerById(key_id))
       if (caller !== undefined) return caller.rights
       return isOwnKey(key_id) ? rightsOfUser(user) : NO_RIGHTS
     },

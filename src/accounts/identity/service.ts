@@ -1,14 +1,12 @@
-import { conflict, invalidRequest, notFound } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { UniqueViolation } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { UserRow } from '../user-queries.ts'
 import * as queries from '../user-queries.ts'
+import { checkName } from './names.ts'
 import type { Role } from './rights.ts'
-
-/** Wire: names are parts of `entity/project` and of addresses. */
-const NAME = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/i
 
 export interface NewUser {
   name: string
@@ -16,6 +14,9 @@ export interface NewUser {
   kind: 'person' | 'service'
   isOperator?: boolean
 }
+
+/** Whether people gave a role, or groups of the sign-in provider. */
+export type RoleSource = 'hand' | 'groups'
 
 /** Users, entities and who belongs to which. Callers check rights and record what they did. */
 export interface Identity {
@@ -31,7 +32,9 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /** Adds a member or changes a role. The first team of a user becomes the entity of requests that name none. */
-  setRole(tx: ControlTx, entity: string, user: UserRow, role: Role): Promise<void>
+  setRole(tx: ControlTx, entity: string, user: UserRow, role: Role, from?: RoleSource): Promise<void>
+  /** Removes a member; false where there was none. */
+  removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
   /** Roles of a user by entity; within a transaction, as it sees them. */
   rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
   /** The operator of longest standing, made where there is none, who then manages every entity that has projects. */
@@ -60,6 +63,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
       email: user.email?.toLowerCase() ?? null,
       kind: user.kind,
       is_operator: user.isOperator ? 1 : 0,
+      operator_from_groups: 0,
       default_entity: user.name,
       created_at: nowIso(),
       disabled_at: null,
@@ -80,10 +84,17 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     await setRole(tx, name, admin, 'admin')
   }
 
-  async function setRole(tx: ControlTx, entity: string, user: UserRow, role: Role): Promise<void> {
+  async function setRole(
+    tx: ControlTx,
+    entity: string,
+    user: UserRow,
+    role: Role,
+    from: RoleSource = 'hand',
+  ): Promise<void> {
     const { id: user_id, name, default_entity } = user
     const isFirst = entity !== name && default_entity === name && (await rolesOf(user_id, tx)).size <= 1
-    await queries.setRole(tx, { entity, user_id, role, created_at: nowIso() })
+    const from_groups = from === 'groups' ? 1 : 0
+    await queries.setRole(tx, { entity, user_id, role, created_at: nowIso(), from_groups })
     if (isFirst) await queries.updateUser(tx, user_id, { default_entity: entity })
   }
 
@@ -114,15 +125,14 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     addUser,
     addTeam,
     setRole,
+    removeRole,
     rolesOf,
     ensureOperator,
   }
 }
 
-function checkName(name: string): void {
-  if (!NAME.test(name)) {
-    throw invalidRequest(
-      'A name has 1 to 64 letters, digits, ".", "_" and "-", and begins and ends with a letter or digit',
-    )
-  }
+async function removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean> {
+  const wasMember = await queries.removeMember(tx, entity, user.id)
+  if (user.default_entity === entity) await queries.updateUser(tx, user.id, { default_entity: user.name })
+  return wasMember
 }

@@ -25,10 +25,21 @@ export interface Keys extends KeyCallers {
   /** Makes a key, for the caller or for a service account of an entity that the caller manages. */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
-  /** The entity whose audit trail a key belongs to. @throws 404 for a key of somebody whom the caller does not manage. */
-  managed(keyId: string, caller: Caller): Promise<{ entity: string | null }>
+  /** Whose a key is; undefined for an unknown or revoked one. */
+  home(keyId: string): Promise<KeyHome | undefined>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
+  /** Whether a caller may make keys for a user. */
+  manages(caller: Caller, owner: UserRow): Promise<boolean>
+}
+
+/** Whose a key is. */
+export interface KeyHome {
+  /** The part of it that is shown. */
+  prefix: string
+  user: string
+  /** Of the only project that it may use, or of requests of its user that name none. */
+  entity: string
 }
 
 export interface KeysDeps {
@@ -86,16 +97,19 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     )
   }
 
-  async function managedKey(keyId: string, caller: Caller): Promise<{ row: KeyRow; owner: UserRow }> {
+  async function home(keyId: string): Promise<KeyHome | undefined> {
     const row = await queries.findKey(control, keyId)
     const owner = row && (await identity.user(row.user_id))
-    if (row === undefined || owner === undefined || !(await manages(caller, owner)))
-      throw notFound('key', keyId)
-    return { row, owner }
+    if (row === undefined || row.revoked_at !== null || owner === undefined) return undefined
+    const entity = row.project_id === null ? owner.default_entity : placeOf(row.project_id).entity
+    return { prefix: row.prefix, user: owner.name, entity }
   }
 
   async function revoke({ key_id }: wire.KeyPath, { caller }: CallContext) {
-    const { row, owner } = await managedKey(key_id, caller)
+    const row = await queries.findKey(control, key_id)
+    const owner = row && (await identity.user(row.user_id))
+    if (row === undefined || owner === undefined || !(await manages(caller, owner)))
+      throw notFound('key', key_id)
     await control.transaction().execute(async (tx) => {
       await queries.updateKey(tx, row.id, { revoked_at: row.revoked_at ?? nowIso() })
       const details = { user: owner.name, name: row.name }
@@ -121,11 +135,7 @@ export function createKeys({ control, secretKey, identity, audit }: KeysDeps): K
     if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
   }
 
-  async function managed(keyId: string, caller: Caller) {
-    return { entity: entityOf((await managedKey(keyId, caller)).owner) }
-  }
-
-  return { create, list, managed, revoke, ...callers }
+  return { create, list, home, revoke, manages, ...callers }
 }
 
 /** Whether a key may do all that its user may. */

@@ -1,19 +1,25 @@
 import type { Selectable } from 'kysely'
-import type { LimitsTable } from '../../stores/control-db/account-tables.ts'
-import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { UsageLimitsTable } from '../../stores/control-db/limit-tables.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 
-export type LimitsRow = Selectable<LimitsTable>
+export type LimitsRow = Selectable<UsageLimitsTable>
 
-export function findLimits(control: ControlTx, subject: string): Promise<LimitsRow | undefined> {
-  return control.selectFrom('limits').selectAll().where('subject', '=', subject).executeTakeFirst()
+export function listLimits(control: ControlDb): Promise<LimitsRow[]> {
+  return control.selectFrom('usage_limits').selectAll().execute()
 }
 
-/** Adds the limits of a subject, or replaces them. */
 export async function putLimits(tx: ControlTx, row: LimitsRow): Promise<void> {
-  const { subject: _, ...changes } = row
+  const { kind: _, name: _name, ...changes } = row
   await tx
-    .insertInto('limits')
+    .insertInto('usage_limits')
     .values(row)
-    .onConflict((clash) => clash.column('subject').doUpdateSet(changes))
+    .onConflict((clash) => clash.columns(['kind', 'name']).doUpdateSet(changes))
     .execute()
+}
+
+export async function deleteLimits(
+  tx: ControlTx,
+  { kind, name }: Pick<LimitsRow, 'kind' | 'name'>,
+): Promise<void> {
+  await tx.deleteFrom('usage_limits').where('kind', '=', kind).where('name', '=', name).execute()
 }

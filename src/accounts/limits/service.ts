@@ -1,117 +1,100 @@
-import { LRUCache } from 'lru-cache'
-import { tooManyRequests } from '../../errors.ts'
-import type { CallContext, Caller } from '../../http/caller.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
-import { nowIso } from '../../time.ts'
+import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { Audit } from '../audit/service.ts'
-import type { Keys } from '../keys/service.ts'
-import { findLimits, type LimitsRow, putLimits } from './queries.ts'
-import { createRequestWindows, type RequestsLeft } from './request-windows.ts'
+import type { KeyHome, Keys } from '../keys/service.ts'
+import type { LimitBook, Limits } from './limit-book.ts'
+import type { StorageUse } from './storage-use.ts'
 import type * as wire from './wire.ts'
 
-/** Subjects whose limits are remembered. */
-const REMEMBERED_MAX = 20_000
-
-/** Changes through this server take effect at once; those of another process within this time. */
-const REMEMBERED_MS = 2_000
-
-/** What an entity or a key may use. */
-export type Limited = Omit<LimitsRow, 'subject' | 'updated_by' | 'updated_at'>
-
-const NONE: Limited = { requests_per_minute: null, tokens_per_month: null, usd_per_month: null, warn_at: 0.8 }
-
-/** Limits of entities, which operators set, and of keys, which those set who manage them. */
-export interface StoredLimits {
-  ofEntity(req: wire.EntityPath): Promise<wire.Limits>
-  setOfEntity(req: wire.EntityPath & wire.LimitsReq, context: CallContext): Promise<wire.Limits>
-  /** @throws 404 for a key that the caller does not manage. */
-  ofKey(req: wire.KeyLimitsPath, context: CallContext): Promise<wire.Limits>
-  setOfKey(req: wire.KeyLimitsPath & wire.LimitsReq, context: CallContext): Promise<wire.Limits>
-  /** The limits that apply to a subject, `entity:NAME` or `key:ID`. */
-  limitedOf(subject: string): Promise<Limited>
+/** Limits of entities, which operators set, and of keys, which admins of their entity may narrow further. */
+export interface UsageLimits {
+  ofEntity(req: { entity: string }): wire.EntityLimitsRes
+  /** Replaces the limits of an entity. */
+  setOfEntity(
+    req: { entity: string } & wire.EntityLimits,
+    context: CallContext,
+  ): Promise<wire.EntityLimitsRes>
+  /** @throws 404 for a key that is neither the caller's nor of an entity that it manages. */
+  ofKey(req: { key_id: string }, context: CallContext): Promise<wire.KeyLimitsRes>
   /**
-   * Counts a request of a key, for the entity that it is about.
-   * @returns what is left where there is a limit, of the tighter one
-   * @throws 429 with the limit and the time until the next minute
+   * Replaces the limits of a key.
+   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has.
    */
-  countRequest(caller: Caller, entity: string | undefined): Promise<RequestsLeft | undefined>
+  setOfKey(req: { key_id: string } & wire.KeyLimits, context: CallContext): Promise<wire.KeyLimitsRes>
 }
 
-export interface LimitsDeps {
-  control: ControlDb
-  keys: Pick<Keys, 'managed'>
+export interface UsageLimitsDeps {
+  book: LimitBook
+  storage: StorageUse
+  keys: Pick<Keys, 'home'>
   audit: Audit
 }
 
-export function createLimits({ control, keys, audit }: LimitsDeps): StoredLimits {
-  const windows = createRequestWindows()
-  const remembered = new LRUCache<string, Limited>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
-
-  async function limitedOf(subject: string): Promise<Limited> {
-    const known = remembered.get(subject)
-    if (known !== undefined) return known
-    const limited = (await findLimits(control, subject)) ?? NONE
-    remembered.set(subject, limited)
-    return limited
+export function createUsageLimits({ book, storage, keys, audit }: UsageLimitsDeps): UsageLimits {
+  function ofEntity({ entity }: { entity: string }): wire.EntityLimitsRes {
+    const limits = book.of('entity', entity)
+    return { entity, limits, storage_bytes_used: storage.usedBy(entity) ?? null }
   }
 
-  async function read(subject: string): Promise<wire.Limits> {
-    return toWire(await findLimits(control, subject))
+  async function setOfEntity(
+    { entity, ...limits }: { entity: string } & wire.EntityLimits,
+    { caller }: CallContext,
+  ) {
+    const change = { kind: 'entity', name: entity, limits, user: caller.user } as const
+    const event = { action: 'limits.set', entity, subject: entity, details: limits }
+    await book.put(change, (tx) => audit.record(caller, event, tx))
+    await storage.limitsChanged(entity)
+    return ofEntity({ entity })
   }
 
-  async function set(
-    subject: string,
-    limits: wire.LimitsReq,
-    { caller, entity }: { caller: Caller; entity: string | null },
-  ): Promise<wire.Limits> {
-    const row = { subject, ...limits, updated_by: caller.user, updated_at: nowIso() }
-    await control.transaction().execute(async (tx) => {
-      await putLimits(tx, row)
-      await audit.record(caller, { action: 'limits.set', entity, subject, details: limits }, tx)
-    })
-    remembered.delete(subject)
-    return toWire(row)
+  function shownKey(key_id: string, { entity }: KeyHome): wire.KeyLimitsRes {
+    return { key_id, entity, limits: book.of('key', key_id), entity_limits: book.of('entity', entity) }
   }
 
-  async function countRequest(
-    { keyId }: Caller,
-    entity: string | undefined,
-  ): Promise<RequestsLeft | undefined> {
-    const subjects = [`key:${keyId}`, ...(entity === undefined ? [] : [`entity:${entity}`])]
-    let tightest: RequestsLeft | undefined
-    for (const subject of subjects) {
-      const { requests_per_minute: limit } = await limitedOf(subject)
-      if (limit === null) continue
-      const left = windows.take(subject, limit)
-      if (left.remaining < 0) throw tooMany(subject, left)
-      if (tightest === undefined || left.remaining < tightest.remaining) tightest = left
-    }
-    return tightest
+  async function homeOf(
+    key_id: string,
+    { caller }: CallContext,
+  ): Promise<{ home: KeyHome; manages: boolean }> {
+    const home = await keys.home(key_id)
+    const { rights, user } = caller
+    const manages =
+      home !== undefined && (rights.isOperator || rights.allows('manage', { entity: home.entity }))
+    if (home === undefined || (!manages && home.user !== user)) throw notFound('key', key_id)
+    return { home, manages }
+  }
+
+  async function setOfKey(
+    { key_id, ...limits }: { key_id: string } & wire.KeyLimits,
+    context: CallContext,
+  ): Promise<wire.KeyLimitsRes> {
+    const { home, manages } = await homeOf(key_id, context)
+    const { caller } = context
+    if (!manages) throw notAllowed(`This key may not manage ${home.entity}`)
+    checkWithin(limits, home.entity, book.of('entity', home.entity))
+    const event = { action: 'key.limits.set', entity: home.entity, subject: home.prefix, details: limits }
+    await book.put({ kind: 'key', name: key_id, limits, user: caller.user }, (tx) =>
+      audit.record(caller, event, tx),
+    )
+    return shownKey(key_id, home)
   }
 
   return {
-    ofEntity: ({ entity }) => read(`entity:${entity}`),
-    setOfEntity: ({ entity, ...limits }, { caller }) => set(`entity:${entity}`, limits, { caller, entity }),
-    async ofKey({ key_id }, { caller }) {
-      await keys.managed(key_id, caller)
-      return read(`key:${key_id}`)
+    ofEntity,
+    setOfEntity,
+    async ofKey({ key_id }, context) {
+      const { home } = await homeOf(key_id, context)
+      return shownKey(key_id, home)
     },
-    async setOfKey({ key_id, ...limits }, { caller }) {
-      const { entity } = await keys.managed(key_id, caller)
-      return set(`key:${key_id}`, limits, { caller, entity })
-    },
-    limitedOf,
-    countRequest,
+    setOfKey,
   }
 }
 
-function tooMany(subject: string, { limit, resetSeconds }: RequestsLeft) {
-  const whose = subject.startsWith('key:') ? 'this key' : subject.slice('entity:'.length)
-  return tooManyRequests(`${limit} requests a minute are the limit of ${whose}`, resetSeconds)
-}
-
-function toWire(row: LimitsRow | undefined): wire.Limits {
-  if (row === undefined) return { ...NONE, updated_by: null, updated_at: null }
-  const { subject: _, ...limits } = row
-  return limits
+/** A key gets no more than its entity has; a larger number would only promise what is refused. */
+function checkWithin(limits: wire.KeyLimits, entity: string, own: Limits): void {
+  const most: Record<string, number | undefined> = own
+  for (const [name, value] of Object.entries(limits)) {
+    const max = most[name]
+    if (value != null && max !== undefined && value > max)
+      throw invalidRequest(`${name} of ${entity} is ${max}, and a key may not have ${value}`, name)
+  }
 }

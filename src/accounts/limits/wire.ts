@@ -1,37 +1,52 @@
 import { z } from 'zod'
 
-const limits = {
-  requests_per_minute: z.int().min(1).max(1_000_000).nullable().meta({ description: 'null: no limit' }),
-  tokens_per_month: z.int().min(0).nullable().meta({
-    description:
-      'Of prompts and answers of models of this server, in a calendar month of UTC; null: no limit',
-  }),
-  usd_per_month: z
-    .number()
-    .min(0)
-    .nullable()
-    .meta({ description: 'What these tokens cost, where prices are known; null: no limit' }),
-  warn_at: z
-    .number()
-    .min(0)
-    .max(1)
-    .meta({ description: 'The share of a budget from which replies carry a warning' }),
+/** Sums of them stay exact. */
+const AMOUNT_MAX = 2 ** 48
+
+function amount(description: string) {
+  return z.int().min(1).max(AMOUNT_MAX).nullish().meta({ description })
 }
 
-export const LimitsReq = z.object({
-  requests_per_minute: limits.requests_per_minute.default(null),
-  tokens_per_month: limits.tokens_per_month.default(null),
-  usd_per_month: limits.usd_per_month.default(null),
-  warn_at: limits.warn_at.default(0.8),
+/** Of a key; what is absent or null is not limited. */
+export const KeyLimits = z.strictObject({
+  requests_per_minute: amount('Requests to any endpoint'),
+  tokens_per_minute: amount('Tokens of prompts and answers'),
+  running_requests: amount('Completions at a time'),
+  training_jobs: amount('Training jobs that run or wait'),
+  evaluations: amount('Evaluations that run or wait on the server'),
+  body_bytes: amount('Of one request; uploads of files and training data are not counted'),
+  query_seconds: amount('Of one query of the trace database'),
+  query_rows: amount('Rows that one query looks through, as estimated when it begins'),
 })
-export type LimitsReq = z.output<typeof LimitsReq>
+export type KeyLimits = z.output<typeof KeyLimits>
 
-export const Limits = z
-  .object({ ...limits, updated_by: z.string().nullable(), updated_at: z.string().nullable() })
-  .meta({ id: 'Limits' })
-export type Limits = z.input<typeof Limits>
+/** Of an entity, with all of its keys and projects. */
+export const EntityLimits = KeyLimits.extend({
+  storage_bytes: amount('Payloads of calls, objects, tables, files, artifacts and uploaded training data'),
+})
+export type EntityLimits = z.output<typeof EntityLimits>
 
 export const EntityPath = z.object({ entity: z.string() })
-export type EntityPath = z.output<typeof EntityPath>
-export const KeyLimitsPath = z.object({ key_id: z.string() })
-export type KeyLimitsPath = z.output<typeof KeyLimitsPath>
+export const LimitedKeyPath = z.object({ key_id: z.string() })
+
+export const EntityLimitsRes = z
+  .object({
+    entity: z.string(),
+    limits: EntityLimits,
+    storage_bytes_used: z
+      .int()
+      .nullable()
+      .meta({ description: 'Measured some minutes ago, with what has arrived since; null without a limit' }),
+  })
+  .meta({ id: 'EntityLimits' })
+export type EntityLimitsRes = z.input<typeof EntityLimitsRes>
+
+export const KeyLimitsRes = z
+  .object({
+    key_id: z.string(),
+    entity: z.string().meta({ description: 'Whose admins may set them' }),
+    limits: KeyLimits,
+    entity_limits: EntityLimits.meta({ description: 'They hold for all keys of the entity together' }),
+  })
+  .meta({ id: 'KeyLimits' })
+export type KeyLimitsRes = z.input<typeof KeyLimitsRes>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { ProviderIdentity } from '../identity/provider-identity.ts'
 
 /** Deletes the keys that are limited to one of the projects. */
 export async function deleteKeysOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
@@ -20,7 +21,7 @@ export async function serviceAccountsOf(tx: ControlTx, entity: string): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Deletes an entity with its memberships and limits; for its members, requests that name none are about their own again. */
+/** Deletes an entity with its memberships, limits and identity providers; for its members, requests that name none are about their own again. */
 export async function deleteEntity(tx: ControlTx, entity: string): Promise<void> {
   await tx.deleteFrom('memberships').where('entity', '=', entity).execute()
   await tx
@@ -28,17 +29,36 @@ export async function deleteEntity(tx: ControlTx, entity: string): Promise<void>
     .set((eb) => ({ default_entity: eb.ref('name') }))
     .where('default_entity', '=', entity)
     .execute()
-  await tx.deleteFrom('limits').where('subject', '=', `entity:${entity}`).execute()
+  await tx.deleteFrom('usage_limits').where('kind', '=', 'entity').where('name', '=', entity).execute()
+  await tx.deleteFrom('identity_providers').where('entity', '=', entity).execute()
   await tx.deleteFrom('entities').where('name', '=', entity).execute()
 }
 
-/** Deletes a user with keys, sessions, links and memberships. */
+/** Who a user is at sign-in providers. */
+export function identitiesOf(tx: ControlTx, userId: string): Promise<ProviderIdentity[]> {
+  return tx
+    .selectFrom('user_identities')
+    .select(['issuer', 'subject'])
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+/** Tables whose rows go with the user whom they name. */
+const OF_USER = [
+  'api_keys',
+  'sessions',
+  'sign_in_links',
+  'memberships',
+  'user_identities',
+  'identity_providers',
+] as const
+
+/** Deletes a user with all that signs the user in, and memberships. */
 export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   const keys = await tx.selectFrom('api_keys').select('id').where('user_id', '=', id).execute()
-  const limited = keys.map((key) => `key:${key.id}`)
-  await tx.deleteFrom('limits').where('subject', 'in', limited).execute()
-  for (const table of ['api_keys', 'sessions', 'sign_in_links', 'memberships'] as const)
-    await tx.deleteFrom(table).where('user_id', '=', id).execute()
+  const keyIds = keys.map((key) => key.id)
+  await tx.deleteFrom('usage_limits').where('kind', '=', 'key').where('name', 'in', keyIds).execute()
+  for (const table of OF_USER) await tx.deleteFrom(table).where('user_id', '=', id).execute()
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }
 

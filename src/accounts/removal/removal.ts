@@ -1,15 +1,27 @@
 import type { Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { identityText } from '../identity/provider-identity.ts'
+import type { LimitBook } from '../limits/limit-book.ts'
 import { findUserByName } from '../user-queries.ts'
 import * as queries from './removal-queries.ts'
 
 /** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
-export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget(): void } }): Removal {
-  const { control, keys } = deps
+export function createAccountsRemoval(deps: {
+  control: ControlDb
+  keys: { forget(): void }
+  limits: Pick<LimitBook, 'load'>
+}): Removal {
+  const { control, keys, limits } = deps
+
+  async function forget(): Promise<void> {
+    keys.forget()
+    await limits.load()
+  }
+
   return {
     async eraseProjects(projectIds) {
       await queries.deleteKeysOfProjects(control, projectIds)
-      keys.forget()
+      await forget()
     },
 
     async eraseEntity(entity) {
@@ -17,7 +29,7 @@ export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget
         for (const id of await queries.serviceAccountsOf(tx, entity)) await queries.deleteUser(tx, id)
         await queries.deleteEntity(tx, entity)
       })
-      keys.forget()
+      await forget()
     },
 
     async renameUser({ name, pseudonym }) {
@@ -26,9 +38,11 @@ export function createAccountsRemoval(deps: { control: ControlDb; keys: { forget
         await queries.replaceInAudit(tx, name, pseudonym)
         if (row === undefined) return
         if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
+        for (const identity of await queries.identitiesOf(tx, row.id))
+          await queries.replaceInAudit(tx, identityText(identity), pseudonym)
         await queries.deleteUser(tx, row.id)
       })
-      keys.forget()
+      await forget()
     },
   }
 }

@@ -1,10 +1,11 @@
 import { invalidRequest, unauthorized } from '../../errors.ts'
-import { type CallContext, originOf } from '../../http/caller.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
+import { cookieIn, cookieText } from '../cookies.ts'
 import type { Identity } from '../identity/service.ts'
 import { randomText } from '../keys/key-text.ts'
 import type { Keys } from '../keys/service.ts'
@@ -103,7 +104,7 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
       const actor = { user: user.name, keyId: KEY_ID + user.id }
       await audit.record(actor, { action: 'session.start', entity: null, subject: user.name }, tx)
     })
-    return { cookie: cookieText(token, SESSION_HOURS * 3600, context), expiresAt }
+    return { cookie: sessionCookie(token, SESSION_HOURS * 3600, context), expiresAt }
   }
 
   async function signIn(req: SignInReq, context: CallContext): Promise<RawReply> {
@@ -116,10 +117,10 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
   }
 
   async function signOut(_input: object, context: CallContext): Promise<RawReply> {
-    const token = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(context.header('cookie') ?? '')?.[1]
+    const token = cookieIn(context, COOKIE)
     if (token !== undefined) await queries.deleteSession(control, hashOf(token))
     return {
-      headers: { 'content-type': 'application/json', 'set-cookie': cookieText('', 0, context) },
+      headers: { 'content-type': 'application/json', 'set-cookie': sessionCookie('', 0, context) },
       body: '{"signed_out":true}',
     }
   }
@@ -140,8 +141,6 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
   }
 }
 
-/** Scripts cannot read it, other sites cannot have it sent, and it stays on encrypted connections where there are. */
-function cookieText(token: string, seconds: number, context: CallContext): string {
-  const secure = originOf(context).startsWith('https:') ? '; Secure' : ''
-  return `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`
+function sessionCookie(token: string, seconds: number, context: CallContext): string {
+  return cookieText({ name: COOKIE, value: token, seconds, path: '/' }, context)
 }

@@ -5,14 +5,7 @@ import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
-import {
-  findEntity,
-  insertEntity,
-  listEntities,
-  membersOf,
-  removeMember,
-  updateUser,
-} from '../user-queries.ts'
+import { findEntity, insertEntity, listEntities, membersOf, updateUser } from '../user-queries.ts'
 import type * as wire from './wire.ts'
 
 /** Teams and their members, as admins of each manage them. */
@@ -98,9 +91,8 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
   async function remove({ entity, user }: wire.MemberPath, { caller }: CallContext) {
     const row = await identity.userNamed(user)
     const removed = await control.transaction().execute(async (tx) => {
-      const gone = await removeMember(tx, entity, row.id)
+      const gone = await identity.removeRole(tx, entity, row)
       await checkHasAdmin(tx, entity)
-      if (row.default_entity === entity) await updateUser(tx, row.id, { default_entity: row.name })
       await audit.record(caller, { action: 'member.remove', entity, subject: user }, tx)
       return gone
     })

@@ -61,7 +61,7 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
   async function change({ user, ...req }: wire.UserPath & wire.UserChangeReq, { caller }: CallContext) {
     const row = await identity.userNamed(user)
     const changes: Partial<UserRow> = {
-      ...(req.is_operator !== undefined && { is_operator: req.is_operator ? 1 : 0 }),
+      ...(req.is_operator !== undefined && { is_operator: req.is_operator ? 1 : 0, operator_from_groups: 0 }),
       ...(req.disabled !== undefined && { disabled_at: req.disabled ? (row.disabled_at ?? nowIso()) : null }),
     }
     const changed = { ...row, ...changes }

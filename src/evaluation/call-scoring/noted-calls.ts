@@ -1,3 +1,4 @@
+import { placeOf } from '../../access.ts'
 import { newId } from '../../ids.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import type { Log } from '../../log.ts'
@@ -49,6 +50,7 @@ export function createNotedCalls(deps: {
         payload: { project_id },
         singletonKey: project_id,
         group: project_id,
+        entity: placeOf(project_id).entity,
         runAt,
       })
   }

@@ -1,3 +1,4 @@
+import { placeOf } from '../../access.ts'
 import type { Principals } from '../../accounts/callers/principals.ts'
 import { invalidRequest, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -20,7 +21,7 @@ import { scoreFeedback } from '../scorers/score-feedback.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
 import * as queries from './queries.ts'
 import { targetOf } from './scored-target.ts'
-import { joinWaiting, ScoringTask, type ScoringTasks } from './scoring-task.ts'
+import { joinWaiting, type NewScoringTask, ScoringTask, type ScoringTasks } from './scoring-task.ts'
 
 /** Tasks done at once; a judge spends most of its time waiting for a model. */
 const AT_ONCE = 16
@@ -80,7 +81,10 @@ export function createScoring(deps: ScoringDeps): Scoring {
     },
   })
   return {
-    tasks: { addIn: (tx, tasks) => jobs.replaceIn(tx, tasks, joinWaiting), wake: jobs.wake },
+    tasks: {
+      addIn: (tx, tasks) => jobs.replaceIn(tx, tasks.map(ofItsEntity), joinWaiting),
+      wake: jobs.wake,
+    },
     countOpen: jobs.countOpen,
     countOpenOf: jobs.countOpenOf,
   }
@@ -181,4 +185,8 @@ function scoreAsCall(
     })
     return { result: { callId: own.id, output }, output }
   })
+}
+
+function ofItsEntity(task: NewScoringTask): NewScoringTask & { entity: string } {
+  return { ...task, entity: placeOf(task.payload.project_id).entity }
 }

@@ -1,7 +1,10 @@
+import { placeOf } from '../../access.ts'
+import type { WorkLimits } from '../../accounts/limits/work-limits.ts'
 import { conflict, invalidRequest, notFound, tooManyRequests } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
 import { isoIn, nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import { opShortName } from '../../trace/calls/sql/derived.ts'
@@ -30,9 +33,13 @@ export interface EvaluateModel {
 }
 
 export function createEvaluateModel(
-  deps: EvaluationJobsDeps & { calls: Pick<Calls, 'queryStats'> },
+  deps: EvaluationJobsDeps & {
+    control: ControlDb
+    calls: Pick<Calls, 'queryStats'>
+    workLimits: WorkLimits
+  },
 ): EvaluateModel {
-  const { calls, ops } = deps
+  const { calls, control, ops, workLimits } = deps
   const jobs = defineEvaluationJobs(deps)
 
   /** @throws 400 for a call that is not an evaluation. */
@@ -65,7 +72,13 @@ export function createEvaluateModel(
       ...principalOf(context),
     }
     // A job whose call was never written is dropped; a call without a job would run forever.
-    await jobs.add([{ id: call_id, payload, runAt: isoIn(CALL_WRITE_MS_MAX) }])
+    const { entity } = placeOf(project_id)
+    const due = isoIn(CALL_WRITE_MS_MAX)
+    const keyId = payload.key_id
+    await control.transaction().execute(async (tx) => {
+      await workLimits.check(tx, { kind: 'evaluations', entity, keyId, countOpenBy: jobs.countOpenBy })
+      await jobs.addIn(tx, [{ id: call_id, payload, entity, keyId, runAt: due }])
+    })
     await calls.writeParts([startPart(start, payload.user, [])])
     await jobs.makeDue(call_id)
     return { call_id }

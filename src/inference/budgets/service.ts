@@ -1,139 +1,76 @@
-import { LRUCache } from 'lru-cache'
-import { ALL_RIGHTS } from '../../access.ts'
-import type { StoredLimits } from '../../accounts/limits/service.ts'
-import { budgetSpent } from '../../errors.ts'
+import type { Audit } from '../../accounts/audit/service.ts'
+import type { Keys } from '../../accounts/keys/service.ts'
+import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { Budget, BudgetLeft, Spender } from '../gateway/budget.ts'
-import type { Usage } from '../usage/service.ts'
+import { newId } from '../../ids.ts'
+import type { ControlDb } from '../../stores/control-db/port.ts'
+import { nowIso } from '../../time.ts'
+import type { Account } from './account.ts'
+import type { AccountBook } from './account-book.ts'
+import { monthAt } from './month.ts'
+import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** Subjects whose spending is remembered. */
-const REMEMBERED_MAX = 10_000
-
-/**
- * How old the sum of the database may be. Tokens that this server counts are added at once, so a budget of tokens is
- * overrun only by what is running; what they cost is known after this time.
- */
-const SUM_MS_MAX = 10_000
-
-interface Spent {
-  month: string
-  tokens: number
-  usd: number
+/** What an entity, its projects and its keys may spend on models in a month. */
+export interface Budgets {
+  list(req: wire.EntityPath): wire.BudgetsRes
+  /**
+   * Replaces the budgets of an entity; those of the whole entity stay as they are where its admins replace the others.
+   * @throws 400 for one of both a project and a key, 403 for one of neither by others than operators, 404 for a key of
+   * another entity.
+   */
+  replace(req: wire.EntityPath & wire.BudgetsReq, context: CallContext): Promise<wire.BudgetsRes>
 }
 
-/** Tokens and money that entities and keys may spend on models of this server, by calendar months of UTC. */
-export interface Budgets extends Budget {
-  /** The budget of an entity, and what of it is spent. */
-  read(req: { entity: string }, context: CallContext): Promise<wire.BudgetRes>
+export interface BudgetsDeps {
+  control: ControlDb
+  accountBook: Pick<AccountBook, 'load' | 'ofEntity'>
+  keys: Pick<Keys, 'home'>
+  audit: Pick<Audit, 'record'>
+  now: () => Date
 }
 
-/** @param now the time, for tests */
-export function createBudgets(
-  { limits, usage }: { limits: Pick<StoredLimits, 'limitedOf'>; usage: Pick<Usage, 'query'> },
-  now: () => Date = () => new Date(),
-): Budgets {
-  const sums = new LRUCache<string, Promise<Spent>>({ max: REMEMBERED_MAX, ttl: SUM_MS_MAX })
-
-  async function sum(subject: string, signal: AbortSignal): Promise<Spent> {
-    const { start: from } = monthOf(now())
-    const [kind, name = ''] = subject.split(/:(.*)/s)
-    const filter = kind === 'key' ? { key: name } : { entity: name }
-    // Sums are the server's own knowledge, whoever asks.
-    const caller = { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS }
-    const context = { caller, signal, requestId: '', header: () => undefined }
-    const { data } = await usage.query({ group_by: ['entity'], from, ...filter }, context)
-    return {
-      month: from,
-      tokens: data.reduce((total, group) => total + group.total_tokens, 0),
-      usd: data.reduce((total, group) => total + (group.cost_usd ?? 0), 0),
-    }
+export function createBudgets({ control, accountBook, keys, audit, now }: BudgetsDeps): Budgets {
+  function list({ entity }: wire.EntityPath): wire.BudgetsRes {
+    const { name, until } = monthAt(now())
+    return { entity, month: name, resets_at: until, data: accountBook.ofEntity(entity).map(toWire) }
   }
 
-  async function spentOf(subject: string, signal: AbortSignal): Promise<Spent> {
-    const known = await sums.get(subject)
-    if (known?.month === monthOf(now()).start) return known
-    const summing = sum(subject, signal)
-    sums.set(subject, summing)
-    summing.catch(() => sums.delete(subject))
-    return summing
+  async function rowOf(
+    { project = null, key = null, ...rest }: wire.BudgetsReq['data'][number],
+    entity: string,
+    user: string,
+  ): Promise<queries.BudgetRow> {
+    if (project !== null && key !== null)
+      throw invalidRequest('A budget is of a project or of a key: name one of both', 'data')
+    if (key !== null && (await keys.home(key))?.entity !== entity)
+      throw notFound('key', key, { param: 'data' })
+    return { id: newId(), entity, project, key_id: key, ...rest, created_at: nowIso(), created_by: user }
   }
 
-  async function leftOf(subject: string, signal: AbortSignal): Promise<BudgetLeft | undefined> {
-    const { tokens_per_month, usd_per_month, warn_at } = await limits.limitedOf(subject)
-    if (tokens_per_month === null && usd_per_month === null) return undefined
-    const spent = await spentOf(subject, signal)
-    const shares = [shareLeft(spent.tokens, tokens_per_month), shareLeft(spent.usd, usd_per_month)]
-    const remaining = Math.min(...shares)
-    return { remaining, isLow: 1 - remaining >= warn_at }
+  async function replace({ entity, data }: wire.EntityPath & wire.BudgetsReq, { caller }: CallContext) {
+    const { isOperator } = caller.rights
+    if (!isOperator && data.some(isOfEntity))
+      throw notAllowed(`Only operators of this server set the budget of ${entity} as a whole`)
+    const rows: queries.BudgetRow[] = []
+    for (const budget of data) rows.push(await rowOf(budget, entity, caller.user))
+    const event = { action: 'budgets.set', entity, subject: entity, details: { data } }
+    await control.transaction().execute(async (tx) => {
+      await queries.replaceBudgets(tx, entity, rows, { ofEntity: isOperator })
+      await audit.record(caller, event, tx)
+    })
+    await accountBook.load(entity)
+    return list({ entity })
   }
 
-  async function check(spender: Spender, signal: AbortSignal) {
-    let least: BudgetLeft | undefined
-    for (const subject of subjectsOf(spender)) {
-      const left = await leftOf(subject, signal)
-      if (left === undefined) continue
-      if (left.remaining <= 0) {
-        const whose = subject.startsWith('key:') ? 'this key' : subject.slice('entity:'.length)
-        const { seconds } = monthOf(now())
-        throw budgetSpent(
-          `The budget of ${whose} for this month is spent; it begins anew with the next month`,
-          seconds,
-        )
-      }
-      if (least === undefined || left.remaining < least.remaining) least = left
-    }
-    return least
-  }
-
-  function add(spender: Spender, tokens: number): void {
-    for (const subject of subjectsOf(spender)) {
-      sums
-        .peek(subject)
-        ?.then((spent) => {
-          spent.tokens += tokens
-        })
-        .catch(() => {})
-    }
-  }
-
-  async function read({ entity }: { entity: string }, { signal }: CallContext): Promise<wire.BudgetRes> {
-    const { tokens_per_month, usd_per_month, warn_at } = await limits.limitedOf(`entity:${entity}`)
-    const spent = await spentOf(`entity:${entity}`, signal)
-    const left = Math.min(shareLeft(spent.tokens, tokens_per_month), shareLeft(spent.usd, usd_per_month))
-    return {
-      entity,
-      from: spent.month,
-      before: monthOf(now()).end,
-      tokens_per_month,
-      tokens_spent: spent.tokens,
-      usd_per_month,
-      usd_spent: spent.usd,
-      is_low: left < Number.POSITIVE_INFINITY && 1 - left >= warn_at,
-      is_spent: left <= 0,
-    }
-  }
-
-  return { check, add, read }
+  return { list, replace }
 }
 
-function subjectsOf({ keyId, entity }: Spender): string[] {
-  return [`key:${keyId}`, ...(entity === undefined ? [] : [`entity:${entity}`])]
+function isOfEntity({ project = null, key = null }: wire.BudgetsReq['data'][number]): boolean {
+  return project === null && key === null
 }
 
-/** Infinite without a budget, so that it is never the smallest. */
-function shareLeft(spent: number, budget: number | null): number {
-  if (budget === null) return Number.POSITIVE_INFINITY
-  return budget === 0 ? 0 : Math.max(0, 1 - spent / budget)
-}
-
-/** The calendar month of a time, in UTC: its start and end, and the seconds that are left of it. */
-function monthOf(at: Date): { start: string; end: string; seconds: number } {
-  const start = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth()))
-  const end = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1))
-  return {
-    start: start.toISOString(),
-    end: end.toISOString(),
-    seconds: Math.ceil((end.getTime() - at.getTime()) / 1000),
-  }
+function toWire({ budget, stand }: Account): wire.BudgetState {
+  const { id, project, key_id, unit, amount, warn_at } = budget
+  return { id, project, key: key_id, unit, amount, warn_at, ...stand() }
 }

@@ -5,6 +5,10 @@ import { createAdmission } from './admission.ts'
 
 const NONE: Limits = { requestsMax: Number.POSITIVE_INFINITY, tokensPerMinute: Number.POSITIVE_INFINITY }
 
+function admissionOf({ key, project }: { key: Limits; project: Limits }) {
+  return createAdmission({ key: () => key, project: () => project, entity: () => NONE })
+}
+
 function refusal(work: () => unknown): ClientError | undefined {
   try {
     work()
@@ -19,37 +23,41 @@ describe('createAdmission', () => {
   afterEach(() => vi.useRealTimers())
 
   it('429 for more requests at once than a key may have, until one ends', () => {
-    const { enter } = createAdmission({ key: { ...NONE, requestsMax: 2 }, project: NONE })
-    const [first] = [enter({ key: 'a', project: 'e/p' }), enter({ key: 'a', project: undefined })]
-    const refused = refusal(() => enter({ key: 'a', project: 'e/p' }))
+    const { enter } = admissionOf({ key: { ...NONE, requestsMax: 2 }, project: NONE })
+    const [first] = [
+      enter({ key: 'a', entity: 'e', project: 'e/p' }),
+      enter({ key: 'a', entity: 'e', project: undefined }),
+    ]
+    const refused = refusal(() => enter({ key: 'a', entity: 'e', project: 'e/p' }))
     expect(refused).toMatchObject({ status: 429, message: expect.stringMatching(/key.* 2 .*limit is 2/) })
-    enter({ key: 'b', project: 'e/p' })
+    enter({ key: 'b', entity: 'e', project: 'e/p' })
     first.leave(0)
-    enter({ key: 'a', project: 'e/p' })
+    enter({ key: 'a', entity: 'e', project: 'e/p' })
   })
 
   it('429 for a project with any of its keys, and a refused request takes no place', () => {
-    const { enter } = createAdmission({ key: NONE, project: { ...NONE, requestsMax: 1 } })
-    const place = enter({ key: 'a', project: 'e/p' })
-    for (const key of ['a', 'b']) expect(refusal(() => enter({ key, project: 'e/p' }))?.status).toBe(429)
-    enter({ key: 'b', project: 'e/other' })
+    const { enter } = admissionOf({ key: NONE, project: { ...NONE, requestsMax: 1 } })
+    const place = enter({ key: 'a', entity: 'e', project: 'e/p' })
+    for (const key of ['a', 'b'])
+      expect(refusal(() => enter({ key, entity: 'e', project: 'e/p' }))?.status).toBe(429)
+    enter({ key: 'b', entity: 'e', project: 'e/other' })
     place.leave(0)
-    enter({ key: 'b', project: 'e/p' })
+    enter({ key: 'b', entity: 'e', project: 'e/p' })
   })
 
   it('429 after more tokens than a minute allows, with Retry-After', () => {
-    const { enter } = createAdmission({ key: { ...NONE, tokensPerMinute: 600 }, project: NONE })
-    enter({ key: 'a', project: undefined }).leave(700)
-    const refused = refusal(() => enter({ key: 'a', project: undefined }))
+    const { enter } = admissionOf({ key: { ...NONE, tokensPerMinute: 600 }, project: NONE })
+    enter({ key: 'a', entity: 'e', project: undefined }).leave(700)
+    const refused = refusal(() => enter({ key: 'a', entity: 'e', project: undefined }))
     expect(refused?.message).toMatch(/700 tokens.*600/)
     expect(refused?.retryAfterSeconds).toBe(11)
     vi.advanceTimersByTime(11_000)
-    enter({ key: 'a', project: undefined })
+    enter({ key: 'a', entity: 'e', project: undefined })
   })
 
   it('429 for everybody when too much runs', () => {
-    const { enter } = createAdmission({ key: NONE, project: NONE })
-    for (let i = 0; i < 2048; i++) enter({ key: String(i), project: undefined })
-    expect(refusal(() => enter({ key: 'a', project: undefined }))?.message).toContain('2048')
+    const { enter } = admissionOf({ key: NONE, project: NONE })
+    for (let i = 0; i < 2048; i++) enter({ key: String(i), entity: 'e', project: undefined })
+    expect(refusal(() => enter({ key: 'a', entity: 'e', project: undefined }))?.message).toContain('2048')
   })
 })

@@ -1,5 +1,6 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
+import { createTokenBucket } from '../../token-bucket.ts'
 
 /** Requests in progress or waiting. */
 const IN_FLIGHT_MAX = 2_048
@@ -10,11 +11,12 @@ const RETRY_SECONDS = 2
 /** Meters kept in memory; beyond it, meters without usage are dropped. */
 const METERS_MAX = 10_000
 
-/** The key and project that a request counts for. */
+/** The key, project and entity that a request counts for. */
 export interface Payer {
   key: string
   /** `entity/project`; undefined when the request names none. */
   project: string | undefined
+  entity: string
 }
 
 /** An admitted request. */
@@ -23,30 +25,49 @@ export interface Place {
   leave(tokens: number): void
 }
 
+/** What is left of a limit of tokens. */
+export interface TokensLeft {
+  limit: number
+  left: number
+  /** Until all of it is left again. */
+  resetMs: number
+}
+
 export interface Load {
   in_flight: number
   in_flight_max: number
 }
 
-/** Admission control: a bound for all requests, and limits for each key and each project. */
+/** What each key, project and entity may use; asked anew for each request, so that changes hold at once. */
+export type LimitsOf = Record<'key' | 'project' | 'entity', (name: string) => Limits>
+
+/** Admission control: a bound for all requests, and limits for each key, project and entity. */
 export interface Admission {
   /** Requests admitted, and the maximum. */
   load(): Load
   /** @throws 429 with the numbers. */
   enter(payer: Payer): Place
+  /** What is left of the tokens of a minute: of the limit with the least left; undefined where there is none. */
+  tokens(payer: Payer): TokensLeft | undefined
 }
 
-export function createAdmission(limits: { key: Limits; project: Limits }): Admission {
-  const ofKeys = createMeters('This key', limits.key)
-  const ofProjects = createMeters('This project', limits.project)
+export function createAdmission(limitsOf: LimitsOf): Admission {
+  const ofKeys = createMeters('This key', limitsOf.key)
+  const ofProjects = createMeters('This project', limitsOf.project)
+  const ofEntities = createMeters('This team', limitsOf.entity)
   let inFlight = 0
 
-  function enter({ key, project }: Payer): Place {
+  function metersOf({ key, project, entity }: Payer): Meter[] {
+    const ofProject = project === undefined ? [] : [ofProjects.meter(project)]
+    return [ofKeys.meter(key), ...ofProject, ofEntities.meter(entity)]
+  }
+
+  function enter(payer: Payer): Place {
     if (inFlight >= IN_FLIGHT_MAX) {
       const message = `The server is answering ${inFlight} requests, which is its limit of ${IN_FLIGHT_MAX}`
       throw tooManyRequests(message, RETRY_SECONDS)
     }
-    const meters = [ofKeys.meter(key), ...(project === undefined ? [] : [ofProjects.meter(project)])]
+    const meters = metersOf(payer)
     for (const meter of meters) meter.check()
     for (const meter of meters) meter.enter()
     inFlight++
@@ -58,13 +79,21 @@ export function createAdmission(limits: { key: Limits; project: Limits }): Admis
     }
   }
 
-  return { load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }), enter }
+  return {
+    load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
+    enter,
+    tokens(payer) {
+      const states = metersOf(payer).flatMap((meter) => meter.tokens() ?? [])
+      return states.toSorted((one, other) => one.left - other.left)[0]
+    },
+  }
 }
 
 interface Meter {
   check(): void
   enter(): void
   leave(tokens: number): void
+  tokens(): TokensLeft | undefined
   isIdle(): boolean
 }
 
@@ -72,7 +101,7 @@ interface Meters {
   meter(name: string): Meter
 }
 
-function createMeters(whose: string, limits: Limits): Meters {
+function createMeters(whose: string, limitsOf: (name: string) => Limits): Meters {
   const meters = new Map<string, Meter>()
 
   function meter(name: string): Meter {
@@ -81,7 +110,7 @@ function createMeters(whose: string, limits: Limits): Meters {
       if (meters.size >= METERS_MAX) {
         for (const [idle, candidate] of meters) if (candidate.isIdle()) meters.delete(idle)
       }
-      meter = createMeter(whose, limits)
+      meter = createMeter(whose, () => limitsOf(name))
       meters.set(name, meter)
     }
     return meter
@@ -90,36 +119,26 @@ function createMeters(whose: string, limits: Limits): Meters {
   return { meter }
 }
 
-/**
- * Counts what runs, and keeps tokens in a bucket that refills within a minute. The cost of a request is known at its
- * end, so the bucket may go below zero; requests are then refused until it is above.
- */
-function createMeter(whose: string, { requestsMax, tokensPerMinute }: Limits): Meter {
+/** Counts what runs, and the tokens of a minute. The cost of a request is known at its end. */
+function createMeter(whose: string, limits: () => Limits): Meter {
+  const tokens = createTokenBucket(() => limits().tokensPerMinute)
   let running = 0
-  let tokens = tokensPerMinute
-  let filledAt = performance.now()
-
-  function refill(): void {
-    const now = performance.now()
-    tokens = Math.min(tokensPerMinute, tokens + ((now - filledAt) / 60_000) * tokensPerMinute)
-    filledAt = now
-  }
 
   return {
     check() {
+      const { requestsMax, tokensPerMinute } = limits()
       if (running >= requestsMax) {
         throw tooManyRequests(
-          `${whose} has ${running} requests running, and its limit is ${requestsMax}`,
+          `${whose} has ${running} requests running, and its limit is ${requestsMax}: wait until one has ended`,
           RETRY_SECONDS,
         )
       }
-      if (tokensPerMinute === Number.POSITIVE_INFINITY) return
-      refill()
-      if (tokens > 0) return
-      const used = Math.round(tokensPerMinute - tokens)
+      const left = tokens.left()
+      if (left > 0) return
+      const retrySeconds = Math.ceil(tokens.msUntil(1) / 1000)
       throw tooManyRequests(
-        `${whose} has used ${used} tokens within a minute, and its limit is ${tokensPerMinute}`,
-        Math.ceil(((1 - tokens) / tokensPerMinute) * 60),
+        `${whose} has used ${Math.round(tokensPerMinute - left)} tokens within a minute, and its limit is ${tokensPerMinute}: try again in ${retrySeconds} s`,
+        retrySeconds,
       )
     },
     enter() {
@@ -127,13 +146,13 @@ function createMeter(whose: string, { requestsMax, tokensPerMinute }: Limits): M
     },
     leave(spent) {
       running--
-      if (tokensPerMinute === Number.POSITIVE_INFINITY) return
-      refill()
-      tokens -= spent
+      tokens.use(spent)
     },
-    isIdle() {
-      if (tokensPerMinute !== Number.POSITIVE_INFINITY) refill()
-      return running === 0 && tokens === tokensPerMinute
+    tokens() {
+      const limit = limits().tokensPerMinute
+      if (limit === Number.POSITIVE_INFINITY) return undefined
+      return { limit, left: Math.max(0, Math.floor(tokens.left())), resetMs: tokens.msUntil(limit) }
     },
+    isIdle: () => running === 0 && tokens.isUnused(),
   }
 }

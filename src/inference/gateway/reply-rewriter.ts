@@ -143,7 +143,8 @@ function dropReasoning(message: unknown): void {
   if (isObject(message)) delete message['reasoning']
 }
 
-function usageOf(value: unknown): TokenUsage | undefined {
+/** The usage in a completion; undefined for anything else. */
+export function usageOf(value: unknown): TokenUsage | undefined {
   if (value == null) return undefined
   const parsed = Usage.safeParse(value)
   if (!parsed.success) return undefined

@@ -4,13 +4,13 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { EngineReply, InferenceProcess } from '../../stores/compute/port.ts'
 import { loraOf } from '../../training/base-models/lora-wire.ts'
-import { nameOf, type ServedModels, type Target } from '../served-models/service.ts'
+import type { ServedModels, Target } from '../served-models/service.ts'
 import type { Admission, Load } from './admission.ts'
-import type { Budget, BudgetLeft, Spender } from './budget.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
 import { readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
+import { createOpener } from './opened-request.ts'
 import type { Project, ProjectOf } from './project-header.ts'
 import {
   createReplyRewriter,
@@ -20,13 +20,12 @@ import {
   type TokenUsage,
 } from './reply-rewriter.ts'
 import { createSpeeds, type Speeds } from './speeds.ts'
-import { estimated, type UsageRecorder } from './spending.ts'
+import type { UsageRecorder } from './spending.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 import type { EngineLoad } from './turns.ts'
 
 export interface GatewayDeps extends DispatchDeps {
   served: ServedModels
-  budgets: Budget
   admission: Admission
   usage: UsageRecorder
   projectOf: ProjectOf
@@ -67,53 +66,18 @@ export interface Gateway {
   warmUp(baseModel: string, signal: AbortSignal): Promise<void>
   /**
    * Sends a request to the engine of its model and returns the reply.
-   * @throws 404 for an unknown model, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
+   * @throws 404 for an unknown model, 402 where a budget is spent, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
    */
   send(request: GatewayRequest, context: CallContext): Promise<RawReply>
 }
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { served, loaded, baseModels, admission, budgets, usage, projectOf } = deps
+  const { served, loaded, baseModels, admission, usage, projectOf } = deps
   const dispatch = createDispatch(deps)
   const turns = createEngineTurns(baseModels)
   const speeds = createSpeeds()
+  const open = createOpener({ admission, usage, speeds })
   const fingerprintOf = createFingerprints()
-
-  /** What one request holds until it has ended, in any way. */
-  function open({ listener }: GatewayRequest, target: Target, context: CallContext) {
-    const project = listener?.project ?? projectOf(context, target)
-    const payer = { key: context.caller.keyId, project: project && `${project.entity}/${project.project}` }
-    const place = admission.enter(payer)
-    listener?.onAdmitted?.(target, project)
-    const client = new AbortController()
-    const held: (() => void)[] = []
-    const startedAt = performance.now()
-    const bytes = Number(context.header('content-length') ?? 0)
-    let isOpen = true
-    return {
-      /** The owner that it counts for in the queue for the engine. */
-      group: payer.project ?? payer.key,
-      signal: AbortSignal.any([context.signal, client.signal]),
-      hold: (release: (() => void) | undefined) => void (release && held.push(release)),
-      /** Undefined for a request that used nothing. */
-      end(spent: StreamEnd | undefined): void {
-        if (!isOpen) return
-        isOpen = false
-        for (const release of held) release()
-        if (spent?.usage === undefined) client.abort()
-        else {
-          listener?.onUsage?.(spent.usage)
-          const { completion_tokens } = spent.usage
-          const endedAt = performance.now()
-          speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
-        }
-        const tokens = tokensSpent(spent, bytes)
-        place.leave(tokens)
-        budgets.add(spenderOf(context, project), tokens)
-        if (spent !== undefined) usage.record({ keyId: payer.key, project, target, bytes, ...spent })
-      },
-    }
-  }
 
   async function warmUp(baseModel: string, signal: AbortSignal): Promise<void> {
     await baseModels.untilAvailable(signal)
@@ -135,9 +99,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const target = await served.resolve(request.model, context.caller)
     const project = request.listener?.project ?? projectOf(context, target)
     checkRights(target, project, context.caller)
-    const budget = await budgets.check(spenderOf(context, project), context.signal)
     checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
-    const work = open(request, target, context)
+    const work = await open({ target, project, onUsage: request.listener?.onUsage }, context)
+    request.listener?.onAdmitted?.(target, project)
     try {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
@@ -148,7 +112,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const fields = { model, engineModel, choice, ...request.replyFields?.(target) }
       const usageChunk = request.stream === 'with-usage' ? 'keep' : 'drop'
       const rewriter = createReplyRewriter(fields, { usageChunk, fingerprint: fingerprintOf(process) })
-      return withBudget(await answerOf(request, reply, { rewriter, onEnd: work.end }), budget)
+      const answer = await answerOf(request, reply, { rewriter, onEnd: work.end })
+      work.showLeft()
+      return answer
     } catch (error) {
       work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
       throw error
@@ -169,16 +135,6 @@ function checkRights(target: Target, project: Place | undefined, { rights, defau
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
 }
 
-/** The share of a budget that is left, and a warning where it is little. */
-function withBudget(reply: RawReply, budget: BudgetLeft | undefined): RawReply {
-  if (budget === undefined) return reply
-  const share = budget.remaining.toFixed(3)
-  const warning = budget.isLow
-    ? { 'x-heddle-budget-warning': `${share} of the budget of this month is left` }
-    : {}
-  return { ...reply, headers: { ...reply.headers, 'x-heddle-budget-remaining': share, ...warning } }
-}
-
 /** @throws 400 for more answers than an engine makes at once. */
 function checkAnswers(answers: number, answersMax: number): void {
   if (answers <= answersMax) return
@@ -193,17 +149,6 @@ function createFingerprints(): (process: InferenceProcess) => Fingerprint {
     fingerprints.set(process, fingerprint)
     return fingerprint
   }
-}
-
-/** Tokens of prompt and answer, estimated where the engine has not counted them. */
-function tokensSpent(spent: StreamEnd | undefined, bytes: number): number {
-  if (spent === undefined) return 0
-  const { prompt_tokens, completion_tokens }: TokenUsage = spent.usage ?? estimated({ ...spent, bytes })
-  return prompt_tokens + completion_tokens
-}
-
-function spenderOf({ caller }: CallContext, project: Project | undefined): Spender {
-  return { keyId: caller.keyId, entity: project?.entity }
 }
 
 interface AnswerOptions {

@@ -1,12 +1,21 @@
-import type { Target } from '../served-models/service.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { Project } from './project-header.ts'
 import type { TokenUsage } from './reply-rewriter.ts'
 
-/** One request that has ended. */
-export interface Spending {
+/** Who a request counts for. */
+export interface Spender {
   keyId: string
   project: Project | undefined
-  target: Target
+}
+
+/** One request that has ended. */
+export interface Spending extends Spender {
+  /** A base model, `entity/project/name` of a trained one, or `provider/name`. */
+  model: string
+  /** The base model, or the name that a provider has for it. */
+  baseModel: string
+  /** Of a trained model. */
+  step?: number | undefined
   /** Undefined for a request that ended before its usage was known. */
   usage: TokenUsage | undefined
   /** Approximate tokens passed on of an answer that was cut. */
@@ -15,8 +24,12 @@ export interface Spending {
   bytes: number
 }
 
-/** Counts what requests cost. */
+/** Counts what requests cost, within budgets. */
 export interface UsageRecorder {
+  /** Shows in headers what is left. @throws 402 where a budget is spent */
+  admit(spender: Spender, context: Pick<CallContext, 'limits'>): Promise<void>
+  /** Shows it once more, when a request has ended. */
+  show(spender: Spender, context: Pick<CallContext, 'limits'>): void
   record(spending: Spending): void
 }
 

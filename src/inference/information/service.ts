@@ -4,6 +4,7 @@ import type { CallContext } from '../../http/caller.ts'
 import type { Compute, Inference, InferenceProcess } from '../../stores/compute/port.ts'
 import type { Checkpoints } from '../../training/checkpoints/service.ts'
 import type { ModelRegistry } from '../../training/model-registry/service.ts'
+import type { LimitsOf } from '../gateway/admission.ts'
 import type { LoadedAdapters } from '../gateway/loaded-adapters.ts'
 import type { Gateway } from '../gateway/service.ts'
 import type { ServedModels } from '../served-models/service.ts'
@@ -18,7 +19,7 @@ export interface InferenceInformationDeps {
   served: Pick<ServedModels, 'baseModelsSince'>
   models: Pick<ModelRegistry, 'all'>
   checkpoints: Pick<Checkpoints, 'countSteps' | 'withAdapters'>
-  limits: { key: Limits; project: Limits }
+  limits: LimitsOf
 }
 
 type RouterModels = z.input<typeof RouterModelsRes>
@@ -72,6 +73,8 @@ export function createInferenceInformation(deps: InferenceInformationDeps): Infe
 
   async function routerModels(_input: object, context: CallContext): Promise<RouterModels> {
     const known = await routedModels(context)
+    const { keyId, defaultEntity, rights } = context.caller
+    const project = `${defaultEntity}/${rights.project ?? ''}`
     const { engines, ...requests } = gateway.load()
     const parts = compute.statuses().map(({ last_lines: _, ...part }) => part)
     const byBaseModel = Map.groupBy(parts, (part) => part.base_model)
@@ -82,7 +85,7 @@ export function createInferenceInformation(deps: InferenceInformationDeps): Infe
         return { base_model, parts: own, ...(engines.get(base_model) ?? NO_LOAD) }
       }),
       requests,
-      limits: { key: shownLimits(limits.key), project: shownLimits(limits.project) },
+      limits: { key: shownLimits(limits.key(keyId)), project: shownLimits(limits.project(project)) },
       memory: compute.memory(),
     }
   }

@@ -9,10 +9,13 @@ import { DEFAULT_PROVIDER } from '../../providers.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
+import type { StreamEnd } from '../gateway/event-stream.ts'
 import { projectNamed } from '../gateway/project-header.ts'
+import type { UsageRecorder } from '../gateway/spending.ts'
 import type { FoundProvider, ProviderRegistry } from '../providers/service.ts'
 import { askProvider } from './ask-provider.ts'
 import type { Deadline } from './deadline.ts'
+import { counted, usageIn } from './provider-usage.ts'
 import { readAnswer, wholeText } from './read-answer.ts'
 import type { CompletionInputs, ImageCreateReq } from './wire.ts'
 
@@ -21,6 +24,8 @@ export interface AnswererDeps {
   /** Resolves for a name that this server serves. @throws 404 for any other. */
   resolveModel: (model: string, caller: Caller) => Promise<unknown>
   providers: Pick<ProviderRegistry, 'find'>
+  /** Counts what providers are asked for. */
+  usage: UsageRecorder
 }
 
 /** The caller, and the project of the request. */
@@ -31,6 +36,12 @@ export interface Asker {
 
 /** Answers in progress at a time, each held in memory; interactive use needs far fewer. */
 const ASKED_MAX = 256
+
+/** The body of an answer, and what counts it at its end. */
+interface Asked {
+  body: RawReply['body']
+  count: (end: StreamEnd) => void
+}
 
 const CHAT_SHAPE = keepShapeOf(ChatCompletionReq)
 
@@ -45,12 +56,12 @@ export interface Answerer {
   /** The JSON of a whole completion. @throws ClientError with what went wrong. */
   completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string>
   /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
-  stream(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<ReadableStream<Uint8Array>>
+  stream(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<AsyncIterable<Uint8Array>>
   /** The JSON of a provider's images. @throws as above. */
   images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string>
 }
 
-export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps): Answerer {
+export function createAnswerer({ chat, resolveModel, providers, usage }: AnswererDeps): Answerer {
   let asked = 0
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {
@@ -84,7 +95,7 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
   async function ask(
     inputs: CompletionInputs,
     { reply, asker, deadline }: { reply: 'whole' | 'stream'; asker: Asker; deadline: Deadline },
-  ): Promise<RawReply['body']> {
+  ): Promise<Asked> {
     enter(deadline)
     const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
     const { context, project_id } = asker
@@ -92,15 +103,36 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
       const project = projectNamed(project_id)
       const its = { ...context, signal: deadline.signal }
       const own = await chat.create(chatRequest(body), its, project && { project })
-      return own.body
+      // The gateway counts it.
+      return { body: own.body, count: () => {} }
     }
     const { provider, model } = await providerOf(inputs.model, asker)
-    return askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
+    const count = await admit({ provider, model, body }, asker)
+    return {
+      body: await askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline }),
+      count,
+    }
+  }
+
+  /** What counts an answer of a provider at its end. @throws 402 where a budget is spent */
+  async function admit(
+    { provider, model, body }: { provider: FoundProvider; model: string; body: object },
+    { context, project_id }: Asker,
+  ): Promise<(end: StreamEnd) => void> {
+    const spender = { keyId: context.caller.keyId, project: projectNamed(project_id) }
+    await usage.admit(spender, context)
+    const bytes = Buffer.byteLength(JSON.stringify(body))
+    return (end) => {
+      usage.record({ ...spender, model: `${provider.name}/${model}`, baseModel: model, bytes, ...end })
+      usage.show(spender, context)
+    }
   }
 
   async function completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
-    const json = await wholeText(await ask(inputs, { reply: 'whole', asker, deadline }))
+    const { body, count } = await ask(inputs, { reply: 'whole', asker, deadline })
+    const json = await wholeText(body)
     readAnswer(json, Completion)
+    count({ usage: usageIn(json), events: 0 })
     return json.trim()
   }
 
@@ -108,10 +140,10 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
     inputs: CompletionInputs,
     asker: Asker,
     deadline: Deadline,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const answer = await ask(inputs, { reply: 'stream', asker, deadline })
-    if (answer instanceof ReadableStream) return answer
-    throw dependencyFailed('The model answered something that is not a stream', answer)
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const { body, count } = await ask(inputs, { reply: 'stream', asker, deadline })
+    if (body instanceof ReadableStream) return counted(body, count)
+    throw dependencyFailed('The model answered something that is not a stream', body)
   }
 
   async function images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string> {
@@ -120,8 +152,10 @@ export function createAnswerer({ chat, resolveModel, providers }: AnswererDeps):
       throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
     const { provider, model } = await providerOf(inputs.model, asker)
     const body = { ...withoutNulls(inputs), model }
+    const count = await admit({ provider, model, body }, asker)
     const json = await wholeText(await askProvider(provider, { path: '/images/generations', body, deadline }))
     readAnswer(json, Images)
+    count({ usage: usageIn(json), events: 0 })
     return json.trim()
   }
 

@@ -1,9 +1,9 @@
 import type { Log } from '../../log.ts'
 import { repeated } from '../../repeated.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { estimated, type Spending, type UsageRecorder } from '../gateway/spending.ts'
-import { nameOf } from '../served-models/service.ts'
-import { USAGE_TABLE, type UsageRow } from './queries.ts'
+import { estimated, type Spending } from '../gateway/spending.ts'
+import { USAGE_TABLE } from './queries.ts'
+import type { UsageRow } from './usage-row.ts'
 
 /** A killed server loses at most this much usage; a row a request would cost more than the request. */
 const FLUSH_MS = 1_000
@@ -12,14 +12,21 @@ const FLUSH_MS = 1_000
 const PENDING_MAX = 10_000
 
 /** Counts what requests cost, and adds it to the database once a second. */
-export interface UsageCounter extends UsageRecorder {
+export interface UsageCounter {
+  /** Counts a request that has ended, and returns it as it will be stored. */
+  record(spending: Spending): UsageRow
   /** Resolves when everything recorded so far can be read. */
   flush(): Promise<void>
+  /**
+   * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended.
+   */
+  whileStored(begin: () => void, read: () => Promise<void>): Promise<void>
   start(): AsyncDisposable
 }
 
 export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log }): UsageCounter {
   let pending = new Map<string, UsageRow>()
+  let last: Promise<void> = Promise.resolve()
 
   function add(row: UsageRow): void {
     const { entity, project, model, base_model, step, key, hour } = row
@@ -32,7 +39,7 @@ export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log 
     else log.warn({ usage: row }, 'usage was not counted: too much waits for the database')
   }
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     const rows = [...pending.values()]
     pending = new Map()
     try {
@@ -43,7 +50,30 @@ export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log 
     }
   }
 
-  return { record: (spending) => add(rowOf(spending)), flush, start: () => repeated(FLUSH_MS, flush) }
+  /** Does one piece of work with the database after the other. */
+  function inOrder(work: () => Promise<void>): Promise<void> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+
+  const flush = (): Promise<void> => inOrder(write)
+
+  function whileStored(begin: () => void, read: () => Promise<void>): Promise<void> {
+    return inOrder(async () => {
+      begin()
+      await write()
+      await read()
+    })
+  }
+
+  function record(spending: Spending): UsageRow {
+    const row = rowOf(spending)
+    add({ ...row })
+    return row
+  }
+
+  return { record, flush, whileStored, start: () => repeated(FLUSH_MS, flush) }
 }
 
 const COUNTS = [
@@ -55,15 +85,14 @@ const COUNTS = [
   'reasoning_tokens',
 ] as const
 
-function rowOf({ keyId, project, target, ...spent }: Spending): UsageRow {
+function rowOf({ keyId, project, model, baseModel, step, ...spent }: Spending): UsageRow {
   const usage = spent.usage ?? estimated(spent)
-  const { baseModel, trained } = target
   return {
     entity: project?.entity ?? '',
     project: project?.project ?? '',
-    model: nameOf(target),
+    model,
     base_model: baseModel,
-    step: trained?.checkpoint.step ?? NO_STEP,
+    step: step ?? NO_STEP,
     key: keyId,
     hour: `${new Date().toISOString().slice(0, 13)}:00:00Z`,
     requests: 1,

@@ -3,24 +3,6 @@ import type { Query } from '../../stores/trace-db/port.ts'
 
 export const USAGE_TABLE = 'completion_usage'
 
-/** What one key spent on one model within one hour. */
-export interface UsageRow {
-  entity: string
-  project: string
-  model: string
-  base_model: string
-  step: number
-  key: string
-  /** Its start, ISO 8601. */
-  hour: string
-  requests: number
-  requests_cut: number
-  prompt_tokens: number
-  cached_tokens: number
-  completion_tokens: number
-  reasoning_tokens: number
-}
-
 export interface UsageFilter {
   entity?: string | undefined
   project?: string | undefined

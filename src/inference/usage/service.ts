@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import { ALL_RIGHTS } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
@@ -5,7 +7,8 @@ import { isoMicros } from '../../time.ts'
 import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
 import { NO_STEP, type UsageCounter } from './counter.ts'
-import { selectUsage, type UsageRow } from './queries.ts'
+import { selectUsage, type UsageFilter } from './queries.ts'
+import type { UsageRow } from './usage-row.ts'
 import { DIMENSIONS, type Dimension, type UsageGroup, type UsageQuery, type UsageRes } from './wire.ts'
 
 /** Groups that one answer holds at most: a year of hours of one model. */
@@ -13,6 +16,10 @@ const GROUPS_MAX = 10_000
 
 /** The default range of an answer. */
 const DAYS = 30
+
+/** Prices that are remembered for requests that end one after the other. */
+const PRICES_MAX = 1_000
+const PRICES_MS = 60_000
 
 /** What a price depends on. */
 const PRICED_BY = ['hour', 'entity', 'project', 'model', 'base_model'] as const
@@ -22,6 +29,11 @@ type Counts = Pick<
   UsageRow,
   'requests' | 'requests_cut' | 'prompt_tokens' | 'cached_tokens' | 'completion_tokens' | 'reasoning_tokens'
 >
+
+/** Of projects, by name. */
+type PriceLists = Pick<Map<string, Promise<Map<string, Price[]>>>, 'get'> & {
+  set(name: string, list: Promise<Map<string, Price[]>>): unknown
+}
 
 export interface UsageDeps {
   traces: TraceDb
@@ -33,12 +45,15 @@ export interface UsageDeps {
 export interface Usage {
   /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
+  /** All stored usage of a time, whoever may see it. Tokens are of prompts and answers; what has no price costs nothing. */
+  total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
+  /** What a request cost, in dollars, at a price that is at most a minute old; undefined where no price is known. */
+  costOf(row: UsageRow): Promise<number | undefined>
 }
 
 export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
-  /** Finds prices; reads each project's list once. */
-  function createPricing() {
-    const lists = new Map<string, Promise<Map<string, Price[]>>>()
+  /** Finds prices; reads each project's list once, as long as `lists` keeps it. */
+  function createPricing(lists: PriceLists = new Map()) {
     return async function priceOf(row: Row): Promise<Price | undefined> {
       const names = [row.model, row.base_model]
       const name = JSON.stringify([row.entity, row.project, ...names])
@@ -74,7 +89,22 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     return { object: 'list' as const, from, before, data: [...groups.values()] }
   }
 
-  return { query }
+  async function total(filter: Omit<UsageFilter, 'seenBy'>) {
+    const seenBy = { keyId: '', rights: ALL_RIGHTS }
+    const priceOf = createPricing()
+    const sum = { tokens: 0, usd: 0 }
+    for await (const row of traces.query<Row>(selectUsage({ ...filter, seenBy }, PRICED_BY))) {
+      sum.tokens += row.prompt_tokens + row.completion_tokens
+      sum.usd += costAt(await priceOf(row), row) ?? 0
+    }
+    return sum
+  }
+
+  const recentPrice = createPricing(
+    new LRUCache<string, Promise<Map<string, Price[]>>>({ max: PRICES_MAX, ttl: PRICES_MS }),
+  )
+
+  return { query, total, costOf: async (row) => costAt(await recentPrice(row), row) }
 }
 
 function emptyGroup(row: Row, by: readonly Dimension[]): UsageGroup {
@@ -103,10 +133,15 @@ function addTo(group: UsageGroup, row: Counts, price: Price | undefined): void {
   group.completion_tokens += row.completion_tokens
   group.reasoning_tokens += row.reasoning_tokens
   group.total_tokens += row.prompt_tokens + row.completion_tokens
-  if (price === undefined) return
-  const cost =
+  const cost = costAt(price, row)
+  if (cost !== undefined) group.cost_usd = (group.cost_usd ?? 0) + cost
+}
+
+function costAt(price: Price | undefined, row: Counts): number | undefined {
+  if (price === undefined) return undefined
+  return (
     (row.prompt_tokens - row.cached_tokens) * price.prompt_token_cost +
     row.cached_tokens * price.cache_read_input_token_cost +
     row.completion_tokens * price.completion_token_cost
-  group.cost_usd = (group.cost_usd ?? 0) + cost
+  )
 }

@@ -27,7 +27,7 @@ const Group = z
     hour: z.string().optional(),
     entity: z.string().optional(),
     project: z.string().optional(),
-    model: z.string().optional().meta({ description: 'A base model, or entity/project/name' }),
+    model: z.string().optional().meta({ description: 'A base model, entity/project/name, or provider/name' }),
     step: z.int().nullable().optional().meta({ description: 'null for a base model' }),
     key: z.string().optional().meta({ description: 'The start of a hash of the key' }),
     requests: z.int(),

@@ -42,6 +42,23 @@ async function newUser(operator: User, name: string): Promise<User> {
   return signedIn(String(made['sign_in_url']))
 }
 
+/** What a sign-in through a provider leaves of a user. */
+async function signInThroughProvider(name: string): Promise<void> {
+  const { control } = server.stores
+  const user = await server.accounts.identity.userNamed(name)
+  const [issuer, subject, created_at] = ['https://id.test', `${name}-there`, user.created_at]
+  await control
+    .insertInto('user_identities')
+    .values({ issuer, subject, user_id: user.id, created_at })
+    .execute()
+  const details = JSON.stringify({ identity: `${issuer} ${subject}` })
+  const event = { id: user.id, at: created_at, key_id: 'single_sign_on', action: 'user.link', entity: null }
+  await control
+    .insertInto('audit_events')
+    .values({ ...event, actor: name, subject: name, details })
+    .execute()
+}
+
 async function untilDone(operator: User, id: string): Promise<Erasure> {
   return vi.waitFor(
     async () => {
@@ -78,6 +95,7 @@ describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}, GET 
       }),
     )
 
+    await signInThroughProvider('leaving')
     expect((await staying.send('DELETE', '/v1/accounts/users/leaving?data=true')).status).toBe(403)
     expect((await staying.send('DELETE', '/v2/leaving/own')).status).toBe(403)
     const receipt = await replyOf<Erasure>(
@@ -95,6 +113,7 @@ describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}, GET 
     const audit = JSON.stringify(await control.selectFrom('audit_events').selectAll().execute())
     expect(audit).not.toContain('leaving')
     expect(audit).toContain(done.subject)
+    expect(await control.selectFrom('user_identities').selectAll().execute()).toEqual([])
     expect(
       (await control.selectFrom('users').select('name').execute()).map(({ name }) => name),
     ).not.toContain('leaving')

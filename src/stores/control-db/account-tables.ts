@@ -7,6 +7,8 @@ export interface UsersTable {
   kind: 'person' | 'service'
   /** 1 for those who run the server. */
   is_operator: number
+  /** 1 for those whom groups of the sign-in provider made operators. */
+  operator_from_groups: number
   /** For requests that name none. */
   default_entity: string
   created_at: string
@@ -25,6 +27,34 @@ export interface MembershipsTable {
   entity: string
   user_id: string
   role: 'viewer' | 'member' | 'admin'
+  created_at: string
+  /** 1 for a membership that groups of the sign-in provider gave, and take away; 0 for one that was given by hand. */
+  from_groups: number
+}
+
+/** Who a user is at a sign-in provider. */
+export interface UserIdentitiesTable {
+  issuer: string
+  /** The provider's own id of the person, which is never given to another. */
+  subject: string
+  user_id: string
+  created_at: string
+}
+
+/** Issuers of identity tokens that an entity trusts, and the service accounts that these tokens stand for. */
+export interface IdentityProvidersTable {
+  id: string
+  entity: string
+  /** The first one that fits a token counts. */
+  position: number
+  issuer: string
+  audience: string
+  /** JSON: patterns by the names of claims. */
+  claims: string
+  /** JSON: the issuer's public keys, where they are not fetched from it. */
+  jwks: string | null
+  /** The service account. */
+  user_id: string
   created_at: string
 }
 
@@ -61,19 +91,6 @@ export interface SignInLinksTable {
   hash: string
   user_id: string
   expires_at: string
-}
-
-/** What entities and keys may use. */
-export interface LimitsTable {
-  /** `entity:NAME` or `key:ID`. */
-  subject: string
-  requests_per_minute: number | null
-  tokens_per_month: number | null
-  usd_per_month: number | null
-  /** The share of a budget from which replies carry a warning. */
-  warn_at: number
-  updated_by: string
-  updated_at: string
 }
 
 /** Who changed access, keys, settings or deleted and exported data. Rows are only added. */

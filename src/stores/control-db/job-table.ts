@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** A unit of durable work, and the lease of the server that runs it (src/jobs). */
 export interface JobsTable {
   kind: string
@@ -6,6 +8,10 @@ export interface JobsTable {
   state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
   /** JSON, of the kind's schema. */
   payload: string
+  /** Whose work it is; '' where it is nobody's, or older than this column. */
+  entity: Generated<string>
+  /** The key that asked for it; '' as above. */
+  key_id: Generated<string>
   /** At most one waiting job of a kind has a key; null once the job has been started. */
   singleton_key: string | null
   /** Group of the job: counts are by group and, where the kind defines it, jobs of a group run one after the other. */

@@ -2,10 +2,11 @@ import type {
   ApiKeysTable,
   AuditEventsTable,
   EntitiesTable,
-  LimitsTable,
+  IdentityProvidersTable,
   MembershipsTable,
   SessionsTable,
   SignInLinksTable,
+  UserIdentitiesTable,
   UsersTable,
 } from './account-tables.ts'
 import type {
@@ -17,6 +18,7 @@ import type {
   ArtifactVersionsTable,
 } from './artifact-tables.ts'
 import type { JobsTable } from './job-table.ts'
+import type { BudgetsTable, UsageLimitsTable } from './limit-tables.ts'
 import type { ErasedProjectsTable, ErasuresTable, RetentionSettingsTable } from './retention-tables.ts'
 
 /** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
@@ -311,6 +313,8 @@ export interface TrainingDataUploadsTable {
 export interface ControlTables {
   migration_checksums: MigrationChecksumsTable
   jobs: JobsTable
+  usage_limits: UsageLimitsTable
+  budgets: BudgetsTable
   projects: ProjectsTable
   contents: ContentsTable
   content_owners: ContentOwnersTable
@@ -335,7 +339,6 @@ export interface ControlTables {
   annotation_results: AnnotationResultsTable
   monitored_calls: MonitoredCallsTable
   monitor_states: MonitorStatesTable
-  limits: LimitsTable
   secrets: SecretsTable
   providers: ProvidersTable
   training_data_uploads: TrainingDataUploadsTable
@@ -345,6 +348,8 @@ export interface ControlTables {
   api_keys: ApiKeysTable
   sessions: SessionsTable
   sign_in_links: SignInLinksTable
+  user_identities: UserIdentitiesTable
+  identity_providers: IdentityProvidersTable
   audit_events: AuditEventsTable
   retention_settings: RetentionSettingsTable
   erasures: ErasuresTable

@@ -1,4 +1,4 @@
-import { placeOf, requireRight } from '../../access.ts'
+import { type Place, placeOf, requireRight } from '../../access.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
@@ -80,7 +80,7 @@ export function createOtlp(deps: {
     if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
       throw invalidRequest(NO_PROJECT)
     for (const projectId of new Set(spans.map((span) => span.projectId)))
-      if (projectId !== undefined) requireRight(context.caller.rights, 'ingest', placeOf(projectId))
+      if (projectId !== undefined) checkMayExport(placeOf(projectId), req.bytes.byteLength, context)
     const rejections: string[] = []
     for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
       rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))
@@ -88,6 +88,13 @@ export function createOtlp(deps: {
   }
 
   return { exportTraces }
+}
+
+/** @throws 403, 429, 402 where the entity has no room */
+function checkMayExport(place: Place, bytes: number, { caller, limits }: CallContext): void {
+  requireRight(caller.rights, 'ingest', place)
+  limits?.forEntity(place.entity, bytes)
+  limits?.stores(place.entity, bytes)
 }
 
 const NO_PROJECT =

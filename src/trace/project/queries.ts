@@ -1,5 +1,5 @@
 import type { Query } from '../../stores/trace-db/port.ts'
-import { CALL_ROWS, MERGED_CALLS, PAYLOADS } from '../calls/sql/table.ts'
+import { CALL_ROWS, MERGED_CALLS, NEVER, PAYLOADS } from '../calls/sql/table.ts'
 
 /** Bytes of the JSON of all calls of a project. */
 export function sumCalls(projectId: string): Query {
@@ -36,6 +36,23 @@ export function selectActivity(hours: number): Query {
       FROM ${CALL_ROWS} WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
     params: { hours },
   }
+}
+
+/**
+ * Bytes of all projects of an entity: of calls the columns in which their sizes are stored, so that no payload is read.
+ * `0` follows `/`, so that the projects are a range of the key.
+ */
+export function sumOfEntity(entity: string): Query[] {
+  const sums = [
+    ['start_bytes + end_bytes', `${MERGED_CALLS} WHERE`, ` AND deleted_at = ${NEVER}`],
+    [`length(ifNull(val, ''))`, 'objects WHERE', ''],
+    ['length(val)', 'table_rows WHERE', ''],
+    ['size_bytes', 'files FINAL WHERE', ''],
+  ] as const
+  return sums.map(([bytes, from, and]) => ({
+    sql: `SELECT sum(${bytes}) AS bytes FROM ${from} project_id >= {first:String} AND project_id < {end:String}${and}`,
+    params: { first: `${entity}/`, end: `${entity}0` },
+  }))
 }
 
 function sumOf(bytes: string, table: string, projectId: string): Query {

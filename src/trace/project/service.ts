@@ -27,6 +27,8 @@ export interface Project {
   retention(req: wire.ProjectReq): Promise<wire.RetentionRes>
   /** Wire: null, or no number, keeps calls without end. */
   updateRetention(req: wire.RetentionUpdateReq, context: CallContext): Promise<wire.RetentionRes>
+  /** Bytes that all projects of an entity store. */
+  storedBy(entity: string): Promise<number>
   sampling(): wire.SamplingRes
   /** Wire: there is one policy, or none; here, any rule is one. */
   sensitiveData(req: wire.ProjectReq): Promise<wire.SensitiveDataRes>
@@ -86,10 +88,18 @@ export function createProject(deps: {
     return { policy: (await redaction.of(project_id)) === undefined ? 'off' : 'pii-v1' }
   }
 
+  async function storedBy(entity: string): Promise<number> {
+    let total = 0
+    for (const query of queries.sumOfEntity(entity))
+      total += (await firstOf(traces.query<{ bytes: number }>(query)))?.bytes ?? 0
+    return total
+  }
+
   return {
     activity,
     stats,
     retention: async ({ project_id }) => ({ retention_days: await retention.callDays(project_id) }),
+    storedBy,
     updateRetention,
     sampling: () => ({ sample_rate: 1, dry_run: false }),
     sensitiveData,

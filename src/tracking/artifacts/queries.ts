@@ -244,6 +244,18 @@ export function sumFiles(
     .executeTakeFirstOrThrow()
 }
 
+/** Bytes of the files of all versions of an entity; a file that several versions have counts for each. */
+export async function sumOfEntity(db: ControlTx, entity: string): Promise<number> {
+  const row = await db
+    .selectFrom('artifact_files')
+    .innerJoin('artifact_versions', 'artifact_versions.id', 'artifact_files.artifact_id')
+    .innerJoin('artifact_collections', 'artifact_collections.id', 'artifact_versions.collection_id')
+    .select((eb) => eb.fn.sum<number | null>('artifact_files.size').as('bytes'))
+    .where('artifact_collections.entity', '=', entity)
+    .executeTakeFirst()
+  return row?.bytes ?? 0
+}
+
 /** The versions of a sequence in any state, without their contents. */
 export function versionStates(
   db: ControlTx,

@@ -62,7 +62,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       streamedBody: wire.Bytes,
       reply: 'json',
       response: wire.UploadRes,
-      refusals: [403, 409],
+      refusals: [402, 403, 409],
       handle: artifacts.receiveFile,
     }),
     route({

@@ -9,7 +9,7 @@ import { type Collections, createCollections } from './collections.ts'
 import { type CommitHook, type Committer, createCommitter } from './committer.ts'
 import { createLinker, type Linker } from './linker.ts'
 import { type ArtifactLists, createArtifactLists } from './lists.ts'
-import { listVersions, pageFiles, sumFiles, type VersionRow } from './queries.ts'
+import { listVersions, pageFiles, sumFiles, sumOfEntity, type VersionRow } from './queries.ts'
 import { type ArtifactReader, createArtifactReader } from './reader.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 import { loadAliases, metadataOf } from './versions.ts'
@@ -43,6 +43,8 @@ export interface Artifacts
   onCommit(type: string, hook: CommitHook): void
   /** Lists committed versions, newest first. */
   list(req: ArtifactsListQuery, context: CallContext): Promise<ArtifactsListRes>
+  /** Bytes of the files of all versions of an entity. */
+  storedBy(entity: string): Promise<number>
   /** Removes abandoned uploads; called when the server starts. */
   cleanUp(): Promise<void>
 }
@@ -79,6 +81,7 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
     ...uploads,
     onCommit,
     list,
+    storedBy: (entity) => sumOfEntity(deps.control, entity),
     cleanUp,
   }
 }

@@ -1,6 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
+import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
@@ -34,6 +35,13 @@ export interface Draft {
   created_by: string
 }
 
+/** An announced file, with its bytes. */
+interface FileUpload extends Signature {
+  artifact_id: string
+  name: string
+  stream: ReadableStream<Uint8Array>
+}
+
 export interface UploadsDeps {
   control: ControlDb
   contents: Contents
@@ -54,10 +62,8 @@ export interface Uploads {
   announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void>
   /** Announces a manifest with its MD5; an empty one is not known yet. */
   announceManifest(id: string, md5: string): Promise<void>
-  /** Stores the bytes of an announced file. @throws 400 for other bytes, 403, 404, 409, 413. */
-  receiveFile(
-    req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
-  ): Promise<UploadRes>
+  /** Stores the bytes of an announced file. @throws 400 for other bytes, 402 without room, 403, 404, 409, 413. */
+  receiveFile(req: FileUpload, context: CallContext): Promise<UploadRes>
   /** Stores the bytes of an announced manifest. @throws 400 for other bytes, 403, 404, 409, 413. */
   receiveManifest(
     req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature,
@@ -114,12 +120,11 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
   }
 
-  async function receiveFile(
-    req: { artifact_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
-  ) {
+  async function receiveFile(req: FileUpload, context: CallContext) {
     const { artifact_id: id, name } = req
     await signedUrls.check({ method: 'PUT', kind: 'artifact-files', id, name }, req)
-    await pending(id)
+    const { entity } = await pending(id)
+    context.limits?.stores(entity, bytesAnnounced(context))
     const announced = await queries.findFile(control, id, name)
     if (announced === undefined) throw notFound('announced artifact file', name)
     const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }

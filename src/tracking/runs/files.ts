@@ -1,6 +1,6 @@
 import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -16,6 +16,7 @@ import {
   putFile,
   type RunFileRow,
   type RunRow,
+  sumOfEntity,
 } from './queries.ts'
 import type { RunFileUploadRes } from './wire.ts'
 
@@ -52,9 +53,11 @@ export interface RunFiles {
   ): Promise<{ name: string; uploadUrl: string }[]>
   downloadUrl(file: { run_id: string; name: string }, context: CallContext): Promise<string>
   files(run: RunRow): Promise<RunFileRow[]>
+  /** Bytes of the files of all runs of an entity. */
+  storedBy(entity: string): Promise<number>
   /** Files by name; a pattern is one of SQL's LIKE. */
   pageOfFiles(page: FilesPage): Promise<RunFileRow[]>
-  /** Stores the bytes of a file. @throws 403, 404 for a deleted run, 413. */
+  /** Stores the bytes of a file. @throws 402 without room, 403, 404 for a deleted run, 413. */
   receiveFile(
     req: { run_id: string; name: string; stream: ReadableStream<Uint8Array> } & Signature,
     context: CallContext,
@@ -83,6 +86,8 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
   ) {
     const { run_id, name } = req
     await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
+    const run = await findRunById(control, run_id)
+    if (run !== undefined) context.limits?.stores(run.entity, bytesAnnounced(context))
     const owner = `run-file:${newId()}`
     const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
     const before: string[] = []
@@ -110,6 +115,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     downloadUrl: (file, context) =>
       signedUrls.make({ method: 'GET', kind: 'run-files', id: file.run_id, name: file.name }, context),
     files: (run) => listFiles(control, run.id),
+    storedBy: (entity) => sumOfEntity(control, entity),
     pageOfFiles: (page) => pageFiles(control, page),
     receiveFile,
     signedFile,

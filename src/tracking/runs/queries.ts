@@ -169,3 +169,14 @@ export function pageFiles(
 export function listFiles(db: ControlTx, runId: string): Promise<RunFileRow[]> {
   return db.selectFrom('run_files').selectAll().where('run_id', '=', runId).execute()
 }
+
+/** Bytes of the files of all runs of an entity. */
+export async function sumOfEntity(db: ControlTx, entity: string): Promise<number> {
+  const row = await db
+    .selectFrom('run_files')
+    .innerJoin('runs', 'runs.id', 'run_files.run_id')
+    .select((eb) => eb.fn.sum<number | null>('run_files.size').as('bytes'))
+    .where('runs.entity', '=', entity)
+    .executeTakeFirst()
+  return row?.bytes ?? 0
+}

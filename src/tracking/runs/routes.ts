@@ -70,7 +70,7 @@ export function runsRoutes(runs: Runs): Route[] {
       streamedBody: wire.RunFileBytes,
       reply: 'json',
       response: wire.RunFileUploadRes,
-      refusals: [403],
+      refusals: [402, 403],
       handle: runs.receiveFile,
     }),
     route({

@@ -1,3 +1,4 @@
+import type { WorkLimits } from '../../accounts/limits/work-limits.ts'
 import type { Contents } from '../../contents/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -17,5 +18,6 @@ export interface JobsDeps {
   trainingData: TrainingData
   trajectoryCalls: TrajectoryCalls
   queue: TrainingQueue
+  workLimits: WorkLimits
   defaults: JobDefaults
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { requireRight } from '../../access.ts'
 import { notFound, unavailable } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import { readGroups } from '../trajectories/read-groups.ts'
@@ -29,14 +29,14 @@ export function ownerOf(jobId: string): string {
 export interface JobSubmitter {
   /**
    * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
-   * @throws 422 for a bad body, 404 for an unknown model, 413, 503 without an engine.
+   * @throws 422 for a bad body, 404 for an unknown model, 402, 413, 429, 503 without an engine.
    */
   rl(
     stream: ReadableStream<Uint8Array>,
     context: CallContext,
     options?: { dataset_ref: string | null },
   ): Promise<JobRow>
-  /** Accepts an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 503. */
+  /** Accepts an SFT job. @throws 404 for an unknown model or data, 400 for a URL of another kind, 402, 429, 503. */
   sft(req: SftJobCreateReq, context: CallContext): Promise<JobRow>
 }
 
@@ -59,29 +59,19 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     requireRight(caller.rights, 'write', model)
   }
 
-  async function submit({ config, counts, ...job }: NewJob, { caller }: CallContext): Promise<JobRow> {
+  async function submit(job: NewJob, { caller, limits }: CallContext): Promise<JobRow> {
     const model = await models.existing(job.model_id)
-    const now = nowIso()
-    const row: JobRow = {
-      ...job,
-      base_model: model.base_model,
-      state: 'queued',
-      config: JSON.stringify(config),
-      counts: JSON.stringify(counts),
-      source_checkpoint_id: null,
-      checkpoint_step: null,
-      attempts: 0,
-      error_message: null,
-      created_by: caller.user,
-      created_at: now,
-      started_at: null,
-      ended_at: null,
-    }
+    const of = { entity: model.entity, keyId: caller.keyId }
+    limits?.forEntity(of.entity)
+    // No bytes: what jobs were given is deleted with them, but an entity without room gets no new ones.
+    limits?.stores(of.entity, 0)
+    const row = newRow(job, model, caller)
     await control.transaction().execute(async (tx) => {
+      await deps.workLimits.check(tx, { kind: 'training_jobs', ...of, countOpenBy: queue.countOpenBy })
       await queries.insertJob(tx, row)
-      await queue.addIn(tx, row)
+      await queue.addIn(tx, row, of)
       // Trajectories that came from calls need not become calls.
-      if (row.kind === 'rl' && row.dataset_ref === null) await trajectoryCalls.addIn(tx, row.id)
+      if (row.kind === 'rl' && row.dataset_ref === null) await trajectoryCalls.addIn(tx, row.id, model.entity)
     })
     queue.wake()
     return row
@@ -131,4 +121,26 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
   }
 
   return { rl, sft }
+}
+
+function newRow(
+  { config, counts, ...job }: NewJob,
+  { base_model }: Pick<JobRow, 'base_model'>,
+  { user }: Pick<Caller, 'user'>,
+): JobRow {
+  return {
+    ...job,
+    base_model,
+    state: 'queued',
+    config: JSON.stringify(config),
+    counts: JSON.stringify(counts),
+    source_checkpoint_id: null,
+    checkpoint_step: null,
+    attempts: 0,
+    error_message: null,
+    created_by: user,
+    created_at: nowIso(),
+    started_at: null,
+    ended_at: null,
+  }
 }

@@ -24,7 +24,13 @@ const Nothing = z.object({})
 /** Training jobs that wait or run. Each has a queue job with the same id; its own row has the state for clients. */
 export interface TrainingQueue {
   /** Adds a training job, in the transaction that writes its row. */
-  addIn(tx: ControlTx, job: Pick<JobRow, 'id' | 'model_id' | 'base_model'>): Promise<void>
+  addIn(
+    tx: ControlTx,
+    job: Pick<JobRow, 'id' | 'model_id' | 'base_model'>,
+    of: { entity: string; keyId: string },
+  ): Promise<void>
+  /** How many of an entity, or of a key, have not ended. */
+  countOpenBy: JobsOfKind<unknown>['countOpenBy']
   /** Starts added jobs without delay. */
   wake(): void
   /** Ends a job early; one that waits has ended when this resolves, one that runs ends within a gradient step. */
@@ -42,8 +48,9 @@ export function createTrainingQueue(deps: RunJobDeps & { jobQueue: JobQueue }): 
   const { control, files } = deps
   const jobs = defineTrainingJobs(deps)
   return {
-    addIn: (tx, { id, model_id, base_model }) =>
-      jobs.addIn(tx, [{ id, payload: {}, group: model_id, concurrencyKey: base_model }]),
+    addIn: (tx, { id, model_id, base_model }, of) =>
+      jobs.addIn(tx, [{ id, payload: {}, group: model_id, concurrencyKey: base_model, ...of }]),
+    countOpenBy: jobs.countOpenBy,
     wake: jobs.wake,
     cancel: async (jobId, reason) => void (await jobs.cancel(jobId, reason)),
     async progressOf(jobIds) {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TrainingDataUploadsTable } from '../../stores/control-db/tables.ts'
 
@@ -14,4 +14,18 @@ export function findUpload(control: ControlDb, id: string): Promise<UploadRow | 
 
 export async function deleteUpload(control: ControlDb, id: string): Promise<void> {
   await control.deleteFrom('training_data_uploads').where('id', '=', id).execute()
+}
+
+/** Bytes of the uploads of an entity. */
+export async function sumOfEntity(control: ControlDb, entity: string, ownerPrefix: string): Promise<number> {
+  const row = await control
+    .selectFrom('training_data_uploads as upload')
+    .innerJoin('content_owners as owner', (join) =>
+      join.on('owner.owner', '=', sql<string>`${ownerPrefix} || upload.id`),
+    )
+    .innerJoin('contents', 'contents.digest', 'owner.digest')
+    .select((eb) => eb.fn.sum<number | null>('contents.size').as('bytes'))
+    .where('upload.entity', '=', entity)
+    .executeTakeFirst()
+  return row?.bytes ?? 0
 }

@@ -2,7 +2,7 @@ import { type Place, requireRight } from '../../access.ts'
 import type { Content } from '../../contents/content.ts'
 import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -49,6 +49,8 @@ export interface TrainingData {
   upload(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<UploadRes>
   /** Deletes an upload; jobs that use it keep it. */
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
+  /** Bytes of the uploads of an entity. */
+  storedBy(entity: string): Promise<number>
   /** Whose an upload is; undefined for an id that no upload has. */
   placeOf(id: string): Promise<Place | undefined>
   /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
@@ -91,9 +93,10 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
     return row && { entity: row.entity, project: row.project ?? undefined }
   }
 
-  async function upload({ stream }: { stream: ReadableStream<Uint8Array> }, { caller }: CallContext) {
-    const { user, defaultEntity: entity, rights } = caller
+  async function upload({ stream }: { stream: ReadableStream<Uint8Array> }, context: CallContext) {
+    const { user, defaultEntity: entity, rights } = context.caller
     requireRight(rights, 'write', { entity, project: rights.project })
+    context.limits?.stores(entity, bytesAnnounced(context))
     const id = newId()
     const lines = checkedLines(stream)
     const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
@@ -134,11 +137,19 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
     return { ...content, dataset_ref: null }
   }
 
-  return { upload, delete: remove, placeOf, take }
+  return {
+    upload,
+    delete: remove,
+    placeOf,
+    storedBy: (entity) => queries.sumOfEntity(control, entity, OWNER_PREFIX),
+    take,
+  }
 }
 
+const OWNER_PREFIX = 'upload:'
+
 function ownerOf(uploadId: string): string {
-  return `upload:${uploadId}`
+  return OWNER_PREFIX + uploadId
 }
 
 function badUrl(url: string): Error {

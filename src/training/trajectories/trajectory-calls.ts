@@ -32,7 +32,7 @@ export interface TrajectoryCalls {
    */
   writeGroups(trajectories: JobTrajectories, user: string, signal?: AbortSignal): Promise<number>
   /** Adds a job that writes the trajectories of a training job, in the transaction that adds this one. */
-  addIn(tx: ControlTx, trainingJobId: string): Promise<void>
+  addIn(tx: ControlTx, trainingJobId: string, entity: string): Promise<void>
 }
 
 export interface TrajectoryCallsDeps {
@@ -99,7 +99,7 @@ export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCall
 
   return {
     writeGroups,
-    addIn: (tx, trainingJobId) => queued.addIn(tx, [{ id: trainingJobId, payload: {} }]),
+    addIn: (tx, id, entity) => queued.addIn(tx, [{ id, payload: {}, entity }]),
   }
 }
 

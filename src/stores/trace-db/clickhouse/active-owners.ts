@@ -1,3 +1,5 @@
+import { entityOf } from '../../../owner-lines.ts'
+
 /**
  * An owner counts as active for this long after its last request: the time between two requests of an interactive user.
  */
@@ -7,22 +9,33 @@ const ACTIVE_MS = 3_000
 export interface ActiveOwners {
   note(owner: string): void
   count(): number
+  /** Entities of these owners. */
+  countEntities(): number
 }
 
 export function createActiveOwners(): ActiveOwners {
   /** The most recently active owner is the last key. */
-  const asked = new Map<string, number>()
+  const owners = new Map<string, number>()
+  const entities = new Map<string, number>()
   return {
     note(owner) {
-      asked.delete(owner)
-      asked.set(owner, performance.now())
+      noteIn(owners, owner)
+      noteIn(entities, entityOf(owner))
     },
-    count() {
-      for (const [owner, at] of asked) {
-        if (performance.now() - at < ACTIVE_MS) break
-        asked.delete(owner)
-      }
-      return asked.size
-    },
+    count: () => countIn(owners),
+    countEntities: () => countIn(entities),
   }
+}
+
+function noteIn(asked: Map<string, number>, name: string): void {
+  asked.delete(name)
+  asked.set(name, performance.now())
+}
+
+function countIn(asked: Map<string, number>): number {
+  for (const [name, at] of asked) {
+    if (performance.now() - at < ACTIVE_MS) break
+    asked.delete(name)
+  }
+  return asked.size
 }

@@ -93,6 +93,24 @@ describe('createGroupCommit', () => {
     expect(order.indexOf('other')).toBeLessThanOrEqual(order.indexOf('flood 3'))
   })
 
+  it('takes as many rows of an entity with one project as of one with many', async () => {
+    // Work that takes no time is followed by no pause.
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const commits: string[] = []
+    const group = createGroupCommit([
+      async (rows) => {
+        commits.push(rows)
+        return KEPT
+      },
+    ])
+    const half = (name: string) => name + 'x'.repeat(256 * 1024)
+    const first = group.write('flood/0', 'first')
+    const flood = ['1', '2', '3', '4'].map((project) => group.write(`flood/${project}`, half(project)))
+    await Promise.all([first, ...flood, group.write('other/project', half('o'))])
+    expect(commits[1]?.replaceAll('x', '')).toBe('1o')
+    vi.useRealTimers()
+  })
+
   it('refuses an owner that has used up its share, and no other owner', async () => {
     let goOn: () => void = () => {}
     const group = createGroupCommit([() => new Promise((resolve) => (goOn = () => resolve(KEPT)))])

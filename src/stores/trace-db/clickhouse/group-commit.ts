@@ -1,5 +1,5 @@
 import { ClientError, unavailable } from '../../../errors.ts'
-import { createOwnerLines } from '../../../owner-lines.ts'
+import { createOwnerLines, entityOf } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
 
@@ -8,6 +8,9 @@ const WAITING_BYTES_MAX = 256 * 1024 * 1024
 
 /** The share of these that one owner may use, so that a flood leaves room for others. */
 const OWNER_BYTES_MAX = WAITING_BYTES_MAX * 0.75
+
+/** The share that one entity may use with all of its projects. */
+const ENTITY_BYTES_MAX = WAITING_BYTES_MAX * 0.875
 
 /**
  * Bytes of encoded rows committed at once: enough to amortise an fsync, and few enough that later writers do not wait
@@ -42,8 +45,8 @@ export interface GroupCommit {
 
 /**
  * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync, so a
- * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Owners take turns,
- * and an owner uses one session at a time: a small write does not wait for the commit of a flood. While several owners
+ * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Entities take turns,
+ * within them their owners, and an owner uses one session at a time: a small write does not wait for the commit of a flood. While several owners
  * are active, one with more rows waiting pauses between its groups.
  * @param sessions each commits one group at a time
  */
@@ -55,7 +58,7 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
   const running = new Set<Promise<void>>()
   /** Owners whose rows a session is writing: the rows of one owner are written in their order. */
   const writing = new Set<string>()
-  const pacing = createPacing(startIdle)
+  const pacing = createPacing({ lines, active, onEnd: startIdle })
   let isDraining = false
 
   function mayWrite(owner: string): boolean {
@@ -64,16 +67,17 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
 
   function takeGroup(): Waiting[] {
     const bytesMax = active.count() > 1 ? SHARED_COMMIT_BYTES_MAX : COMMIT_BYTES_MAX
-    const owners = new Set(lines.owners().filter(mayWrite))
+    const entities = Map.groupBy(lines.owners().filter(mayWrite), entityOf)
     const group: Waiting[] = []
     let bytes = 0
-    while (owners.size > 0) {
-      for (const owner of owners) {
-        const next = lines.take(owner)
-        if (next === undefined) {
-          owners.delete(owner)
-          continue
-        }
+    while (entities.size > 0) {
+      for (const [entity, owners] of entities) {
+        const owner = owners.shift()
+        if (owner === undefined) entities.delete(entity)
+        // Rows of no project have an empty owner.
+        const next = owner === undefined ? undefined : lines.take(owner)
+        if (owner === undefined || next === undefined) continue
+        owners.push(owner)
         group.push(next)
         bytes += next.bytes
         if (bytes >= bytesMax) return group
@@ -94,7 +98,7 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
       const { settled } = await commitGroup(group, commit)
       for (const owner of owners) {
         writing.delete(owner)
-        if (active.count() > 1 && lines.weight(owner) > 0) pacing.pause(owner, performance.now() - started)
+        pacing.worked(owner, performance.now() - started)
       }
       await settling
       settling = settled
@@ -119,11 +123,12 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
     write(owner, rows) {
       active.note(owner)
       const bytes = Buffer.byteLength(rows)
-      const [all, own] = [lines.weight(), lines.weight(owner)]
+      const [all, own, ofEntity] = [lines.weight(), lines.weight(owner), lines.weightOfEntity(owner)]
       // Where nothing else waits, one writer's rows are accepted in any number.
       const isFull = all > 0 && all + bytes > WAITING_BYTES_MAX
       const isOwnersFull = own > 0 && own + bytes > OWNER_BYTES_MAX
-      if (isFull || isOwnersFull)
+      const isEntitysFull = ofEntity > 0 && ofEntity + bytes > ENTITY_BYTES_MAX
+      if (isFull || isOwnersFull || isEntitysFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
         lines.add(owner, { owner, rows, bytes, resolve, reject }, bytes)

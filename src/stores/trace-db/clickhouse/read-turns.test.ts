@@ -60,6 +60,26 @@ describe('createReadTurns', () => {
     expect(flood[1]).toMatchObject({ place: expect.any(Number), threads: 'one' })
   })
 
+  it('gives an entity with many projects no more than one with one', async () => {
+    const turns = createReadTurns(PLACES, 2)
+    const { place } = await turns.take('person/project', undefined)
+    turns.give('person/project', place)
+    const flood = Array.from({ length: 5 }, (_, project) => ask(turns, `flood/${project}`))
+    await settled()
+    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    const again = ask(turns, 'person/project')
+    await settled()
+    expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
+  })
+
+  it('leaves one place free beside an entity that is alone', async () => {
+    const turns = createReadTurns(PLACES, 64)
+    const flood = Array.from({ length: 9 }, (_, project) => ask(turns, `flood/${project}`))
+    await settled()
+    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(5)
+    expect(turns.free()).toHaveLength(1)
+  })
+
   it('lets owners take turns, each in order', async () => {
     const turns = createReadTurns([1], 16)
     const begun: string[] = []

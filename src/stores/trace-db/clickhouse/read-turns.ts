@@ -2,12 +2,16 @@ import { unavailable } from '../../../errors.ts'
 import { createOwnerLines } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
+import { createSlots } from './slots.ts'
 
 /** Reads that wait; more would wait longer than a client does. */
 const WAITING_MAX = 1000
 
 /** The share of these that one owner may use, so that a flood leaves room for others. */
 const OWNER_WAITING_MAX = 250
+
+/** The share that one entity may use with all of its projects. */
+const ENTITY_WAITING_MAX = 750
 
 /** A read that waits longer is refused: its client is about to give up. */
 const WAIT_MS_MAX = 30_000
@@ -35,39 +39,24 @@ export interface ReadTurns<Place> {
 }
 
 /**
- * Owners take turns, each in its own order, and none has more slots than it leaves free: one alone has half of them. So
- * the first read of an owner waits only where several others read a lot. While others are active, no owner has more
- * than its share of the processors either, since concurrent reads slow each other down. For the same reason only one
- * read of an owner uses all threads, and none of an owner with more waiting while others are active; such an owner also
- * pauses between its reads.
+ * Entities take turns, within them their owners, and each has a share of the slots (`slots.ts`). So the first read of an
+ * owner waits only where several others read a lot. Concurrent reads slow each other down, so only one read of an owner
+ * uses all threads, and none of an owner with more waiting while others are active; such an owner also pauses between
+ * its reads.
  */
 export function createReadTurns<Place>(places: readonly Place[], processors: number): ReadTurns<Place> {
-  const free = [...places]
-  /** Slots in use by an owner. */
-  const held = new Map<string, number>()
   const lines = createOwnerLines<Waiting<Place>>()
   const active = createActiveOwners()
-  const pacing = createPacing(serve)
+  const slots = createSlots(places, processors, active)
+  const pacing = createPacing({ lines, active, onEnd: serve })
   const takenAt = new Map<Place, number>()
 
-  const heldBy = (owner: string): number => held.get(owner) ?? 0
-
-  function isFreeFor(owner: string): boolean {
-    if (pacing.isPaused(owner)) return false
-    const owners = active.count()
-    const share = owners > 1 ? Math.max(1, Math.floor(processors / owners)) : places.length
-    return free.length > heldBy(owner) && heldBy(owner) < share
-  }
-
   function placeFor(owner: string): Taken<Place> | undefined {
-    if (!isFreeFor(owner)) return undefined
-    const place = free.pop()
+    const before = slots.heldBy(owner)
+    const place = pacing.isPaused(owner) ? undefined : slots.take(owner)
     if (place === undefined) return undefined
     takenAt.set(place, performance.now())
-    const before = heldBy(owner)
-    held.set(owner, before + 1)
-    const isFlood = lines.weight(owner) > 0 && active.count() > 1
-    return { place, threads: before > 0 || isFlood ? 'one' : 'all' }
+    return { place, threads: before > 0 || pacing.isFlood(owner) ? 'one' : 'all' }
   }
 
   function serve(): void {
@@ -82,6 +71,8 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
     if (lines.weight() + 1 >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
     if (lines.weight(owner) >= OWNER_WAITING_MAX)
       throw unavailable('Too many reads of this project are waiting', 2)
+    if (lines.weightOfEntity(owner) >= ENTITY_WAITING_MAX)
+      throw unavailable('Too many reads of this entity are waiting', 2)
     return new Promise<Taken<Place>>((resolve, reject) => {
       function stopWaiting(): void {
         clearTimeout(timer)
@@ -107,7 +98,7 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
   }
 
   return {
-    free: () => free,
+    free: slots.free,
 
     async take(owner, signal) {
       signal?.throwIfAborted()
@@ -117,12 +108,8 @@ export function createReadTurns<Place>(places: readonly Place[], processors: num
     },
 
     give(owner, place) {
-      free.push(place)
-      const left = heldBy(owner) - 1
-      if (left > 0) held.set(owner, left)
-      else held.delete(owner)
-      const workMs = performance.now() - (takenAt.get(place) ?? 0)
-      if (active.count() > 1 && lines.weight(owner) > 0) pacing.pause(owner, workMs)
+      slots.give(owner, place)
+      pacing.worked(owner, performance.now() - (takenAt.get(place) ?? 0))
       serve()
     },
   }

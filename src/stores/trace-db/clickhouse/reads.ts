@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../../log.ts'
+import { type QueryLimits, queryLimits } from '../../../query-limits.ts'
 import type { Query } from '../port.ts'
 import { readError, tookTooLong } from './read-errors.ts'
 import { createReadTurns, type Taken } from './read-turns.ts'
@@ -44,9 +45,15 @@ interface Running {
   rest: AsyncIterator<Buffer>
 }
 
-const THREADS: Record<Taken<number>['threads'], { max_threads?: number }> = {
-  all: {},
-  one: { max_threads: 1 },
+function settingsOf(
+  threads: Taken<number>['threads'],
+  limits: QueryLimits | undefined,
+): { max_threads?: number; max_rows_to_read?: string } {
+  const rowsMax = limits?.rowsMax ?? Number.POSITIVE_INFINITY
+  return {
+    ...(threads === 'one' && { max_threads: 1 }),
+    ...(rowsMax !== Number.POSITIVE_INFINITY && { max_rows_to_read: String(rowsMax) }),
+  }
 }
 
 export function createReads({ server, log, readMsMax, onFailure }: ReadsDeps): Reads {
@@ -93,11 +100,15 @@ export function createReads({ server, log, readMsMax, onFailure }: ReadsDeps): R
   ): AsyncGenerator<Buffer> {
     const owner = ownerOf(query)
     const { place: reader, threads } = await turns.take(owner, signal)
-    using stop = stopBy(signal, readMsMax)
+    const limits = queryLimits()
+    using stop = stopBy(
+      signal,
+      limits !== undefined && limits.msMax < readMsMax ? limits : { msMax: readMsMax },
+    )
     let running: Running | undefined
     try {
       const queryId = randomUUID()
-      const options = { format, queryId, settings: THREADS[threads] }
+      const options = { format, queryId, settings: settingsOf(threads, limits) }
       const rows = request(server, 'unanswered', (connection) =>
         connection.stream(query.sql, query.params, options),
       )
@@ -114,7 +125,7 @@ export function createReads({ server, log, readMsMax, onFailure }: ReadsDeps): R
       if (stop.isStopped()) throw error
       running = undefined
       onFailure()
-      throw readError(error)
+      throw readError(error, limits)
     } finally {
       if (running === undefined) turns.give(owner, reader)
       else endLater(owner, reader, running)
@@ -140,7 +151,7 @@ function ownerOf({ params }: Query): string {
 }
 
 /** Waits for work until the signal or a time limit ends the waiting. */
-function stopBy(signal: AbortSignal | undefined, msMax: number) {
+function stopBy(signal: AbortSignal | undefined, limits: Pick<QueryLimits, 'msMax'> & Partial<QueryLimits>) {
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)
   let isStopped = false
@@ -150,7 +161,7 @@ function stopBy(signal: AbortSignal | undefined, msMax: number) {
     stopped.reject(reason)
   }
   const gone = (): void => stop(signal?.reason)
-  const timer = setTimeout(() => stop(tookTooLong()), msMax)
+  const timer = setTimeout(() => stop(tookTooLong(limits)), limits.msMax)
   signal?.addEventListener('abort', gone, { once: true })
   return {
     isStopped: () => isStopped,

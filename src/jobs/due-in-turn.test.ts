@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrateControlDb } from '../stores/control-db/migrate.ts'
+import { openSqlite } from '../stores/control-db/sqlite.ts'
+import { isoIn } from '../time.ts'
+import { dueInTurn } from './due-in-turn.ts'
+import { countOpenBy, insertJobs, type JobRow } from './queries.ts'
+
+let folder: string
+let control: ReturnType<typeof openSqlite>
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-jobs-'))
+  control = openSqlite(folder)
+  await migrateControlDb(control)
+})
+afterAll(async () => {
+  await control[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+/** Adds due jobs of an entity, oldest first. */
+async function add(kind: string, entity: string, ids: readonly string[]): Promise<void> {
+  const row = { kind, entity, state: 'waiting', payload: '{}', attempts: 0, attempts_max: 1 } as const
+  await insertJobs(
+    control,
+    ids.map((id, index) => ({ ...row, id, run_at: isoIn(index - 60_000), created_at: isoIn(0) })),
+  )
+}
+
+const idsOf = (kind: string, limit: number, running: readonly JobRow[] = []) =>
+  dueInTurn(control, { kind, running, limit, ending: false })
+
+async function running(entity: string): Promise<JobRow> {
+  await add('busy', entity, [entity])
+  return control.selectFrom('jobs').selectAll().where('id', '=', entity).executeTakeFirstOrThrow()
+}
+
+describe('dueInTurn', () => {
+  it('gives each place to the entity that has the fewest, in the order of its own jobs', async () => {
+    await add('kind', 'flood', ['f1', 'f2', 'f3', 'f4'])
+    await add('kind', 'other', ['o1', 'o2'])
+    await add('kind', '', ['n1'])
+    expect((await idsOf('kind', 3)).toSorted()).toEqual(['f1', 'n1', 'o1'])
+    expect((await idsOf('kind', 9)).toSorted()).toEqual(['f1', 'f2', 'f3', 'f4', 'n1', 'o1', 'o2'])
+    expect(await idsOf('kind', 2, [await running('flood'), await running('')])).toEqual(['o1', 'n1'])
+    expect(await idsOf('nothing', 3)).toEqual([])
+    expect(await countOpenBy(control, { kind: 'kind', by: 'entity', name: 'flood' })).toBe(4)
+    expect(await countOpenBy(control, { kind: 'kind', by: 'key_id', name: 'x' })).toBe(0)
+  })
+})
