@@ -76,7 +76,8 @@ export function createTeam(body: { name: string; admin?: string }): Promise<Team
   return askJson(`${BASE}/teams`, { body })
 }
 
-function teamPath(entity: string, rest: string): string {
+/** Below the endpoints of a team. */
+export function teamPath(entity: string, rest: string): string {
   return `${BASE}/teams/${encodeURIComponent(entity)}/${rest}`
 }
 

@@ -11,9 +11,9 @@ import { Time } from '../../components/time.tsx'
 import { AuditFilters } from './audit-filters.tsx'
 import { EventPeek } from './event-peek.tsx'
 import { PagedTable } from './paged-table.tsx'
-import { ReadOnly, Section } from './section.tsx'
+import { ReadOnly, Section } from './parts/section.tsx'
+import { useChange } from './parts/use-change.ts'
 import { TeamSelect } from './team-select.tsx'
-import { useChange } from './use-change.ts'
 
 const route = getRouteApi('/settings')
 

@@ -5,8 +5,8 @@ import { type ProjectName, projectId } from '../../api/project.ts'
 import { eraseProject } from '../../api/retention.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByName } from './confirm-by-name.tsx'
-import { ReadOnly, Section } from './section.tsx'
-import { useChange } from './use-change.ts'
+import { ReadOnly, Section } from './parts/section.tsx'
+import { useChange } from './parts/use-change.ts'
 
 interface ErasureTabProps {
   name: ProjectName

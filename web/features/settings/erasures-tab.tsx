@@ -7,8 +7,8 @@ import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { PagedTable } from './paged-table.tsx'
+import { Section } from './parts/section.tsx'
 import { ReceiptPeek } from './receipt-peek.tsx'
-import { Section } from './section.tsx'
 
 const route = getRouteApi('/settings')
 

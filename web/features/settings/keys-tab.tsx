@@ -6,11 +6,11 @@ import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { NewKey } from './new-key.tsx'
+import { LoadedList, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
+import { useChange } from './parts/use-change.ts'
 import { SCOPES } from './scopes.ts'
-import { LoadedList, Section } from './section.tsx'
 import { ShownOnce } from './shown-once.tsx'
-import { Table } from './table.tsx'
-import { useChange } from './use-change.ts'
 
 interface KeysTabProps {
   me: MeRes

@@ -8,11 +8,11 @@ import { Select } from '../../components/select.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { NewMember } from './new-member.tsx'
+import { Loaded, ReadOnly, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
+import { useChange } from './parts/use-change.ts'
 import { ROLES } from './roles.ts'
-import { Loaded, ReadOnly, Section } from './section.tsx'
-import { Table } from './table.tsx'
 import { TeamSelect } from './team-select.tsx'
-import { useChange } from './use-change.ts'
 
 interface MembersTabProps {
   me: MeRes

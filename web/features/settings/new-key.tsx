@@ -6,8 +6,8 @@ import { Button } from '../../components/button.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { Input } from '../../components/input.tsx'
 import { Select } from '../../components/select.tsx'
+import { useChange } from './parts/use-change.ts'
 import { SCOPES } from './scopes.ts'
-import { useChange } from './use-change.ts'
 
 const EXPIRIES = [
   { value: 'never', label: 'Never expires' },

@@ -3,8 +3,8 @@ import { addServiceAccount, type Member, setMember } from '../../api/accounts.ts
 import { Button } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { Select } from '../../components/select.tsx'
+import { useChange } from './parts/use-change.ts'
 import { ROLES } from './roles.ts'
-import { useChange } from './use-change.ts'
 
 type Kind = 'person' | 'service'
 

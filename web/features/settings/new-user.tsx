@@ -3,8 +3,8 @@ import { createUser } from '../../api/accounts.ts'
 import { Button } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { Select } from '../../components/select.tsx'
+import { useChange } from './parts/use-change.ts'
 import type { MadeLink } from './shown-once.tsx'
-import { useChange } from './use-change.ts'
 
 type Kind = 'user' | 'operator'
 

@@ -4,8 +4,8 @@ import { type MeRes, roleIn } from '../../api/accounts.ts'
 import { projectId, projectsQuery } from '../../api/project.ts'
 import { buttonLook } from '../../components/button.tsx'
 import { EmptyState } from '../../components/states.tsx'
-import { Loaded, Section } from './section.tsx'
-import { Table } from './table.tsx'
+import { Loaded, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
 
 /** The projects that the person sees, with the ways to their settings. */
 export function ProjectsTab({ me }: { me: MeRes }) {

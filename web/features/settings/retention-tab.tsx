@@ -7,9 +7,9 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Input } from '../../components/input.tsx'
 import { notify } from '../../components/toast.ts'
+import { Loaded, ReadOnly, Section } from './parts/section.tsx'
+import { useChange } from './parts/use-change.ts'
 import { type Drafts, draftsOf, isShorter, KINDS, retentionIn } from './retention.ts'
-import { Loaded, ReadOnly, Section } from './section.tsx'
-import { useChange } from './use-change.ts'
 
 interface RetentionTabProps {
   name: ProjectName

@@ -45,6 +45,9 @@ export function SettingsNav({ me, here, project }: SettingsNavProps) {
         <Group label="Accounts">
           {link('keys', 'Keys')}
           {link('members', 'Members')}
+          {link('limits', 'Limits')}
+          {link('budgets', 'Budgets')}
+          {link('providers', 'Providers')}
           {link('teams', 'Teams')}
           {me.is_operator && link('users', 'Users')}
           {link('audit', 'Audit')}

@@ -3,10 +3,13 @@ import type { ReactNode } from 'react'
 import type { MeRes } from '../../api/accounts.ts'
 import { CodeBlock, EmptyState } from '../../components/states.tsx'
 import { AuditTab } from './audit-tab.tsx'
+import { BudgetsTab } from './budgets-tab.tsx'
 import { ErasuresTab } from './erasures-tab.tsx'
 import { KeysTab } from './keys-tab.tsx'
+import { LimitsTab } from './limits-tab.tsx'
 import { MembersTab } from './members-tab.tsx'
 import { ProjectsTab } from './projects-tab.tsx'
+import { ProvidersTab } from './providers-tab.tsx'
 import type { SettingsTab } from './search.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 import { TeamsTab } from './teams-tab.tsx'
@@ -27,17 +30,19 @@ export function SettingsPage() {
 function Content({ me }: { me: MeRes }) {
   const { tab, team, account } = route.useSearch()
   const navigate = route.useNavigate()
+  const ofTeam = {
+    me,
+    team: team === '' ? me.default_entity : team,
+    onTeam: (name: string) => void navigate({ search: { tab, team: name } }),
+  }
   const contents: Record<SettingsTab, () => ReactNode> = {
     keys: () => (
       <KeysTab me={me} account={account} onOwn={() => void navigate({ search: { tab: 'keys' } })} />
     ),
-    members: () => (
-      <MembersTab
-        me={me}
-        team={team === '' ? me.default_entity : team}
-        onTeam={(name) => void navigate({ search: { tab: 'members', team: name } })}
-      />
-    ),
+    members: () => <MembersTab {...ofTeam} />,
+    limits: () => <LimitsTab {...ofTeam} />,
+    budgets: () => <BudgetsTab {...ofTeam} />,
+    providers: () => <ProvidersTab {...ofTeam} />,
     teams: () => <TeamsTab me={me} />,
     users: () => (me.is_operator ? <UsersTab me={me} /> : <ForOperators />),
     audit: () => <AuditTab me={me} />,

@@ -7,9 +7,9 @@ import { Button, buttonLook } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { Time } from '../../components/time.tsx'
 import { ConfirmByName } from './confirm-by-name.tsx'
-import { LoadedList, ReadOnly, Section } from './section.tsx'
-import { Table } from './table.tsx'
-import { useChange } from './use-change.ts'
+import { LoadedList, ReadOnly, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
+import { useChange } from './parts/use-change.ts'
 
 /** Teams, and the entities of single users. */
 export function TeamsTab({ me }: { me: MeRes }) {

@@ -7,8 +7,8 @@ import { IconButton } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { ConfirmByName } from './confirm-by-name.tsx'
+import { useChange } from './parts/use-change.ts'
 import type { MadeLink } from './shown-once.tsx'
-import { useChange } from './use-change.ts'
 
 type Asked = 'disable' | 'erase account' | 'erase data'
 

@@ -4,9 +4,9 @@ import { type MeRes, type User, usersQuery } from '../../api/accounts.ts'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { NewUser } from './new-user.tsx'
-import { LoadedList, Section } from './section.tsx'
+import { LoadedList, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
 import { type MadeLink, ShownOnce } from './shown-once.tsx'
-import { Table } from './table.tsx'
 import { UserMenu } from './user-menu.tsx'
 
 /** Everybody who may sign in to the server; for its operators. */

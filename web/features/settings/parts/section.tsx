@@ -1,8 +1,8 @@
 import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 import { Lock } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button } from '../../components/button.tsx'
-import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { Button } from '../../../components/button.tsx'
+import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../../components/states.tsx'
 
 interface SectionProps {
   title: string

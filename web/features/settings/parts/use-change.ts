@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { notify } from '../../components/toast.ts'
+import { notify } from '../../../components/toast.ts'
 
 interface ChangeOptions<Result> {
   /** Such as `The key was not made`. */

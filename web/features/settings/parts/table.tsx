@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useIsNarrow } from '../../components/media.ts'
+import { useIsNarrow } from '../../../components/media.ts'
 
 interface TableProps {
   label: string
