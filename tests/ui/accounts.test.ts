@@ -7,7 +7,11 @@ const test = base.extend<{ baseURL: string }, { server: WireServer }>({
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from its first parameter
     async ({}, use) => {
-      const env = { HEDDLE_AUTH: 'keys', HEDDLE_CACHE: '/nonexistent/cache' }
+      const env = {
+        HEDDLE_AUTH: 'keys',
+        HEDDLE_CACHE: '/nonexistent/cache',
+        HEDDLE_SCORER_HOSTS: 'models.internal',
+      }
       await using server = await startServer(env, { teams: ['looms'] })
       await use(server)
     },
@@ -16,11 +20,21 @@ const test = base.extend<{ baseURL: string }, { server: WireServer }>({
   baseURL: ({ server }, use) => use(server.url),
 })
 
+/** Opens one of the settings. */
+function open(page: Page, name: string): Promise<void> {
+  return page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name, exact: true }).click()
+}
+
+async function choose(page: Page, { label, option }: { label: string; option: string | RegExp }) {
+  await page.getByRole('combobox', { name: label }).click()
+  await page.getByRole('option', { name: option }).click()
+}
+
 async function signInByKey(page: Page, key: string): Promise<void> {
   await page.goto('/settings')
   await page.getByRole('textbox', { name: 'API key' }).fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByRole('tab', { name: 'Keys' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Your keys' })).toBeVisible()
 }
 
 /** The page of another browser, which is not signed in. */
@@ -28,10 +42,31 @@ async function otherBrowser(browser: Browser, baseURL: string): Promise<Page> {
   return (await browser.newContext({ baseURL })).newPage()
 }
 
-/** A key of the operator, who makes a user an operator too. */
+/** Signs an operator in, who is an admin of `looms` too. */
 async function operatorPage(page: Page, server: WireServer): Promise<void> {
   await server.makeOperator('local')
   await signInByKey(page, server.key)
+}
+
+/** Adds a user as a viewer of `looms`, signed in in another browser. */
+async function viewerPage(
+  page: Page,
+  { browser, baseURL }: { browser: Browser; baseURL: string },
+  name: string,
+) {
+  await page.goto('/settings?tab=users')
+  await page.getByRole('textbox', { name: 'Name of a new user' }).fill(name)
+  await page.getByRole('button', { name: 'Add user' }).click()
+  const link = (await page.getByRole('status').locator('pre').textContent()) ?? ''
+  await page.goto('/settings?tab=members&team=looms')
+  await page.getByRole('textbox', { name: 'Name of the new member' }).fill(name)
+  await choose(page, { label: 'Role of the new member', option: /Viewer/ })
+  await page.getByRole('button', { name: 'Add member' }).click()
+  await expect(page.getByRole('combobox', { name: `Role of ${name}` })).toContainText('Viewer')
+  const hers = await otherBrowser(browser, baseURL)
+  await hers.goto(link)
+  await expect(hers).toHaveURL(`${baseURL}/`)
+  return { hers, link }
 }
 
 test('a page that asks who one is returns to where one was; a made key works until it is revoked', async ({
@@ -46,8 +81,8 @@ test('a page that asks who one is returns to where one was; a made key works unt
   await expect(page.getByRole('alert')).toContainText('not valid')
   await page.getByRole('textbox', { name: 'API key' }).fill(server.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByRole('tab', { name: 'Members', selected: true })).toBeVisible()
-  await page.getByRole('tab', { name: 'Keys' }).click()
+  await expect(page.getByRole('heading', { name: 'Members' })).toBeVisible()
+  await open(page, 'Keys')
   await page.getByRole('textbox', { name: 'Name of the key' }).fill('made in the browser')
   await page.getByRole('button', { name: 'Make a key' }).click()
   const key = await page.getByRole('status').locator('pre').textContent()
@@ -60,45 +95,149 @@ test('a page that asks who one is returns to where one was; a made key works unt
   expect(await status()).toBe(401)
 })
 
-test('an operator adds a user, who signs in by the link, sees the team and may not change it', async ({
+test('an operator adds a user, who signs in by the link, sees the team and may change nothing of it', async ({
   page,
   browser,
   baseURL,
   server,
 }) => {
   await operatorPage(page, server)
-  await page.getByRole('tab', { name: 'Users' }).click()
-  await page.getByRole('textbox', { name: 'Name of a new user' }).fill('vera')
-  await page.getByRole('button', { name: 'Add user' }).click()
-  const link = await page.getByRole('status').locator('pre').textContent()
-  await page.goto('/settings?tab=members&team=looms')
-  await page.getByRole('textbox', { name: 'User' }).fill('vera')
-  await page.getByRole('combobox', { name: 'Role of the new member' }).click()
-  await page.getByRole('option', { name: /Viewer/ }).click()
-  await page.getByRole('button', { name: 'Add member' }).click()
-  await expect(page.getByRole('combobox', { name: 'Role of vera' })).toContainText('Viewer')
-
-  const hers = await otherBrowser(browser, baseURL)
-  await hers.goto(link ?? '')
-  await expect(hers).toHaveURL(`${baseURL}/`)
+  const { hers, link } = await viewerPage(page, { browser, baseURL }, 'vera')
   await hers.goto('/settings?tab=members&team=looms')
-  await expect(hers.getByText('Admins of looms change its members.')).toBeVisible()
-  await hers.getByRole('button', { name: 'Sign out' }).click()
+  for (const [name, text] of [
+    ['Members', 'Admins of looms change its members'],
+    ['Limits', 'Operators of this server change them'],
+    ['Budgets', 'Admins of looms change its budgets'],
+    ['Providers', 'Admins of looms change its providers'],
+  ] as const) {
+    await open(hers, name)
+    await choose(hers, { label: 'Team', option: 'looms' })
+    await expect(hers.getByText(text)).toBeVisible()
+  }
+  await hers.getByRole('button', { name: 'Sign out' }).first().click()
   await expect(hers.getByRole('heading', { name: 'Sign in to Heddle' })).toBeVisible()
-  await hers.goto(link ?? '')
+  await hers.goto(link)
   await expect(hers.getByRole('alert')).toContainText('not valid')
-
   await page.goto('/settings?tab=audit')
-  await expect(page.getByRole('cell', { name: 'user.create' }).first()).toBeVisible()
+  await expect(page.getByText('user.create').first()).toBeVisible()
+})
+
+test('limits and budgets of a team are set, are in force, and say what is used', async ({ page, server }) => {
+  await operatorPage(page, server)
+  await page.goto('/settings?tab=limits&team=looms')
+  await page.getByRole('textbox', { name: 'Limit of Request size' }).fill('many')
+  await expect(page.getByRole('alert')).toContainText('whole numbers')
+  await page.getByRole('textbox', { name: 'Limit of Request size' }).fill('1,000')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('The limits were changed')).toBeVisible()
+  const body = JSON.stringify({ project_id: 'looms/p', filter: { op_names: ['x'.repeat(1000)] } })
+  const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }
+  const refused = await fetch(`${server.url}/calls/query_stats`, { method: 'POST', headers, body })
+  expect(refused.status).toBe(413)
+  await page.getByRole('textbox', { name: 'Limit of Request size' }).fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled()
+
+  await open(page, 'Budgets')
+  await choose(page, { label: 'Team', option: 'looms' })
+  await page.getByRole('textbox', { name: 'Name of the project' }).fill('p')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('5,000')
+  await page.getByRole('button', { name: 'Add budget' }).click()
+  await expect(page.getByRole('row', { name: 'looms/p' })).toContainText('5,000 tokens')
+  await choose(page, { label: 'What the budget is of', option: 'Of the whole team' })
+  await choose(page, { label: 'Unit', option: /dollars/ })
+  await page.getByRole('textbox', { name: 'Amount' }).fill('12.5')
+  await page.getByRole('button', { name: 'Add budget' }).click()
+  await expect(page.getByRole('row', { name: 'the whole team' })).toContainText('$12.5')
+  await page.getByRole('button', { name: 'Remove the budget of looms/p' }).click()
+  await expect(page.getByRole('row', { name: 'looms/p' })).toHaveCount(0)
+  await expect(page.getByRole('row', { name: 'the whole team' })).toBeVisible()
+})
+
+test('a provider of a team is added, refused at a private address, and removed', async ({ page, server }) => {
+  await operatorPage(page, server)
+  await page.goto('/settings?tab=providers&team=looms')
+  await page.getByRole('textbox', { name: 'Name of the provider' }).fill('outside')
+  await page.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:1/v1')
+  await page.getByRole('textbox', { name: 'Key' }).fill('sk-secret')
+  await page.getByRole('button', { name: 'Add provider' }).click()
+  await expect(page.getByText('The provider was not added')).toBeVisible()
+  await page.getByRole('textbox', { name: 'Address' }).fill('https://models.internal/v1')
+  await page.getByRole('button', { name: 'Add provider' }).click()
+  const row = page.getByRole('row', { name: 'outside' })
+  await expect(row).toContainText('stored')
+  await expect(page.getByText('sk-secret')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Remove outside' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await expect(row).toHaveCount(0)
+})
+
+test('rules of redaction are tried and saved, days of retention are confirmed, and a project is erased', async ({
+  page,
+  server,
+}) => {
+  await operatorPage(page, server)
+  const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }
+  const send = (path: string, body: object) =>
+    fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const start = {
+    project_id: 'looms/erased',
+    op_name: 'op',
+    started_at: new Date().toISOString(),
+    attributes: {},
+    inputs: { text: 'before' },
+  }
+  await send('/call/start', { start })
+  await page.goto('/looms/erased/settings?tab=redaction')
+  await page.getByRole('button', { name: 'Add a rule' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('The rules were changed')).toBeVisible()
+  await page.getByRole('button', { name: 'Try' }).click()
+  await expect(
+    page
+      .getByRole('status')
+      .filter({ hasText: 'what is stored' })
+      .or(page.getByText(/Found by|No rule found/)),
+  ).toBeVisible()
+  await open(page, 'Retention')
+  await page
+    .getByRole('textbox', { name: /Days for/ })
+    .first()
+    .fill('30')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('The retention was changed')).toBeVisible()
+  await open(page, 'Erasure')
+  await page.getByRole('button', { name: 'Erase the project …' }).click()
+  await page.getByRole('textbox', { name: 'Type erased to confirm' }).fill('erased')
+  await page.getByRole('button', { name: 'Erase the project', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Receipts' })).toBeVisible()
+  const counted = await send('/calls/query_stats', { project_id: 'looms/erased' })
+  expect(await counted.text()).not.toContain('"count":1')
 })
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`settings have no serious violation, ${colorScheme}`, async ({ page, server }) => {
     await page.emulateMedia({ colorScheme })
     await operatorPage(page, server)
-    for (const name of ['Keys', 'Members', 'Users', 'Audit']) {
-      await page.getByRole('tab', { name }).click()
-      await expect(page.getByRole('table')).toBeVisible()
+    for (const name of [
+      'Keys',
+      'Members',
+      'Limits',
+      'Budgets',
+      'Providers',
+      'Teams',
+      'Users',
+      'Audit',
+      'Receipts',
+    ]) {
+      await open(page, name)
+      await expect(page.getByRole('heading', { level: 2 }).first()).toBeVisible()
       expect(await seriousViolations(page), name).toEqual([])
+    }
+    for (const tab of ['redaction', 'retention', 'erasure']) {
+      await page.goto(`/looms/looks/settings?tab=${tab}`)
+      await expect(page.getByRole('heading', { level: 2 }).first()).toBeVisible()
+      expect(await seriousViolations(page), tab).toEqual([])
     }
   })

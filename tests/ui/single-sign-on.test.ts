@@ -38,22 +38,22 @@ const test = base.extend<{ baseURL: string }, { server: WireServer }>({
 
 test('the provider signs in, and leads back to the page that was asked for', async ({ page }) => {
   await page.goto('/settings?tab=keys')
-  await page.getByRole('button', { name: 'Single sign-on' }).click()
+  await page.getByRole('link', { name: 'Single sign-on' }).click()
   await page.getByPlaceholder('Enter any login').fill('vera')
   await page.getByPlaceholder('and password').fill('any')
   await page.getByRole('button', { name: 'Sign-in' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
-  await expect(page.getByRole('tab', { name: 'Keys', selected: true })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Your keys' })).toBeVisible()
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await expect(page.getByRole('button', { name: 'Single sign-on' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Single sign-on' })).toBeVisible()
 })
 
 test('a cancelled sign-in says so, and another can begin', async ({ page }) => {
   await page.goto('/settings')
-  await page.getByRole('button', { name: 'Single sign-on' }).click()
+  await page.getByRole('link', { name: 'Single sign-on' }).click()
   await page.getByRole('link', { name: 'Cancel' }).click()
   await expect(page.getByRole('alert')).toContainText('cancelled at the provider')
   expect(await seriousViolations(page)).toEqual([])
-  await page.getByRole('button', { name: 'Single sign-on' }).click()
+  await page.getByRole('link', { name: 'Single sign-on' }).click()
   await expect(page.getByPlaceholder('Enter any login')).toBeVisible()
 })

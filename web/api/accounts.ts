@@ -1,12 +1,11 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { AuditEvent } from '../../src/accounts/audit/wire.ts'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { ApiKey, KeyCreateReq, KeyCreateRes } from '../../src/accounts/keys/wire.ts'
 import type { MeRes } from '../../src/accounts/sessions/wire.ts'
 import type { Member, Team } from '../../src/accounts/teams/wire.ts'
-import type { User, UserCreateRes } from '../../src/accounts/users/wire.ts'
+import type { User, UserCreateReq, UserCreateRes } from '../../src/accounts/users/wire.ts'
 import { askJson } from './client.ts'
 
-export type { ApiKey, AuditEvent, KeyCreateReq, Member, MeRes, User }
+export type { ApiKey, KeyCreateReq, KeyCreateRes, Member, MeRes, Team, User, UserCreateRes }
 
 const BASE = '/v1/accounts'
 
@@ -17,16 +16,49 @@ export const meQuery = queryOptions({
   queryFn: ({ signal }) => askJson<MeRes>(`${BASE}/me`, { signal }),
 })
 
-export function keysQuery(user: string) {
-  return queryOptions({
-    queryKey: ['accounts', 'keys', user],
-    queryFn: async ({ signal }) =>
-      (
-        await askJson<{ data: ApiKey[] }>(`${BASE}/keys?limit=100&user=${encodeURIComponent(user)}`, {
-          signal,
-        })
-      ).data,
+/** What the person is in an entity; undefined where the person does not belong to it. */
+export function roleIn(me: MeRes, entity: string): Member['role'] | undefined {
+  // Such a server has one user, whose every entity is.
+  if (me.auth === 'local') return 'admin'
+  return me.entities.find(({ name }) => name === entity)?.role
+}
+
+/** A list that comes in pages, by the cursor of the last item seen. */
+export interface ListPage<Item> {
+  data: Item[]
+  has_more: boolean
+}
+
+/** Items of one request, the most that the server gives. */
+const PAGE_ITEMS = '100'
+
+/** A list of accounts, page after page; `cursorOf` is what the server knows an item by. */
+export function pagesQuery<Item>(
+  name: string,
+  {
+    path,
+    query = {},
+    cursorOf,
+  }: { path: string; query?: Record<string, string>; cursorOf: (item: Item) => string },
+) {
+  return infiniteQueryOptions({
+    queryKey: ['accounts', name, query],
+    initialPageParam: '',
+    queryFn: ({ signal, pageParam }) => {
+      const after = pageParam === '' ? {} : { after: pageParam }
+      const params = new URLSearchParams({ ...query, limit: PAGE_ITEMS, ...after })
+      return askJson<ListPage<Item>>(`${BASE}/${path}?${params}`, { signal })
+    },
+    getNextPageParam: ({ data, has_more }) => {
+      const last = data.at(-1)
+      return has_more && last !== undefined ? cursorOf(last) : undefined
+    },
+    select: ({ pages }) => pages.flatMap(({ data }) => data),
   })
+}
+
+export function keysQuery(user: string) {
+  return pagesQuery<ApiKey>('keys', { path: 'keys', query: { user }, cursorOf: ({ id }) => id })
 }
 
 export function createKey(body: Partial<KeyCreateReq> & { name: string }): Promise<KeyCreateRes> {
@@ -37,16 +69,15 @@ export function revokeKey(id: string): Promise<unknown> {
   return askJson(`${BASE}/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
 }
 
-export const teamsQuery = queryOptions({
-  queryKey: ['accounts', 'teams'],
-  queryFn: async ({ signal }) => (await askJson<{ data: Team[] }>(`${BASE}/teams`, { signal })).data,
-})
+/** Those that the person belongs to; for operators all. */
+export const teamsQuery = pagesQuery<Team>('teams', { path: 'teams', cursorOf: ({ name }) => name })
 
-export function createTeam(name: string): Promise<Team> {
-  return askJson(`${BASE}/teams`, { body: { name } })
+export function createTeam(body: { name: string; admin?: string }): Promise<Team> {
+  return askJson(`${BASE}/teams`, { body })
 }
 
-function teamPath(entity: string, rest: string): string {
+/** Below the endpoints of a team. */
+export function teamPath(entity: string, rest: string): string {
   return `${BASE}/teams/${encodeURIComponent(entity)}/${rest}`
 }
 
@@ -66,18 +97,14 @@ export function removeMember(entity: string, user: string): Promise<unknown> {
   return askJson(teamPath(entity, `members/${encodeURIComponent(user)}`), { method: 'DELETE' })
 }
 
-export function addServiceAccount(entity: string, name: string): Promise<Member> {
-  return askJson(teamPath(entity, 'service-accounts'), { body: { name } })
+export function addServiceAccount(entity: string, name: string, role: Member['role']): Promise<Member> {
+  return askJson(teamPath(entity, 'service-accounts'), { body: { name, role } })
 }
 
-export const usersQuery = queryOptions({
-  queryKey: ['accounts', 'users'],
-  queryFn: async ({ signal }) =>
-    (await askJson<{ data: User[] }>(`${BASE}/users?limit=100`, { signal })).data,
-})
+export const usersQuery = pagesQuery<User>('users', { path: 'users', cursorOf: ({ name }) => name })
 
-export function createUser(name: string): Promise<UserCreateRes> {
-  return askJson(`${BASE}/users`, { body: { name } })
+export function createUser(body: Partial<UserCreateReq> & { name: string }): Promise<UserCreateRes> {
+  return askJson(`${BASE}/users`, { body })
 }
 
 export function changeUser(name: string, body: { is_operator?: boolean; disabled?: boolean }): Promise<User> {
@@ -88,14 +115,4 @@ export function changeUser(name: string, body: { is_operator?: boolean; disabled
 export async function signInLink(name: string): Promise<string> {
   const path = `${BASE}/users/${encodeURIComponent(name)}/sign-in-link`
   return (await askJson<{ sign_in_url: string }>(path, { body: {} })).sign_in_url
-}
-
-/** The newest events of an entity, or of the whole server for operators. */
-export function auditQuery(entity: string | undefined) {
-  const query = new URLSearchParams({ limit: '100', ...(entity !== undefined && { entity }) })
-  return queryOptions({
-    queryKey: ['accounts', 'audit', entity ?? null],
-    queryFn: async ({ signal }) =>
-      (await askJson<{ data: AuditEvent[] }>(`${BASE}/audit?${query}`, { signal })).data,
-  })
 }

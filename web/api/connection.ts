@@ -1,4 +1,5 @@
 import { onlineManager } from '@tanstack/react-query'
+import { credentials } from './key.ts'
 
 /** How often the server is probed when nothing else sends requests, in milliseconds. */
 const BEAT_MS = 1_000
@@ -51,7 +52,11 @@ export function watchConnection(): void {
 
 async function isThere(): Promise<boolean> {
   try {
-    await fetch('/version', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) })
+    await fetch('/version', {
+      cache: 'no-store',
+      headers: credentials(),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
     heardAt = Date.now()
     return true
   } catch {

@@ -7,15 +7,23 @@ const SIGNED_IN = 'heddle.signed-in'
 const LOCAL_KEY = 'local'
 
 /** A page of another site cannot make a browser send it. */
-const PAGE_HEADER = 'x-heddle-page'
+const FROM_PAGE = { 'x-heddle-page': '1' }
+
+const SESSION_PATH = '/v1/accounts/session'
 
 const listeners = new Set<() => void>()
 let isRefused = false
 
 /** What tells the server who sends a request. */
 export function credentials(): Record<string, string> {
-  const page = { [PAGE_HEADER]: '1' }
-  return isSignedIn() ? page : { ...page, authorization: `Bearer ${LOCAL_KEY}` }
+  return isSignedIn() ? { ...FROM_PAGE } : { ...FROM_PAGE, authorization: `Bearer ${LOCAL_KEY}` }
+}
+
+/**
+ * What stands for a key in lines to copy. Where any key does, one that works: W&B's clients require as many characters.
+ */
+export function exampleKey(): string {
+  return isSignedIn() ? 'YOUR_KEY' : `local-${'0'.repeat(40)}`
 }
 
 export function isSignedIn(): boolean {
@@ -24,42 +32,48 @@ export function isSignedIn(): boolean {
 
 /** Signs this browser in, by the token of a link or a key. @throws Error with the server's reason. */
 export async function signIn(shown: { token: string } | { key: string }): Promise<void> {
-  const headers = { 'content-type': 'application/json', [PAGE_HEADER]: '1' }
-  const init = { method: 'POST', headers, body: JSON.stringify(shown) }
-  const response = await fetch('/v1/accounts/session', init)
+  const headers = { 'content-type': 'application/json', ...FROM_PAGE }
+  const response = await reach(SESSION_PATH, { method: 'POST', headers, body: JSON.stringify(shown) })
   if (!response.ok) {
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: unknown }
     throw new Error(typeof detail === 'string' ? detail : `The server answered ${response.status}`)
   }
   localStorage.setItem(SIGNED_IN, '1')
-  setRefused(false)
 }
 
-/** Whether people can sign in through a provider. */
-export async function hasSingleSignOn(): Promise<boolean> {
-  const response = await fetch('/v1/accounts/sign-in-options')
-  if (!response.ok) return false
-  const options = (await response.json()) as SignInOptionsRes
-  return options.single_sign_on
-}
-
-/** Sends this browser to the provider, from where it comes back to a path of this server. */
-export function startSingleSignOn(returnTo: string): void {
-  // It has a session when it comes back; where it has none, the server refuses its first request.
-  localStorage.setItem(SIGNED_IN, '1')
-  location.assign(`/v1/accounts/oidc/start?return_to=${encodeURIComponent(returnTo)}`)
-}
-
-/** Ends the session of this browser, and shows the sign-in screen. */
+/** Ends the session of this browser, and shows the sign-in screen. @throws Error when the server cannot be reached. */
 export async function signOut(): Promise<void> {
-  await fetch('/v1/accounts/session', { method: 'DELETE', headers: credentials() })
+  await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE })
   refuse()
+}
+
+/** How people sign in; undefined while the server cannot tell. */
+export async function signInOptions(): Promise<SignInOptionsRes | undefined> {
+  const response = await fetch('/v1/accounts/sign-in-options', { headers: FROM_PAGE }).catch(() => undefined)
+  return response?.ok ? ((await response.json()) as SignInOptionsRes) : undefined
+}
+
+/**
+ * Whether this browser may go on as it is: the server has one user, or a sign-in elsewhere, such as at a provider, has
+ * given it a session.
+ */
+export async function resume({ auth }: SignInOptionsRes): Promise<boolean> {
+  if (auth === 'local') return true
+  const response = await fetch('/v1/accounts/me', { headers: FROM_PAGE }).catch(() => undefined)
+  if (response?.ok !== true) return false
+  localStorage.setItem(SIGNED_IN, '1')
+  return true
 }
 
 /** The server refused the request: the sign-in screen is shown. */
 export function refuse(): void {
   localStorage.removeItem(SIGNED_IN)
   setRefused(true)
+}
+
+/** The server accepts this browser again. */
+export function accept(): void {
+  setRefused(false)
 }
 
 /** For `useSyncExternalStore`: whether the server refuses this browser. */
@@ -74,4 +88,10 @@ export const refusal = {
 function setRefused(value: boolean): void {
   isRefused = value
   for (const listener of listeners) listener()
+}
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  return fetch(path, init).catch(() => {
+    throw new Error('The server cannot be reached')
+  })
 }

@@ -14,6 +14,12 @@ export function projectId({ entity, project }: ProjectName): string {
   return `${entity}/${project}`
 }
 
+/** The address of a project in the API, or of a part of it. */
+export function projectPath({ entity, project }: ProjectName, part?: string): string {
+  const path = `/v2/${encodeURIComponent(entity)}/${encodeURIComponent(project)}`
+  return part === undefined ? path : `${path}/${part}`
+}
+
 export type { ProjectActivity }
 
 /** Every project and its activity in the last 24 hours, the most recently used first. */

@@ -5,6 +5,7 @@ import type { HealthRes } from '../../src/system/health/wire.ts'
 import type { DiskRes, EngineLogPieceRes, EngineLogsRes } from '../../src/system/machine/wire.ts'
 import type { ServerInfoRes } from '../../src/system/service-info/wire.ts'
 import { ApiError, ask, askJson } from './client.ts'
+import { credentials } from './key.ts'
 
 export type Health = z.output<typeof HealthRes>
 export type Router = z.output<typeof RouterModelsRes>
@@ -26,7 +27,7 @@ const ANY = 'heddle'
 export const healthQuery = queryOptions({
   queryKey: ['system', 'health'],
   queryFn: async ({ signal }): Promise<Health> => {
-    const response = await fetch('/health', { signal })
+    const response = await fetch('/health', { headers: credentials(), signal })
     if (response.status !== 503 && !response.ok)
       throw new ApiError(response.status, `The server answered ${response.status}`)
     return (await response.json()) as Health

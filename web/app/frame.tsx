@@ -35,6 +35,14 @@ export function Frame() {
   ])
   const commands: Command[] = [
     ...PLACES.map((place) => ({ label: `Go to ${place.name}`, hint: place.keys, run: () => go(place) })),
+    ...(project === undefined
+      ? []
+      : [
+          {
+            label: `Settings of ${projectId(project)}`,
+            run: () => void navigate({ to: '/$entity/$project/settings', params: project }),
+          },
+        ]),
     ...projects.map((name) => ({
       label: `Open ${projectId(name)}`,
       also: 'project',

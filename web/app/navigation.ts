@@ -49,5 +49,5 @@ export const PLACES: readonly Place[] = [
   { name: 'Training', to: '/$entity/$project/training', keys: 'g m', icon: GraduationCap },
   { name: 'Playground', to: '/$entity/$project/playground', keys: 'g p', icon: Play },
   { name: 'System', to: '/system', keys: 'g s', icon: Activity },
-  { name: 'Settings', to: '/settings', keys: 'g ,', icon: Settings },
+  { name: 'Settings', to: '/settings', also: ['settings'], keys: 'g ,', icon: Settings },
 ]

@@ -1,14 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { ChevronsUpDown, Keyboard, Moon, PanelLeft, Search, Sun, SunMoon } from 'lucide-react'
+import { Link, useLocation } from '@tanstack/react-router'
+import { Keyboard, Moon, PanelLeft, Search, Sun, SunMoon } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type ProjectName, projectId, projectsQuery } from '../api/project.ts'
+import type { ProjectName } from '../api/project.ts'
 import { IconButton } from '../components/button.tsx'
 import { classNames } from '../components/class-names.ts'
 import { Menu } from '../components/menu.tsx'
 import { recall, remember } from '../components/remembered.ts'
 import { Tooltip } from '../components/tooltip.tsx'
+import { AccountMenu } from './account-menu.tsx'
 import { PLACES, type Place } from './navigation.ts'
+import { ProjectSwitcher } from './project-switcher.tsx'
 import { chooseTheme, type Theme, useTheme } from './theme.ts'
 
 const COLLAPSED = 'rail.collapsed'
@@ -62,6 +63,7 @@ export function Rail({ project, onPalette, onKeys }: RailProps) {
           </li>
         ))}
       </ul>
+      <AccountMenu isCollapsed={isCollapsed} />
       <div
         className={classNames(
           'flex shrink-0 gap-1 border-t border-hair p-2 max-md:hidden',
@@ -130,45 +132,6 @@ function PlaceLink({
     </Tooltip>
   ) : (
     link
-  )
-}
-
-function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
-  // Every page has the switcher, and the list costs the server a scan over every call.
-  const [isWanted, setWanted] = useState(false)
-  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: isWanted })
-  const navigate = useNavigate()
-  const current = project && projectId(project)
-  return (
-    <Menu
-      trigger={
-        <button
-          type="button"
-          aria-label={`Project: ${current ?? 'none yet'}`}
-          onPointerEnter={() => setWanted(true)}
-          onFocus={() => setWanted(true)}
-          className="flex h-8 min-w-0 flex-1 items-center gap-1 rounded-md px-2 text-start hover:bg-hover"
-        >
-          <span className="min-w-0 flex-1">
-            <span className="block truncate text-sm font-strong text-strong">
-              {project?.project ?? 'No project yet'}
-            </span>
-          </span>
-          <ChevronsUpDown size={14} className="shrink-0 text-muted" aria-hidden />
-        </button>
-      }
-      groups={[
-        {
-          label: 'Projects',
-          entries: projects.map((name) => ({
-            label: projectId(name),
-            isChosen: projectId(name) === current,
-            onSelect: () => void navigate({ to: '/$entity/$project/traces', params: name }),
-          })),
-        },
-        { entries: [{ label: 'All projects', onSelect: () => void navigate({ to: '/' }) }] },
-      ]}
-    />
   )
 }
 

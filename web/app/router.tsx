@@ -16,7 +16,7 @@ import { leaderboardSearch } from '../features/leaderboards/search.ts'
 import { librarySearch } from '../features/library/search.ts'
 import { objectSearch } from '../features/objects/search.ts'
 import { PLAYGROUND_SEARCH_DEFAULTS, playgroundSearch } from '../features/playground/search.ts'
-import { settingsSearch } from '../features/settings/search.ts'
+import { projectSettingsSearch, settingsSearch } from '../features/settings/search.ts'
 import { THREADS_SEARCH_DEFAULTS, threadsSearch } from '../features/threads/search.ts'
 import { TRACES_SEARCH_DEFAULTS, tracesSearch } from '../features/traces/search.ts'
 import {
@@ -190,6 +190,16 @@ const playground = createRoute({
     'PlaygroundPage',
   ),
 })
+const projectSettings = createRoute({
+  getParentRoute: () => project,
+  path: 'settings',
+  validateSearch: projectSettingsSearch,
+  search: { middlewares: [stripSearchParams(projectSettingsSearch.parse({}))] },
+  component: lazyRouteComponent(
+    () => loadPart(() => import('../features/settings/project-settings-page.tsx')),
+    'ProjectSettingsPage',
+  ),
+})
 
 const ofProject = [
   traces,
@@ -205,6 +215,7 @@ const ofProject = [
   model,
   job,
   playground,
+  projectSettings,
 ] as const
 const tree = root.addChildren([
   home,

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { SIGN_IN_ERRORS } from '../../src/accounts/oidc/sign-in-errors-wire.ts'
-import { hasSingleSignOn, signIn, startSingleSignOn } from '../api/key.ts'
-import { Button } from '../components/button.tsx'
+import { accept, resume, signIn, signInOptions } from '../api/key.ts'
+import { Button, buttonLook } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
+import { signInProblem } from './sign-in-problems.ts'
 
 /** The address of a sign-in link; its token is in the fragment, which browsers do not send. */
 const LINK_PATH = '/sign-in'
@@ -16,52 +16,67 @@ export function isSignInLink(): boolean {
 function takeToken(): string | undefined {
   if (!isSignInLink()) return undefined
   const token = location.hash.slice(1)
+  if (token === '') return undefined
   history.replaceState(null, '', LINK_PATH)
-  return token === '' ? undefined : token
+  return token
 }
 
-/** Why the sign-in provider did not sign the person in, by the code in the address. */
-function problemInAddress(): string | undefined {
-  const code = new URLSearchParams(location.search).get('error')
-  return isSignInLink() ? Object.entries(SIGN_IN_ERRORS).find(([known]) => known === code)?.[1] : undefined
-}
-
-/** Where the person wanted to go. */
-function wantedPath(): string {
-  return isSignInLink() ? '/' : location.pathname + location.search
-}
+/** `asking` until it is known whether the browser has to sign in at all. */
+type State = 'asking' | 'ready' | 'entering'
 
 /** Shown where the server asks who one is: a link signs in by itself, a key is entered. */
 export function SignIn({ onEnter }: { onEnter: () => void }) {
   const [key, setKey] = useState('')
-  const [problem, setProblem] = useState(problemInAddress)
+  const [problem, setProblem] = useState(() => signInProblem(location.search))
+  const [state, setState] = useState<State>('asking')
   const [hasProvider, setHasProvider] = useState(false)
-  const [isWaiting, setWaiting] = useState(false)
-  const hasTried = useRef(false)
+  const hasBegun = useRef(false)
 
-  async function enter(shown: { token: string } | { key: string }): Promise<void> {
-    setWaiting(true)
-    setProblem(undefined)
-    try {
-      await signIn(shown)
-      // A page that was refused is shown where it was; a link leads home.
-      if (isSignInLink()) location.replace('/')
-      else onEnter()
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-      setWaiting(false)
+  /** A page that was refused is shown where it was; a link leads home. */
+  function goOn(): void {
+    if (isSignInLink()) location.replace('/')
+    else {
+      accept()
+      onEnter()
     }
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a link signs in once, however often this is drawn
-  useEffect(() => {
-    if (hasTried.current) return
-    hasTried.current = true
-    void hasSingleSignOn().then(setHasProvider)
+  async function enter(shown: { token: string } | { key: string }): Promise<void> {
+    setState('entering')
+    setProblem(undefined)
+    try {
+      await signIn(shown)
+      goOn()
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+      setState('ready')
+    }
+  }
+
+  async function begin(): Promise<void> {
     const token = takeToken()
-    if (token !== undefined) void enter({ token })
+    if (token !== undefined) await enter({ token })
+    const options = await signInOptions()
+    setHasProvider(options?.single_sign_on ?? false)
+    if (token !== undefined) return
+    if (options !== undefined && problem === undefined && (await resume(options))) goOn()
+    else setState('ready')
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it begins once, however often this is drawn
+  useEffect(() => {
+    // A link that is opened where this page is already changes the fragment alone.
+    const onHash = () => {
+      const token = takeToken()
+      if (token !== undefined) void enter({ token })
+    }
+    addEventListener('hashchange', onHash)
+    if (!hasBegun.current) void begin()
+    hasBegun.current = true
+    return () => removeEventListener('hashchange', onHash)
   }, [])
 
+  if (state === 'asking') return null
   return (
     <main className="flex h-full items-center justify-center p-4">
       <form
@@ -73,25 +88,38 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
       >
         <title>Sign in · Heddle</title>
         <h1 className="text-lg font-strong text-strong">Sign in to Heddle</h1>
-        <p className="text-muted">
-          Open the sign-in link that an operator gave you, or enter an API key without limits. The key is not
-          kept in this browser.
-        </p>
-        <Input label="API key" type="password" placeholder="API key" value={key} onValueChange={setKey} />
         {problem !== undefined && (
           <p role="alert" className="text-error wrap-anywhere">
             {problem}
           </p>
         )}
-        <Button type="submit" look="primary" disabled={key.trim() === '' || isWaiting}>
-          {isWaiting ? 'Signing in …' : 'Sign in'}
-        </Button>
         {hasProvider && (
-          <Button disabled={isWaiting} onClick={() => startSingleSignOn(wantedPath())}>
-            Single sign-on
-          </Button>
+          <>
+            <a href={providerHref()} className={buttonLook('primary')}>
+              Single sign-on
+            </a>
+            <p className="text-muted">Or:</p>
+          </>
         )}
+        <p className="text-muted">
+          Open the sign-in link that an operator gave you, or enter an API key that may do everything. The key
+          is not kept in this browser.
+        </p>
+        <Input label="API key" type="password" placeholder="API key" value={key} onValueChange={setKey} />
+        <Button
+          type="submit"
+          look={hasProvider ? 'plain' : 'primary'}
+          disabled={key.trim() === '' || state === 'entering'}
+        >
+          {state === 'entering' ? 'Signing in …' : 'Sign in'}
+        </Button>
       </form>
     </main>
   )
+}
+
+/** Where the provider is asked; afterwards the browser comes back to this page. */
+function providerHref(): string {
+  const here = isSignInLink() ? '/' : location.pathname + location.search + location.hash
+  return `/v1/accounts/oidc/start?return_to=${encodeURIComponent(here)}`
 }

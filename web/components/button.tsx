@@ -22,11 +22,15 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   ref?: React.Ref<HTMLButtonElement>
 }
 
+/** The classes of a button, for a link that looks like one. */
+export function buttonLook(look: Look, size: 'normal' | 'small' = 'normal'): string {
+  return classNames(SHAPE, LOOKS[look], size === 'small' ? 'h-6 px-2 text-xs' : 'h-7 px-2.5 text-sm')
+}
+
 /** A button with a word; at most one `primary` is in view. */
 export function Button({ look = 'plain', size = 'normal', icon, className, children, ...rest }: ButtonProps) {
-  const height = size === 'small' ? 'h-6 px-2 text-xs' : 'h-7 px-2.5 text-sm'
   return (
-    <button type="button" className={classNames(SHAPE, LOOKS[look], height, className)} {...rest}>
+    <button type="button" className={classNames(buttonLook(look, size), className)} {...rest}>
       {icon}
       {children}
     </button>

@@ -6,6 +6,7 @@ import { askResults, cancelEvaluation, type ResultsSummary, readEvaluations } fr
 import { type Directions, directionsQuery } from '../../api/metric-directions.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
 import { Select } from '../../components/select.tsx'
@@ -229,11 +230,13 @@ function Results({ name, summary, metrics, said, runs, search, change }: Results
 /** Ends an evaluation; only those that the server runs can be ended here, and it says so of the others. */
 function Cancel({ project, id }: { project: string; id: string }) {
   const queries = useQueryClient()
+  const readOnly = useReadOnly(project)
   const cancel = useMutation({
     mutationFn: () => cancelEvaluation(project, id),
     onSettled: () => queries.invalidateQueries({ queryKey: ['calls', project] }),
     onError: (error) => notify({ title: error.message }),
   })
+  if (readOnly !== undefined) return <span className="text-xs text-muted">{readOnly}</span>
   return (
     <Button disabled={cancel.isPending} onClick={() => cancel.mutate()}>
       Cancel

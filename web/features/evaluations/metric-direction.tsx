@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { directionsQuery, saveDirection } from '../../api/metric-directions.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { IconButton } from '../../components/button.tsx'
 import { notify } from '../../components/toast.ts'
 import type { Metric } from './metrics.ts'
@@ -8,6 +9,7 @@ import type { Metric } from './metrics.ts'
 /** Whether more or less of a metric is better; a click reverses it for the whole project. */
 export function MetricDirection({ project, metric }: { project: string; metric: Metric }) {
   const queries = useQueryClient()
+  const readOnly = useReadOnly(project)
   const { id, isLessBetter } = metric
   const { queryKey } = directionsQuery(project)
   const turn = useMutation({
@@ -19,9 +21,9 @@ export function MetricDirection({ project, metric }: { project: string; metric: 
     <IconButton
       size="small"
       className="size-5 text-muted"
-      label={`${isLessBetter ? 'Less' : 'More'} ${id} is better: turn round`}
+      label={`${isLessBetter ? 'Less' : 'More'} ${id} is better: ${readOnly ?? 'turn round'}`}
       icon={isLessBetter ? <ArrowDown size={12} /> : <ArrowUp size={12} />}
-      disabled={turn.isPending}
+      disabled={turn.isPending || readOnly !== undefined}
       onClick={() => turn.mutate()}
     />
   )

@@ -1,3 +1,4 @@
+import { exampleKey } from '../../api/key.ts'
 import { CodeBlock, EmptyState } from '../../components/states.tsx'
 
 /** The lines that make a first evaluation. */
@@ -5,7 +6,7 @@ export function NoEvaluations({ project }: { project: string }) {
   const { origin } = window.location
   const python = `import asyncio, os
 os.environ["WANDB_BASE_URL"] = "${origin}"
-os.environ["WANDB_API_KEY"] = "local-${'0'.repeat(40)}"
+os.environ["WANDB_API_KEY"] = "${exampleKey()}"
 
 import weave
 weave.init("${project}")

@@ -7,11 +7,8 @@ export interface Client {
   blocks: readonly { label: string; code: string }[]
 }
 
-/** A server for one person accepts any key; W&B's clients require this many characters. */
-const KEY = `local-${'0'.repeat(40)}`
-
-/** The lines for every kind of client, with the address of the server that this page came from. */
-export function clientLines(origin: string, project: string): readonly Client[] {
+/** The lines for every kind of client, with the address of the server that this page came from, and a key. */
+export function clientLines(origin: string, project: string, key: string): readonly Client[] {
   const [entity = 'local', name = 'my-project'] = project.split('/')
   return [
     {
@@ -21,7 +18,7 @@ export function clientLines(origin: string, project: string): readonly Client[] 
       blocks: [
         {
           label: 'shell',
-          code: `pip install weave\nexport WANDB_BASE_URL=${origin}\nexport WANDB_API_KEY=${KEY}`,
+          code: `pip install weave\nexport WANDB_BASE_URL=${origin}\nexport WANDB_API_KEY=${key}`,
         },
         {
           label: 'Python',
@@ -44,7 +41,7 @@ greet("world")`,
       blocks: [
         {
           label: 'shell',
-          code: `npm install weave\nexport WANDB_BASE_URL=${origin}\nexport WF_TRACE_SERVER_URL=${origin}\nexport WANDB_API_KEY=${KEY}`,
+          code: `npm install weave\nexport WANDB_BASE_URL=${origin}\nexport WF_TRACE_SERVER_URL=${origin}\nexport WANDB_API_KEY=${key}`,
         },
         {
           label: 'TypeScript',
@@ -65,7 +62,7 @@ await greet('world')`,
           label: 'shell',
           code: `export OTEL_EXPORTER_OTLP_ENDPOINT=${origin}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${KEY},project_id=${encodeURIComponent(project)}"`,
+export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${key},project_id=${encodeURIComponent(project)}"`,
         },
       ],
     },
@@ -76,7 +73,7 @@ export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20${KEY},project_id=${en
       blocks: [
         {
           label: 'shell',
-          code: `export OPENAI_BASE_URL=${origin}/v1\nexport OPENAI_API_KEY=any-key-will-do`,
+          code: `export OPENAI_BASE_URL=${origin}/v1\nexport OPENAI_API_KEY=${key}`,
         },
         {
           label: 'Python',
@@ -101,7 +98,7 @@ print(reply.choices[0].message.content)`,
           code: `import art
 from art.serverless.backend import ServerlessBackend
 
-backend = ServerlessBackend(base_url="${origin}/v1", api_key="${KEY}")
+backend = ServerlessBackend(base_url="${origin}/v1", api_key="${key}")
 model = art.TrainableModel(
     name="my-model", entity="${entity}", project="${name}", base_model="heddle/loom-tiny"
 )

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Call, recordCall, streamCalls } from '../../api/calls.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { Button } from '../../components/button.tsx'
 import { formatDuration } from '../../components/format.ts'
 import { Status } from '../../components/status.tsx'
@@ -15,6 +16,7 @@ const SHOWN = 5
 export function FirstCalls({ name }: { name: ProjectName }) {
   const project = projectId(name)
   const queries = useQueryClient()
+  const readOnly = useReadOnly(project)
   const { data: calls = [] } = useQuery({
     queryKey: ['calls', project, 'newest'],
     refetchInterval: LOOK_MS,
@@ -30,9 +32,13 @@ export function FirstCalls({ name }: { name: ProjectName }) {
         <h2 id="arrived" className="min-w-0 truncate text-base font-strong text-strong">
           Arrived in {project}
         </h2>
-        <Button onClick={() => send.mutate()} disabled={send.isPending}>
-          Send a test call
-        </Button>
+        {readOnly === undefined ? (
+          <Button onClick={() => send.mutate()} disabled={send.isPending}>
+            Send a test call
+          </Button>
+        ) : (
+          <span className="text-xs text-muted">{readOnly}</span>
+        )}
       </div>
       <ul aria-live="polite" className="flex min-h-35 flex-col border-t border-hair py-1">
         {calls.length === 0 && (

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Plug, X } from 'lucide-react'
+import { meQuery } from '../../api/accounts.ts'
+import { isSignedIn } from '../../api/key.ts'
 import { activityQuery, type ProjectName } from '../../api/project.ts'
 import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -12,14 +14,16 @@ import { NarrowProject, PROJECT_COLUMNS, type ProjectRow, projectRow } from './p
 
 const route = getRouteApi('/')
 
-/** Where a first call goes when there is no project yet. */
-const FIRST_PROJECT: ProjectName = { entity: 'local', project: 'my-project' }
-
 /** Activity on this server, and how to send the first calls. */
 export function HomePage() {
   const { connect } = route.useSearch()
   const navigate = useNavigate()
   const { data, error, refetch } = useQuery(activityQuery)
+  const { data: entity = 'local' } = useQuery({
+    ...meQuery,
+    enabled: isSignedIn(),
+    select: (me) => me.default_entity,
+  })
   const projects = data?.map(projectRow)
   const isFirstRun = projects?.every((project) => project.last_call_at === null) ?? false
   const show = (isShown: boolean) => void navigate({ to: '/', search: isShown ? { connect: true } : {} })
@@ -46,7 +50,7 @@ export function HomePage() {
     >
       {error !== null && <StaleBanner error={error} onRetry={() => void refetch()} />}
       {isFirstRun || connect ? (
-        <FirstRun name={projects?.[0] ?? FIRST_PROJECT} />
+        <FirstRun name={projects?.[0] ?? { entity, project: 'my-project' }} />
       ) : (
         <ProjectTable projects={projects} />
       )}

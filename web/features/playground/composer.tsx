@@ -1,10 +1,13 @@
 import { CornerDownLeft, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { type ProjectName, projectId } from '../../api/project.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { Button } from '../../components/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import type { Column } from './session.ts'
 
 interface ComposerProps {
+  project: ProjectName
   columns: readonly Column[]
   /** With an empty text, the messages so far are sent. */
   onSend: (text: string) => void
@@ -15,10 +18,11 @@ interface ComposerProps {
 const ROWS_MAX = 10
 
 /** One field for all columns. */
-export function Composer({ columns, onSend, onStop, isRunning }: ComposerProps) {
+export function Composer({ project, columns, onSend, onStop, isRunning }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState('')
-  const problem = problemOf(columns, text)
+  const readOnly = useReadOnly(projectId(project))
+  const problem = readOnly ?? problemOf(columns, text)
   const send = () => {
     if (isRunning || problem !== undefined) return
     onSend(text)
@@ -35,7 +39,8 @@ export function Composer({ columns, onSend, onStop, isRunning }: ComposerProps) 
       <textarea
         ref={field}
         aria-label="Message to all columns"
-        placeholder="Write a message; Enter asks, shift and Enter breaks the line"
+        placeholder={readOnly ?? 'Write a message; Enter asks, shift and Enter breaks the line'}
+        disabled={readOnly !== undefined}
         value={text}
         rows={Math.min(ROWS_MAX, Math.max(2, text.split('\n').length))}
         className="min-w-0 flex-1 resize-none rounded-md border border-line/60 bg-panel px-3 py-2 text-sm text-strong placeholder:text-muted coarse:text-base"
@@ -47,7 +52,7 @@ export function Composer({ columns, onSend, onStop, isRunning }: ComposerProps) 
         }}
       />
       {isRunning ? (
-        <Button icon={<Square size={13} />} onClick={onStop}>
+        <Button icon={<Square size={13} />} onClick={() => onStop()}>
           Stop
         </Button>
       ) : (

@@ -89,7 +89,13 @@ export function PlaygroundPage() {
           />
         ))}
       </div>
-      <Composer columns={columns} onSend={send} onStop={() => stop()} isRunning={running.size > 0} />
+      <Composer
+        project={project}
+        columns={columns}
+        onSend={send}
+        onStop={stop}
+        isRunning={running.size > 0}
+      />
       {opened !== undefined && (
         <OpenedSettings
           session={session}

@@ -1,45 +1,59 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import {
-  type ApiKey,
-  createKey,
-  type KeyCreateReq,
-  keysQuery,
-  type MeRes,
-  revokeKey,
-} from '../../api/accounts.ts'
+import { type ApiKey, type KeyCreateRes, keysQuery, type MeRes, revokeKey } from '../../api/accounts.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
-import { Input } from '../../components/input.tsx'
-import { Select } from '../../components/select.tsx'
-import { CodeBlock } from '../../components/states.tsx'
+import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
-import { Loaded, Section } from './section.tsx'
-import { Table } from './table.tsx'
-import { useChange } from './use-change.ts'
+import { NewKey } from './new-key.tsx'
+import { LoadedList, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
+import { useChange } from './parts/use-change.ts'
+import { SCOPES } from './scopes.ts'
+import { ShownOnce } from './shown-once.tsx'
 
-const SCOPES: readonly { value: KeyCreateReq['scope']; label: string }[] = [
-  { value: 'all', label: 'Everything' },
-  { value: 'read', label: 'Read only' },
-  { value: 'ingest', label: 'Ingest only' },
-  { value: 'inference', label: 'Inference only' },
-]
+interface KeysTabProps {
+  me: MeRes
+  /** A service account; empty for the person. */
+  account: string
+  /** Back to the person's own keys. */
+  onOwn: () => void
+}
 
-/** The person's API keys. */
-export function KeysTab({ me }: { me: MeRes }) {
-  const keys = useQuery(keysQuery(me.user))
+/** API keys of the person, or of a service account. */
+export function KeysTab({ me, account, onOwn }: KeysTabProps) {
+  const user = account === '' ? me.user : account
+  const keys = useInfiniteQuery(keysQuery(user))
+  const [made, setMade] = useState<KeyCreateRes>()
   const [revoking, setRevoking] = useState<ApiKey>()
   const revoke = useChange((id: string) => revokeKey(id), { failed: 'The key was not revoked' })
   return (
     <Section
-      about="Programs show a key with each request. A key can do what you can, within its limits. It is shown once."
-      form={<NewKey />}
+      title={account === '' ? 'Your keys' : `Keys of ${account}`}
+      about={
+        account === ''
+          ? 'Programs send a key with each request. A key may do what you may, within its limits.'
+          : 'Programs of a team send these keys. Each may do what the service account may, within its limits.'
+      }
+      form={
+        <div className="flex flex-col gap-3">
+          {account !== '' && (
+            <Button className="self-start" onClick={onOwn}>
+              Show your own keys
+            </Button>
+          )}
+          <NewKey key={user} user={account === '' ? undefined : account} onMade={setMade} />
+          {made !== undefined && made.user === user && (
+            <ShownOnce what="the key" name={made.name} secret={made.key} onDone={() => setMade(undefined)} />
+          )}
+        </div>
+      }
     >
-      <Loaded query={keys} what="The keys">
+      <LoadedList query={keys} what="The keys" empty="No keys yet">
         {(rows) => (
           <Table
             label="Keys"
-            headings={['Name', 'Prefix', 'May', 'Project', 'Expires', 'Last used', '']}
+            headings={['Name', 'Begins with', 'May', 'Project', 'Made', 'Expires', 'Last used', '']}
             rows={rows.map((row) => ({
               key: row.id,
               cells: [
@@ -49,7 +63,8 @@ export function KeysTab({ me }: { me: MeRes }) {
                 </code>,
                 SCOPES.find(({ value }) => value === row.scope)?.label,
                 row.project_id ?? 'all',
-                row.expires_at === null ? 'never' : <Time key="expires" iso={row.expires_at} />,
+                <Time key="made" iso={row.created_at} />,
+                <Expiry key="expires" at={row.expires_at} />,
                 row.last_used_at === null ? 'never' : <Time key="used" iso={row.last_used_at} />,
                 <Button
                   key="revoke"
@@ -63,10 +78,10 @@ export function KeysTab({ me }: { me: MeRes }) {
             }))}
           />
         )}
-      </Loaded>
+      </LoadedList>
       <ConfirmDialog
         title={`Revoke ${revoking?.name ?? ''}?`}
-        consequence="Programs with this key are refused at once. It cannot be taken back."
+        consequence="Programs with this key are refused at once. This cannot be undone."
         action="Revoke"
         isOpen={revoking !== undefined}
         onClose={() => setRevoking(undefined)}
@@ -78,49 +93,8 @@ export function KeysTab({ me }: { me: MeRes }) {
   )
 }
 
-/** Makes a key and shows it. */
-function NewKey() {
-  const [name, setName] = useState('')
-  const [project, setProject] = useState('')
-  const [scope, setScope] = useState<KeyCreateReq['scope']>('all')
-  const create = useChange(createKey, {
-    failed: 'The key was not made',
-    onDone: () => {
-      setName('')
-      setProject('')
-    },
-  })
-  return (
-    <div className="flex flex-col gap-3">
-      <form
-        className="flex flex-wrap items-center gap-2"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate({
-            name: name.trim(),
-            scope,
-            ...(project.trim() !== '' && { project_id: project.trim() }),
-          })
-        }}
-      >
-        <Input label="Name of the key" placeholder="What it is for" value={name} onValueChange={setName} />
-        <Select label="What the key may do" value={scope} options={SCOPES} onChange={setScope} />
-        <Input
-          label="Only project"
-          placeholder="All projects, or team/project"
-          value={project}
-          onValueChange={setProject}
-        />
-        <Button type="submit" look="primary" disabled={name.trim() === '' || create.isPending}>
-          Make a key
-        </Button>
-      </form>
-      {create.data !== undefined && (
-        <div role="status" className="flex max-w-2xl flex-col gap-1">
-          <p className="text-normal">The key {create.data.name}. It is not shown again:</p>
-          <CodeBlock code={create.data.key} label="the key" />
-        </div>
-      )}
-    </div>
-  )
+function Expiry({ at }: { at: string | null }) {
+  if (at === null) return 'never'
+  if (Date.parse(at) < Date.now()) return <Badge tone="warn">expired</Badge>
+  return <time dateTime={at}>{at.slice(0, 10)}</time>
 }

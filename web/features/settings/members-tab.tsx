@@ -1,172 +1,129 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  addServiceAccount,
-  createTeam,
-  type Member,
-  type MeRes,
-  membersQuery,
-  removeMember,
-  setMember,
-  teamsQuery,
-} from '../../api/accounts.ts'
-import { Button } from '../../components/button.tsx'
-import { Input } from '../../components/input.tsx'
+import { type Member, type MeRes, membersQuery, removeMember, roleIn, setMember } from '../../api/accounts.ts'
+import { Button, buttonLook } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Select } from '../../components/select.tsx'
-import { Loaded, Section } from './section.tsx'
-import { Table } from './table.tsx'
-import { useChange } from './use-change.ts'
+import { EmptyState } from '../../components/states.tsx'
+import { Badge } from '../../components/status.tsx'
+import { NewMember } from './new-member.tsx'
+import { Loaded, ReadOnly, Section } from './parts/section.tsx'
+import { Table } from './parts/table.tsx'
+import { useChange } from './parts/use-change.ts'
+import { ROLES } from './roles.ts'
+import { TeamSelect } from './team-select.tsx'
 
-const ROLES: readonly { value: Member['role']; label: string }[] = [
-  { value: 'viewer', label: 'Viewer: reads' },
-  { value: 'member', label: 'Member: writes and trains' },
-  { value: 'admin', label: 'Admin: manages' },
-]
-
-interface TeamProps {
+interface MembersTabProps {
   me: MeRes
   team: string
   onTeam: (name: string) => void
 }
 
 /** Who belongs to a team, and as what. */
-export function MembersTab({ me, team, onTeam }: TeamProps) {
+export function MembersTab({ me, team, onTeam }: MembersTabProps) {
   const members = useQuery(membersQuery(team))
-  const isAdmin = me.entities.some(({ name, role }) => name === team && role === 'admin')
-  const set = useChange(
-    ({ user, role }: { user: string; role: Member['role'] }) => setMember(team, user, role),
-    {
-      failed: 'The role was not changed',
-    },
-  )
+  const role = roleIn(me, team)
+  const mayManage = role === 'admin' || me.is_operator
+  const [removing, setRemoving] = useState<string>()
   const remove = useChange((user: string) => removeMember(team, user), {
     failed: 'The member was not removed',
   })
   return (
     <Section
+      title="Members"
       about="Members see the projects of a team; what else they may do is their role. Service accounts are users for programs."
       form={
-        <div className="flex flex-col gap-2">
-          <div className="flex flex-wrap items-center gap-2">
+        <div className="flex flex-col gap-3">
+          <div className="flex">
             <TeamSelect team={team} onTeam={onTeam} />
-            {me.is_operator && <NewTeam onTeam={onTeam} />}
           </div>
-          {isAdmin || me.is_operator ? (
-            <NewMember team={team} />
+          {mayManage ? (
+            <NewMember key={team} team={team} mayAddServices={role === 'admin'} />
           ) : (
-            <p className="text-muted">Admins of {team} change its members.</p>
+            <ReadOnly>
+              Admins of {team} change its members; you are a {role ?? 'guest'} there.
+            </ReadOnly>
           )}
         </div>
       }
     >
       <Loaded query={members} what="The members">
-        {(rows) => (
-          <Table
-            label={`Members of ${team}`}
-            headings={['User', 'Kind', 'Role', '']}
-            rows={rows.map(({ user, kind, role, disabled }) => ({
-              key: user,
-              cells: [
-                disabled ? `${user} (disabled)` : user,
-                kind === 'service' ? 'service account' : 'person',
-                isAdmin || me.is_operator ? (
-                  <Select
-                    key="role"
-                    label={`Role of ${user}`}
-                    value={role}
-                    options={ROLES}
-                    onChange={(next) => set.mutate({ user, role: next })}
-                  />
-                ) : (
-                  role
-                ),
-                (isAdmin || me.is_operator) && (
-                  <Button
-                    key="remove"
-                    size="small"
-                    aria-label={`Remove ${user}`}
-                    onClick={() => remove.mutate(user)}
-                  >
-                    Remove
-                  </Button>
-                ),
-              ],
-            }))}
-          />
-        )}
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title={`${team} has no members`} />
+          ) : (
+            <Table
+              label={`Members of ${team}`}
+              headings={['User', 'Kind', 'Mail address', 'Role', '']}
+              rows={rows.map((member) => ({
+                key: member.user,
+                cells: [
+                  <Name key="name" member={member} />,
+                  member.kind === 'service' ? 'service account' : 'person',
+                  member.email ?? '–',
+                  mayManage ? <RoleSelect key="role" team={team} member={member} /> : member.role,
+                  mayManage && (
+                    <span key="changes" className="inline-flex gap-1.5">
+                      {member.kind === 'service' && (
+                        <Link
+                          to="/settings"
+                          search={{ tab: 'keys', account: member.user }}
+                          aria-label={`Keys of ${member.user}`}
+                          className={buttonLook('plain', 'small')}
+                        >
+                          Keys
+                        </Link>
+                      )}
+                      <Button
+                        size="small"
+                        aria-label={`Remove ${member.user}`}
+                        onClick={() => setRemoving(member.user)}
+                      >
+                        Remove
+                      </Button>
+                    </span>
+                  ),
+                ],
+              }))}
+            />
+          )
+        }
       </Loaded>
+      <ConfirmDialog
+        title={`Remove ${removing ?? ''} from ${team}?`}
+        consequence={`The projects of ${team} are no longer seen by this user, whose keys are refused there at once.`}
+        action="Remove"
+        isOpen={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        onConfirm={() => {
+          if (removing !== undefined) remove.mutate(removing)
+        }}
+      />
     </Section>
   )
 }
 
-/** Which team is shown. */
-export function TeamSelect({ team, onTeam, all }: Omit<TeamProps, 'me'> & { all?: string }) {
-  const teams = useQuery(teamsQuery)
-  const names = [...new Set([...(teams.data ?? []).map(({ name }) => name), ...(team === '' ? [] : [team])])]
-  const options = names.map((name) => ({ value: name, label: name }))
+function Name({ member: { user, disabled } }: { member: Member }) {
+  return (
+    <span className="inline-flex items-center gap-2">
+      {user}
+      {disabled && <Badge tone="warn">disabled</Badge>}
+    </span>
+  )
+}
+
+function RoleSelect({ team, member: { user, role } }: { team: string; member: Member }) {
+  const set = useChange((next: Member['role']) => setMember(team, user, next), {
+    failed: 'The role was not changed',
+  })
   return (
     <Select
-      label="Team"
-      value={team}
-      options={all === undefined ? options : [{ value: '', label: all }, ...options]}
-      onChange={onTeam}
+      label={`Role of ${user}`}
+      className="w-52"
+      value={role}
+      options={ROLES}
+      onChange={(next) => set.mutate(next)}
     />
-  )
-}
-
-function NewTeam({ onTeam }: { onTeam: (name: string) => void }) {
-  const [name, setName] = useState('')
-  const create = useChange(createTeam, {
-    failed: 'The team was not added',
-    onDone: (team) => {
-      setName('')
-      onTeam(team.name)
-    },
-  })
-  return (
-    <form
-      className="flex items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        create.mutate(name.trim())
-      }}
-    >
-      <Input label="Name of a new team" placeholder="New team" value={name} onValueChange={setName} />
-      <Button type="submit" disabled={name.trim() === '' || create.isPending}>
-        Add team
-      </Button>
-    </form>
-  )
-}
-
-function NewMember({ team }: { team: string }) {
-  const [user, setUser] = useState('')
-  const [role, setRole] = useState<Member['role']>('member')
-  const done = { onDone: () => setUser('') }
-  const add = useChange(() => setMember(team, user.trim(), role), {
-    failed: 'The member was not added',
-    ...done,
-  })
-  const service = useChange(() => addServiceAccount(team, user.trim()), {
-    failed: 'The service account was not added',
-    ...done,
-  })
-  return (
-    <form
-      className="flex flex-wrap items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        add.mutate(undefined)
-      }}
-    >
-      <Input label="User" placeholder="User" value={user} onValueChange={setUser} />
-      <Select label="Role of the new member" value={role} options={ROLES} onChange={setRole} />
-      <Button type="submit" look="primary" disabled={user.trim() === '' || add.isPending}>
-        Add member
-      </Button>
-      <Button disabled={user.trim() === '' || service.isPending} onClick={() => service.mutate(undefined)}>
-        Add as service account
-      </Button>
-    </form>
   )
 }

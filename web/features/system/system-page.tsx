@@ -1,5 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { meQuery } from '../../api/accounts.ts'
+import { isSignedIn } from '../../api/key.ts'
 import {
   analysisQuery,
   diskQuery,
@@ -13,7 +15,7 @@ import {
 } from '../../api/system.ts'
 import { formatBytes, formatCount, formatDuration } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
-import { ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { Disk } from './disk.tsx'
@@ -35,8 +37,25 @@ const SHOWN = [
   engineLogsQuery,
 ] as const
 
-/** Health of the server, outcomes of its writes, and its engines. */
+/** The state of the server, for those who may see it. */
 export function SystemPage() {
+  const { data: me } = useQuery({ ...meQuery, enabled: isSignedIn() })
+  if (!isSignedIn() || me?.is_operator) return <ServerState />
+  return (
+    <Page title="System">
+      {me === undefined ? (
+        <Skeleton className="m-4 h-64" />
+      ) : (
+        <EmptyState title="Operators see the state of this server">
+          <p>Its stores, engines, disk and logs concern all teams, so that members of one do not see them.</p>
+        </EmptyState>
+      )}
+    </Page>
+  )
+}
+
+/** Health of the server, outcomes of its writes, and its engines. */
+function ServerState() {
   const health = useQuery(healthQuery)
   const metrics = useQuery(metricsTextQuery)
   // Sections of unknown height stand below one another, so all of them come at once.

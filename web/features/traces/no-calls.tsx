@@ -1,3 +1,4 @@
+import { exampleKey } from '../../api/key.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock, EmptyState } from '../../components/states.tsx'
 import { conditionText } from './conditions.ts'
@@ -47,7 +48,7 @@ function NothingYet({ project }: { project: string }) {
   const { origin } = window.location
   const python = `import os
 os.environ["WANDB_BASE_URL"] = "${origin}"
-os.environ["WANDB_API_KEY"] = "local-${'0'.repeat(40)}"
+os.environ["WANDB_API_KEY"] = "${exampleKey()}"
 
 import weave
 weave.init("${project}")

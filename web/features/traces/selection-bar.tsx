@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Download, Trash2, X } from 'lucide-react'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import type { CallsRequest } from '../../api/calls.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
@@ -26,6 +27,7 @@ interface SelectionBarProps {
 /** What can be done with the chosen calls, below the list, where it moves no row. */
 export function SelectionBar({ project, traces, chosen, ids }: SelectionBarProps) {
   const [isAsking, setAsking] = useState(false)
+  const readOnly = useReadOnly(project)
   const work = useBulkWork(project, { traces, chosen, ids })
   const count = chosenCount(chosen.chosen, traces.rowCount)
   const calls = `${count.toLocaleString('en')} ${count === 1 ? 'call' : 'calls'}`
@@ -62,14 +64,18 @@ export function SelectionBar({ project, traces, chosen, ids }: SelectionBarProps
               },
             ]}
           />
-          <Button
-            size="small"
-            look="danger"
-            icon={<Trash2 size={13} aria-hidden />}
-            onClick={() => setAsking(true)}
-          >
-            Delete
-          </Button>
+          {readOnly === undefined ? (
+            <Button
+              size="small"
+              look="danger"
+              icon={<Trash2 size={13} aria-hidden />}
+              onClick={() => setAsking(true)}
+            >
+              Delete
+            </Button>
+          ) : (
+            <span className="text-xs text-muted">{readOnly}</span>
+          )}
           <IconButton
             label="Choose none"
             keys="Escape"

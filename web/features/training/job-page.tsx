@@ -2,6 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Ban } from 'lucide-react'
 import { useState } from 'react'
+import { projectId } from '../../api/project.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { cancelJob, eventsQuery, isOpen, type Job, type JobEvent, jobQuery } from '../../api/training.ts'
 import { Button } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
@@ -42,7 +44,9 @@ export function JobPage() {
         </span>
       }
       tab={`${titleOf(job.data)} of ${model}`}
-      actions={job.data !== undefined && isOpen(job.data) && <Cancel job={job.data} />}
+      actions={
+        job.data !== undefined && isOpen(job.data) && <Cancel job={job.data} project={projectId(name)} />
+      }
     >
       {job.error !== null && job.data === undefined ? (
         <ErrorState
@@ -175,8 +179,9 @@ function Warnings({ events }: { events: readonly JobEvent[] }) {
   )
 }
 
-function Cancel({ job }: { job: Job }) {
+function Cancel({ job, project }: { job: Job; project: string }) {
   const [isAsked, setAsked] = useState(false)
+  const readOnly = useReadOnly(project)
   const queries = useQueryClient()
   const cancel = useMutation({
     mutationFn: () => cancelJob(job.id),
@@ -186,6 +191,7 @@ function Cancel({ job }: { job: Job }) {
     },
     onError: (error) => notify({ title: 'The job could not be cancelled', detail: error.message }),
   })
+  if (readOnly !== undefined) return <span className="text-xs text-muted">{readOnly}</span>
   return (
     <>
       <Button

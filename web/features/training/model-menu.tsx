@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { projectId } from '../../api/project.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import { deleteModel, type Model } from '../../api/training.ts'
 import { IconButton } from '../../components/button.tsx'
 import { copyText } from '../../components/copy-button.tsx'
@@ -16,6 +17,7 @@ export function ModelMenu({ model, steps }: { model: Model; steps: number }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const name = { entity: model.entity, project: model.project }
+  const readOnly = useReadOnly(projectId(name))
   const remove = () => {
     deleteModel(model.id).then(
       async ({ deleted_checkpoints }) => {
@@ -43,9 +45,10 @@ export function ModelMenu({ model, steps }: { model: Model; steps: number }) {
           {
             entries: [
               {
-                label: 'Delete the model…',
+                label: readOnly ?? 'Delete the model…',
                 icon: <Trash2 size={14} />,
-                isDangerous: true,
+                isDangerous: readOnly === undefined,
+                isDisabled: readOnly !== undefined,
                 onSelect: () => setAsked(true),
               },
             ],

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { exampleKey } from '../../api/key.ts'
 import type { ProjectName } from '../../api/project.ts'
 import { type Run, runsQuery } from '../../api/runs.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
@@ -80,7 +81,7 @@ export function RunsTable({ name }: { name: ProjectName }) {
 function NoRuns({ entity, project }: ProjectName) {
   const python = `import os
 os.environ["WANDB_BASE_URL"] = "${window.location.origin}"
-os.environ["WANDB_API_KEY"] = "local-${'0'.repeat(40)}"
+os.environ["WANDB_API_KEY"] = "${exampleKey()}"
 
 import wandb
 run = wandb.init(entity="${entity}", project="${project}")

@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { Download, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { stepName } from '../../api/model-names.ts'
+import { projectId } from '../../api/project.ts'
+import { useReadOnly } from '../../api/read-only.ts'
 import {
   type Checkpoint,
   changeTag,
@@ -36,6 +38,7 @@ interface StepPanelProps {
 export function StepPanel({ model, checkpoint, isLast, onClose, onMove, onDelete }: StepPanelProps) {
   const { step } = checkpoint
   const name = { entity: model.entity, project: model.project }
+  const readOnly = useReadOnly(projectId(name))
   return (
     <Peek
       name="step"
@@ -70,14 +73,14 @@ export function StepPanel({ model, checkpoint, isLast, onClose, onMove, onDelete
             look="danger"
             className="ms-auto"
             icon={<Trash2 size={13} />}
-            disabled={isLast}
-            title={isLast ? 'The only step of a model stays' : undefined}
+            disabled={isLast || readOnly !== undefined}
+            title={readOnly ?? (isLast ? 'The only step of a model stays' : undefined)}
             onClick={onDelete}
           >
             Delete
           </Button>
         </div>
-        <Tags model={model} checkpoint={checkpoint} />
+        <Tags model={model} checkpoint={checkpoint} readOnly={readOnly} />
         <Files model={model} step={step} />
         <Metrics metrics={checkpoint.metrics} />
       </div>
@@ -85,7 +88,11 @@ export function StepPanel({ model, checkpoint, isLast, onClose, onMove, onDelete
   )
 }
 
-function Tags({ model, checkpoint: { step, tags } }: Pick<StepPanelProps, 'model' | 'checkpoint'>) {
+interface TagsProps extends Pick<StepPanelProps, 'model' | 'checkpoint'> {
+  readOnly: string | undefined
+}
+
+function Tags({ model, checkpoint: { step, tags }, readOnly }: TagsProps) {
   const [text, setText] = useState('')
   const queries = useQueryClient()
   const set = (tag: string, to: 'on' | 'off') =>
@@ -101,6 +108,7 @@ function Tags({ model, checkpoint: { step, tags } }: Pick<StepPanelProps, 'model
           <IconButton
             size="small"
             label={`Remove tag ${tag}`}
+            disabled={readOnly !== undefined}
             icon={<X size={12} />}
             onClick={() => {
               void set(tag, 'off')
@@ -119,10 +127,11 @@ function Tags({ model, checkpoint: { step, tags } }: Pick<StepPanelProps, 'model
       >
         <Input
           label="Add a tag"
-          placeholder="Add a tag"
+          placeholder={readOnly ?? 'Add a tag'}
+          disabled={readOnly !== undefined}
           value={text}
           onValueChange={setText}
-          className="w-36"
+          className="w-48"
         />
       </form>
     </section>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Navigate } from '@tanstack/react-router'
+import { exampleKey } from '../../api/key.ts'
 import { runsQuery } from '../../api/runs.ts'
 import { modelsQuery, openJobsQuery } from '../../api/training.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -102,7 +103,7 @@ function NoModels({ project }: { project: string }) {
 from art.serverless.backend import ServerlessBackend
 
 model = art.TrainableModel(name="first", project="${project}", base_model="heddle/loom-tiny")
-backend = ServerlessBackend(api_key="local-${'0'.repeat(40)}", base_url="${origin}/v1")
+backend = ServerlessBackend(api_key="${exampleKey()}", base_url="${origin}/v1")
 await model.register(backend)
 # groups = [art.TrajectoryGroup([...]), ...]
 result = await backend.train(model, groups)`

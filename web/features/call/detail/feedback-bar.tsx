@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { MessageSquarePlus, ThumbsDown, ThumbsUp, X } from 'lucide-react'
 import { useState } from 'react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
+import { useReadOnly } from '../../../api/read-only.ts'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Input } from '../../../components/input.tsx'
 import { useKeys } from '../../../components/keys.ts'
@@ -21,16 +22,22 @@ const isReaction = (item: FeedbackItem, emoji: string) =>
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const { data: items = [] } = useQuery(feedbackQuery(project, id))
   const { add, remove, waiting } = useFeedbackChanges(project, id)
-  const [note, setNote] = useState<string>()
+  const [isWriting, setWriting] = useState(false)
+  const readOnly = useReadOnly(project)
   const toggle = (emoji: string) => {
     const given = items.find((item) => isReaction(item, emoji))
     if (given === undefined) add.mutate({ type: REACTION, payload: { emoji } })
     else remove.mutate(given)
   }
-  useKeys('Feedback', [
-    ...THUMBS.map(({ keys, label, emoji }) => ({ keys, does: label, run: () => toggle(emoji) })),
-    { keys: 'n', does: 'Write a note', run: () => setNote('') },
-  ])
+  useKeys(
+    'Feedback',
+    readOnly === undefined
+      ? [
+          ...THUMBS.map(({ keys, label, emoji }) => ({ keys, does: label, run: () => toggle(emoji) })),
+          { keys: 'n', does: 'Write a note', run: () => setWriting(true) },
+        ]
+      : [],
+  )
   const notes = items.filter(({ feedback_type }) => feedback_type === NOTE)
   const others = items.filter(({ feedback_type }) => feedback_type !== NOTE && feedback_type !== REACTION)
   return (
@@ -47,63 +54,102 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
               keys={keys}
               aria-pressed={isGiven}
               look="plain"
+              disabled={readOnly !== undefined}
               className={isGiven ? '!bg-selected !text-link' : undefined}
               icon={<Icon size={14} />}
               onClick={() => toggle(emoji)}
             />
           )
         })}
-        <Button look="quiet" size="small" icon={<MessageSquarePlus size={14} />} onClick={() => setNote('')}>
-          Note
-        </Button>
+        {readOnly === undefined ? (
+          <Button
+            look="quiet"
+            size="small"
+            icon={<MessageSquarePlus size={14} />}
+            onClick={() => setWriting(true)}
+          >
+            Note
+          </Button>
+        ) : (
+          <span className="px-1 text-xs text-muted">{readOnly}</span>
+        )}
         {others.map((item) => (
           <Badge key={item.id}>{scoreText(item)}</Badge>
         ))}
       </div>
-      {note !== undefined && (
-        <form
-          className="flex gap-1.5"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (note.trim() !== '') add.mutate({ type: NOTE, payload: { note: note.trim() } })
-            setNote(undefined)
-          }}
-        >
-          <Input
-            label="Note"
-            placeholder="What about this call?"
-            value={note}
-            onValueChange={setNote}
-            maxLength={1024}
-            autoFocus
-            className="flex-1"
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-                event.preventDefault()
-                event.currentTarget.form?.requestSubmit()
-              }
-              if (event.key !== 'Escape') return
-              event.stopPropagation()
-              event.nativeEvent.stopImmediatePropagation()
-              setNote(undefined)
-            }}
-          />
-          <Button type="submit" look="primary">
-            Save
-          </Button>
-        </form>
+      {isWriting && (
+        <NoteForm
+          onSave={(text) => add.mutate({ type: NOTE, payload: { note: text } })}
+          onClose={() => setWriting(false)}
+        />
       )}
-      {waiting
-        .filter(({ type }) => type === NOTE)
-        .map(({ payload }, index) => (
-          <p
-            // biome-ignore lint/suspicious/noArrayIndexKey: a note that waits has no id yet
-            key={index}
-            className="rounded-md bg-inset px-2 py-1 text-muted wrap-anywhere whitespace-pre-wrap"
-          >
-            {String(payload['note'])}
-          </p>
-        ))}
+      <Notes
+        notes={notes}
+        waiting={waiting.flatMap(({ type, payload }) => (type === NOTE ? [String(payload['note'])] : []))}
+        onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined}
+      />
+    </section>
+  )
+}
+
+/** Writes a note; Escape gives it up. */
+function NoteForm({ onSave, onClose }: { onSave: (text: string) => void; onClose: () => void }) {
+  const [note, setNote] = useState('')
+  return (
+    <form
+      className="flex gap-1.5"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (note.trim() !== '') onSave(note.trim())
+        onClose()
+      }}
+    >
+      <Input
+        label="Note"
+        placeholder="What about this call?"
+        value={note}
+        onValueChange={setNote}
+        maxLength={1024}
+        autoFocus
+        className="flex-1"
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault()
+            event.currentTarget.form?.requestSubmit()
+          }
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          event.nativeEvent.stopImmediatePropagation()
+          onClose()
+        }}
+      />
+      <Button type="submit" look="primary">
+        Save
+      </Button>
+    </form>
+  )
+}
+
+interface NotesProps {
+  notes: readonly FeedbackItem[]
+  /** Texts that are not on the server yet. */
+  waiting: readonly string[]
+  /** Absent for those who only read. */
+  onRemove: ((item: FeedbackItem) => void) | undefined
+}
+
+function Notes({ notes, waiting, onRemove }: NotesProps) {
+  return (
+    <>
+      {waiting.map((text, index) => (
+        <p
+          // biome-ignore lint/suspicious/noArrayIndexKey: a note that waits has no id yet
+          key={index}
+          className="rounded-md bg-inset px-2 py-1 text-muted wrap-anywhere whitespace-pre-wrap"
+        >
+          {text}
+        </p>
+      ))}
       {notes.map((item) => (
         <div key={item.id} className="flex items-start gap-2 rounded-md bg-inset px-2 py-1">
           <p className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">
@@ -112,15 +158,17 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
           <span className="text-xs text-muted">
             {item.creator ?? item.wb_user_id} · <Time iso={item.created_at} />
           </span>
-          <IconButton
-            label="Remove the note"
-            size="small"
-            icon={<X size={13} />}
-            onClick={() => remove.mutate(item)}
-          />
+          {onRemove !== undefined && (
+            <IconButton
+              label="Remove the note"
+              size="small"
+              icon={<X size={13} />}
+              onClick={() => onRemove(item)}
+            />
+          )}
         </div>
       ))}
-    </section>
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
+import { useReadOnly } from '../../../api/read-only.ts'
 import { IconButton } from '../../../components/button.tsx'
 import { JsonView } from '../../../components/json-view/json-view.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
@@ -14,13 +15,15 @@ const EMOJI = ['❤️', '🎉', '🚀', '🤔', '😕', '👀'] as const
 export function FeedbackTab({ project, id }: { project: string; id: string }) {
   const { data, error, refetch } = useQuery(feedbackQuery(project, id))
   const { add, remove } = useFeedbackChanges(project, id)
+  const readOnly = useReadOnly(project)
   if (error !== null && data === undefined)
     return <ErrorState title="Feedback could not be loaded" error={error} onRetry={() => void refetch()} />
   const given = (emoji: string) =>
     data?.find((item) => item.feedback_type === REACTION && item.payload['emoji'] === emoji)
   return (
     <>
-      <fieldset aria-label="React" className="flex flex-wrap gap-1">
+      {readOnly !== undefined && <p className="text-xs text-muted">{readOnly}.</p>}
+      <fieldset aria-label="React" disabled={readOnly !== undefined} className="flex flex-wrap gap-1">
         {EMOJI.map((emoji) => {
           const item = given(emoji)
           return (
@@ -43,14 +46,22 @@ export function FeedbackTab({ project, id }: { project: string; id: string }) {
       ) : data.length === 0 ? (
         <EmptyState title="Nobody has said anything yet">
           <p>
-            Press <kbd>+</kbd> or <kbd>-</kbd> for a thumb, <kbd>n</kbd> for a note. Scores of scorers and
-            annotations of people stand here too.
+            {readOnly === undefined && (
+              <>
+                Press <kbd>+</kbd> or <kbd>-</kbd> for a thumb, <kbd>n</kbd> for a note.{' '}
+              </>
+            )}
+            Scores of scorers and annotations of people stand here too.
           </p>
         </EmptyState>
       ) : (
         <ul className="flex flex-col">
           {data.toReversed().map((item) => (
-            <FeedbackRow key={item.id} item={item} onRemove={() => remove.mutate(item)} />
+            <FeedbackRow
+              key={item.id}
+              item={item}
+              onRemove={readOnly === undefined ? () => remove.mutate(item) : undefined}
+            />
           ))}
         </ul>
       )}
@@ -58,7 +69,7 @@ export function FeedbackTab({ project, id }: { project: string; id: string }) {
   )
 }
 
-function FeedbackRow({ item, onRemove }: { item: FeedbackItem; onRemove: () => void }) {
+function FeedbackRow({ item, onRemove }: { item: FeedbackItem; onRemove: (() => void) | undefined }) {
   const { feedback_type: type, payload } = item
   const name = type.replace(/^wandb\.(runnable|annotation)\./, '').replace(/^wandb\.(\w+)\.1$/, '$1')
   const value = payload['output'] ?? payload['value'] ?? payload
@@ -81,7 +92,9 @@ function FeedbackRow({ item, onRemove }: { item: FeedbackItem; onRemove: () => v
       <span className="shrink-0 text-xs leading-6 text-muted">
         {item.creator ?? item.wb_user_id} · <Time iso={item.created_at} />
       </span>
-      <IconButton label={`Remove ${name}`} size="small" icon={<X size={13} />} onClick={onRemove} />
+      {onRemove !== undefined && (
+        <IconButton label={`Remove ${name}`} size="small" icon={<X size={13} />} onClick={onRemove} />
+      )}
     </li>
   )
 }

@@ -1,0 +1,25 @@
+import type { AuditEvent } from '../../src/accounts/audit/wire.ts'
+import { pagesQuery } from './accounts.ts'
+import { ask } from './client.ts'
+
+export type { AuditEvent }
+
+export interface AuditFilter {
+  /** Empty for the whole server, which operators alone read. */
+  entity: string
+  /** Whole names; empty for all. */
+  action: string
+  actor: string
+}
+
+/** Events, the newest first. */
+export function auditQuery(filter: AuditFilter) {
+  const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''))
+  return pagesQuery<AuditEvent>('audit', { path: 'audit', query, cursorOf: ({ id }) => id })
+}
+
+/** All events of an entity or of the server, one JSON document a line. */
+export async function auditFile(entity: string): Promise<Blob> {
+  const query = entity === '' ? '' : `?entity=${encodeURIComponent(entity)}`
+  return (await ask(`/v1/accounts/audit/export${query}`)).blob()
+}
