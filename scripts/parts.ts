@@ -15,6 +15,7 @@ const PARTS = {
   reference: () => ensurePython('reference'),
   tools: () => ensurePython('tools'),
   generators: () => ensurePython('generators'),
+  fuzzer: () => ensurePython('fuzzer'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

@@ -41,6 +41,7 @@ export type EnvironmentName =
   | 'locks'
   | 'peers'
   | 'generators'
+  | 'fuzzer'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -83,6 +84,7 @@ function environments(): Record<EnvironmentName, Environment> {
       'a generator of Python clients (openapi-python-client)',
       'tests/wire/requirements/generators.txt',
     ),
+    fuzzer: environment('a fuzzer of APIs (schemathesis)', 'tests/wire/requirements/fuzzer.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

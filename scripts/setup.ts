@@ -12,6 +12,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   reference  Python environment with the implementation that the trace API is compared with
   tools      Python environment with the checkers
   generators Python environment with a generator of clients, for the tests
+  fuzzer     Python environment with a fuzzer of APIs, for the tests
   matrix     Python environments with the oldest supported and the newest clients, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks

@@ -61,7 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
   wire: {
-    needs: ['engine', 'clients', 'generators', 'matrix'],
+    needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
   },
   engine: { needs: ['engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu'], show) },

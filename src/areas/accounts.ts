@@ -93,7 +93,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const book = createLimitBook({ control })
   let measures: readonly MeasureStorage[] = []
   const storage = createStorageUse({ book, log, measures: () => measures })
-  const limits = createUsageLimits({ book, storage, keys, audit })
+  const limits = createUsageLimits({ book, storage, keys, identity, audit })
   const isLocal = auth === 'local'
   const managing = [
     ...keysRoutes(keys),

@@ -65,7 +65,7 @@ export interface InferenceDeps {
   options: InferenceOptions
   auth: AuthMode
   /** The limits in it count before those of the options. */
-  accounts: Pick<Accounts, 'audit' | 'keys' | 'limitBook'>
+  accounts: Pick<Accounts, 'audit' | 'identity' | 'keys' | 'limitBook'>
   /** The clock of budgets. */
   now: () => Date
   /** Configured by the operator, for all teams. */

@@ -1,11 +1,10 @@
 import type { z } from 'zod'
 import { needsKey } from './access.ts'
-import { ErrorBodies } from './error-bodies.ts'
+import { ErrorBodies, ValidationErrorBodies } from './error-bodies.ts'
 import { type Json, schemaOf } from './openapi-schemas.ts'
 import { refusalsOf } from './refusals.ts'
 import type { Route } from './route.ts'
 import { REFUSALS } from './statuses.ts'
-import { ValidationErrorBody } from './validation-error.ts'
 
 /** Describes every route as OpenAPI 3.1, from the same schemas that validate requests. */
 export function openApiDocument(routes: readonly Route[], version: string): Json {
@@ -94,17 +93,26 @@ function operationOf(declaration: Route, schemas: Json): Json {
   }
 }
 
+/** Node refuses a request whose address and headers have more than 16 KiB, before any route; without a body. */
+const ADDRESS_TOO_LONG = { description: 'The address and the headers are too long' }
+
 function responsesOf(declaration: Route, schemas: Json): Json {
-  const refusals = refusalsOf(declaration).map((status) => [
+  const refusals: [number, Json][] = refusalsOf(declaration).map((status) => [
     status,
     { $ref: `#/components/responses/${refusalName(declaration.family, status)}` },
   ])
+  const { pathParams, query } = declaration
+  if (pathParams !== undefined || query !== undefined) refusals.push([431, ADDRESS_TOO_LONG])
   if (declaration.unsupported) return Object.fromEntries(refusals)
   const schema = schemaOf(declaration.response, 'output', schemas)
   const types =
     declaration.reply === 'raw' ? (declaration.replyTypes ?? BYTES) : MEDIA_TYPES[declaration.reply]
   const content = Object.fromEntries(types.map((type) => [type, { schema: contentSchema(type, schema) }]))
-  return Object.fromEntries([[200, { description: 'Success', content }], ...refusals])
+  const reports = (declaration.reportedAt ?? []).map((status) => [
+    status,
+    { description: `${REFUSALS[status]}; the body says more`, content },
+  ])
+  return Object.fromEntries([[200, { description: 'Success', content }], ...refusals, ...reports])
 }
 
 /** What a media type other than JSON holds is bytes or lines; the schema describes JSON, or an event of a stream. */
@@ -118,7 +126,7 @@ function refusalResponses(schemas: Json): Json {
   return Object.fromEntries(
     families.flatMap((family) =>
       Object.entries(REFUSALS).map(([status, description]) => {
-        const body = status === '422' ? ValidationErrorBody : ErrorBodies[family]
+        const body = status === '422' ? ValidationErrorBodies[family] : ErrorBodies[family]
         const content = { 'application/json': { schema: schemaOf(body, 'output', schemas) } }
         return [refusalName(family, status), { description, content }]
       }),

@@ -78,6 +78,8 @@ export interface RouteDeclaration<
   replyTypes?: readonly string[]
   /** Statuses that this route refuses requests with, beyond those of all routes of its kind (`refusals.ts`). */
   refusals?: readonly RefusalStatus[]
+  /** Statuses besides 200 whose body is `response`, such as 503 of a health check. */
+  reportedAt?: readonly RefusalStatus[]
   handle: (
     input: Output<Path> & Output<Query> & Output<Body>,
     context: CallContext,

@@ -29,6 +29,8 @@ export interface Identity {
    * @throws 400 for a bad name, 409 for one that is taken.
    */
   addUser(tx: ControlTx, user: NewUser): Promise<UserRow>
+  /** @throws 404 for a name that no user and no team has. */
+  checkEntity(name: string): Promise<void>
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /** Adds a member or changes a role. The first team of a user becomes the entity of requests that name none. */
@@ -123,6 +125,9 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     userNamed,
     userByEmail: (email) => queries.findUserByEmail(control, email.toLowerCase()),
     addUser,
+    async checkEntity(name) {
+      if ((await queries.findEntity(control, name)) === undefined) throw notFound('team', name)
+    },
     addTeam,
     setRole,
     removeRole,

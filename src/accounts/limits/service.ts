@@ -1,6 +1,7 @@
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Audit } from '../audit/service.ts'
+import type { Identity } from '../identity/service.ts'
 import type { KeyHome, Keys } from '../keys/service.ts'
 import type { LimitBook, Limits } from './limit-book.ts'
 import type { StorageUse } from './storage-use.ts'
@@ -9,7 +10,7 @@ import type * as wire from './wire.ts'
 /** Limits of entities, which operators set, and of keys, which admins of their entity may narrow further. */
 export interface UsageLimits {
   ofEntity(req: { entity: string }): wire.EntityLimitsRes
-  /** Replaces the limits of an entity. */
+  /** Replaces the limits of an entity. @throws 404 for an unknown one. */
   setOfEntity(
     req: { entity: string } & wire.EntityLimits,
     context: CallContext,
@@ -27,10 +28,11 @@ export interface UsageLimitsDeps {
   book: LimitBook
   storage: StorageUse
   keys: Pick<Keys, 'home'>
+  identity: Pick<Identity, 'checkEntity'>
   audit: Audit
 }
 
-export function createUsageLimits({ book, storage, keys, audit }: UsageLimitsDeps): UsageLimits {
+export function createUsageLimits({ book, storage, keys, identity, audit }: UsageLimitsDeps): UsageLimits {
   function ofEntity({ entity }: { entity: string }): wire.EntityLimitsRes {
     const limits = book.of('entity', entity)
     return { entity, limits, storage_bytes_used: storage.usedBy(entity) ?? null }
@@ -40,6 +42,7 @@ export function createUsageLimits({ book, storage, keys, audit }: UsageLimitsDep
     { entity, ...limits }: { entity: string } & wire.EntityLimits,
     { caller }: CallContext,
   ) {
+    await identity.checkEntity(entity)
     const change = { kind: 'entity', name: entity, limits, user: caller.user } as const
     const event = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))

@@ -1,4 +1,5 @@
 import type { Audit } from '../../accounts/audit/service.ts'
+import type { Identity } from '../../accounts/identity/service.ts'
 import type { Keys } from '../../accounts/keys/service.ts'
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -17,7 +18,7 @@ export interface Budgets {
   /**
    * Replaces the budgets of an entity; those of the whole entity stay as they are where its admins replace the others.
    * @throws 400 for one of both a project and a key, 403 for one of neither by others than operators, 404 for a key of
-   * another entity.
+   * another entity, or an unknown entity.
    */
   replace(req: wire.EntityPath & wire.BudgetsReq, context: CallContext): Promise<wire.BudgetsRes>
 }
@@ -26,11 +27,12 @@ export interface BudgetsDeps {
   control: ControlDb
   accountBook: Pick<AccountBook, 'load' | 'ofEntity'>
   keys: Pick<Keys, 'home'>
+  identity: Pick<Identity, 'checkEntity'>
   audit: Pick<Audit, 'record'>
   now: () => Date
 }
 
-export function createBudgets({ control, accountBook, keys, audit, now }: BudgetsDeps): Budgets {
+export function createBudgets({ control, accountBook, keys, identity, audit, now }: BudgetsDeps): Budgets {
   function list({ entity }: wire.EntityPath): wire.BudgetsRes {
     const { name, until } = monthAt(now())
     return { entity, month: name, resets_at: until, data: accountBook.ofEntity(entity).map(toWire) }
@@ -49,6 +51,7 @@ export function createBudgets({ control, accountBook, keys, audit, now }: Budget
   }
 
   async function replace({ entity, data }: wire.EntityPath & wire.BudgetsReq, { caller }: CallContext) {
+    await identity.checkEntity(entity)
     const { isOperator } = caller.rights
     if (!isOperator && data.some(isOfEntity))
       throw notAllowed(`Only operators of this server set the budget of ${entity} as a whole`)

@@ -14,6 +14,7 @@ export function healthRoutes(health: Health): Route[] {
       reply: 'raw',
       replyTypes: ['application/json'],
       response: HealthRes,
+      reportedAt: [503],
       handle: health.ofStores,
     }),
     route({
@@ -37,6 +38,7 @@ export function healthRoutes(health: Health): Route[] {
       reply: 'raw',
       replyTypes: ['application/json'],
       response: SystemCheckRes,
+      reportedAt: [503],
       handle: health.systemCheck,
     }),
   ]

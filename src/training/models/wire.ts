@@ -3,11 +3,13 @@ import { PageQuery, pageOf } from '../../page-wire.ts'
 import { HALF_CHARACTER, isWellFormed, Lora } from '../base-models/lora-wire.ts'
 
 /** Names become parts of `entity/project/name:stepN` and of `name@N`. */
-const NAME_PATTERN = /^[^/:@\s][^/:@\p{Cc}]*$/u
+const NAME_PATTERN = /^[^/:@\s][^/:@]*$/u
+const NAME_RULE = 'Names hold no "/", ":", "@" or control characters'
 const Name = z
   .string()
   .max(128)
-  .regex(NAME_PATTERN, 'Names hold no "/", ":", "@" or control characters')
+  .regex(NAME_PATTERN, NAME_RULE)
+  .refine((name) => !/\p{Cc}/u.test(name), NAME_RULE)
   .refine(isWellFormed, HALF_CHARACTER)
 
 /** Wire: the metric by which clients choose their best checkpoint by default. */

@@ -76,13 +76,16 @@ export type TrajectoryGroup = z.output<typeof TrajectoryGroup>
 
 export const LogPath = z.object({ model_id: z.string() })
 
+const SPLIT_RULE = 'A split is a name such as "train" or "val"'
+
 /** Members of a log's body beside its groups. Wire: `model_id` repeats the path. */
 export const LogHead = z.object({
   split: z
     .string()
     .min(1)
     .max(64)
-    .regex(/^[^/\p{Cc}\p{Cs}]+$/u, 'A split is a name such as "train" or "val"'),
+    .regex(/^[^/]+$/, SPLIT_RULE)
+    .refine((split) => !/[\p{Cc}\p{Cs}]/u.test(split), SPLIT_RULE),
 })
 
 /** The whole body, for the API description. */
