@@ -1,11 +1,15 @@
 import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
+
+/** The addresses of proxies that run beside the server. */
+const THIS_MACHINE = '127.0.0.0/8,::1'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
@@ -49,6 +53,19 @@ const Hosts = z
     ),
   )
 
+const ProxyNetworks = z
+  .string()
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .transform((texts, context) => {
+    const networks = parseNetworks(texts)
+    if (networks !== undefined) return networks
+    context.addIssue({
+      code: 'custom',
+      message: 'addresses or networks such as 10.0.0.0/8, separated by commas',
+    })
+    return z.NEVER
+  })
+
 const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
 /** Settings of a vLLM elsewhere, which would be ignored without one. */
@@ -61,6 +78,7 @@ const SecretText = z.string().min(SECRET_CHARS_MIN, { error: `at least ${SECRET_
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
   HEDDLE_HOSTS: Hosts.default([]),
+  HEDDLE_TRUSTED_PROXIES: ProxyNetworks.prefault(THIS_MACHINE),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
   HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(64),
@@ -199,6 +217,8 @@ export interface Config {
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
+  /** Proxies that say by which name and scheme they were reached. */
+  trustedProxies: Networks
   /** 0 lets the system choose a free port. */
   port: number
   /** The certificate and key of encrypted connections, in PEM; plain HTTP where absent. */
@@ -267,6 +287,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: values.HEDDLE_HOST,
     hosts: values.HEDDLE_HOSTS,
+    trustedProxies: values.HEDDLE_TRUSTED_PROXIES,
     port: values.HEDDLE_PORT,
     tls: tlsOf(values),
     dataFolder: resolve(values.HEDDLE_DATA),

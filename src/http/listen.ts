@@ -1,12 +1,22 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { dropForwarded, type Networks } from './trusted-proxies.ts'
 
 /** A certificate with those above it, and its key, in PEM. */
 export interface Certificate {
   cert: string
   key: string
+}
+
+export interface ListenOptions {
+  host: string
+  port: number
+  tls?: Certificate | undefined
+  /** Proxies whose headers about the original request are believed; those of all where absent. */
+  trustedProxies?: Networks | undefined
 }
 
 export interface Listening extends AsyncDisposable {
@@ -49,7 +59,7 @@ const CONNECTIONS_MAX = 4_096
  */
 export async function listen(
   app: Hono,
-  { tls, ...address }: { host: string; port: number; tls?: Certificate | undefined },
+  { tls, trustedProxies, ...address }: ListenOptions,
 ): Promise<Listening> {
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -62,6 +72,8 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
   })
+  if (trustedProxies !== undefined)
+    server.prependListener('request', (request: IncomingMessage) => dropForwarded(request, trustedProxies))
   server.listen({ ...address, backlog: CONNECTIONS_MAX })
   await once(server, 'listening')
   server.maxConnections = CONNECTIONS_MAX

@@ -1,0 +1,36 @@
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { listen } from './listen.ts'
+import { parseNetworks } from './trusted-proxies.ts'
+
+const app = new Hono().get('/', (c) => c.json(c.req.header()))
+
+async function seenThrough(networks: readonly string[]): Promise<Record<string, string>> {
+  const trustedProxies = parseNetworks(networks)
+  await using server = await listen(app, { host: '127.0.0.1', port: 0, trustedProxies })
+  const headers = { 'X-Forwarded-Host': 'heddle.example', 'x-forwarded-proto': 'https', 'x-other': 'kept' }
+  return (await (await fetch(server.url, { headers })).json()) as Record<string, string>
+}
+
+describe('trusted proxies', () => {
+  it('are believed', async () => {
+    for (const networks of [['127.0.0.1'], ['10.0.0.0/8', '127.0.0.0/8']])
+      expect(await seenThrough(networks)).toMatchObject({
+        'x-forwarded-host': 'heddle.example',
+        'x-forwarded-proto': 'https',
+      })
+  })
+
+  it('are the only ones: of others, what they forward is dropped and the rest is kept', async () => {
+    const seen = await seenThrough(['10.0.0.0/8', '::1'])
+    expect(seen['x-other']).toBe('kept')
+    expect(Object.keys(seen).filter((name) => name.startsWith('x-forwarded'))).toEqual([])
+  })
+})
+
+describe('parseNetworks', () => {
+  it('refuses what is no address and no network', () => {
+    for (const text of ['', 'proxy.example', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0/8', '::1/x'])
+      expect(parseNetworks([text]), text).toBeUndefined()
+  })
+})
