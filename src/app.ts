@@ -99,6 +99,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
     accounts,
+    projects,
     now: options.now ?? (() => new Date()),
     trace,
     training,

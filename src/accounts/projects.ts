@@ -37,6 +37,7 @@ export interface ClosedPlaces {
   close(places: readonly Place[]): void
   /** Projects come into being again by their next use. */
   reopen(places: readonly Place[]): void
+  has(place: Place): boolean
   /** @throws 404 for a place that is closed. */
   check(place: Place): void
   isAny(): boolean
@@ -85,6 +86,10 @@ function createClosedPlaces(onClose: (ids: readonly string[]) => void): ClosedPl
     else counts.delete(id)
   }
 
+  function has(place: Place): boolean {
+    return counts.size > 0 && (isClosed(place.entity) || isClosed(idOf(place)))
+  }
+
   return {
     close(places) {
       for (const place of places) add(place, 1)
@@ -93,9 +98,9 @@ function createClosedPlaces(onClose: (ids: readonly string[]) => void): ClosedPl
     reopen(places) {
       for (const place of places) add(place, -1)
     },
+    has,
     check(place) {
-      if (counts.size > 0 && (isClosed(place.entity) || isClosed(idOf(place))))
-        throw notAllFound(`${idOf(place)} is being deleted`)
+      if (has(place)) throw notAllFound(`${idOf(place)} is being deleted`)
     },
     isAny: () => counts.size > 0,
   }

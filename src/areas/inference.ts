@@ -1,5 +1,6 @@
 import type { LimitBook } from '../accounts/limits/limit-book.ts'
 import { needingAccounts } from '../accounts/needing-accounts.ts'
+import type { Projects } from '../accounts/projects.ts'
 import type { AuthMode } from '../accounts/sessions/me.ts'
 import type { Limits } from '../config.ts'
 import { createAccountBook } from '../inference/budgets/account-book.ts'
@@ -74,6 +75,7 @@ export interface InferenceDeps {
   outboundHosts: readonly string[]
   control: ControlDb
   secretKey: SecretKey
+  projects: Pick<Projects, 'closed'>
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
   training: Pick<TrainingArea, 'baseModels' | 'checkpointFiles' | 'checkpoints' | 'registry'>
 }
@@ -88,7 +90,12 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   const { calls, files, objects } = trace
   const { registry: models, checkpoints, baseModels, checkpointFiles } = training
   const limits = completionLimits(options, accounts.limitBook)
-  const served = createServedModels({ models, checkpoints, baseModels, defaultBaseModel: engine.baseModel })
+  const served = createServedModels({
+    ...training,
+    models,
+    defaultBaseModel: engine.baseModel,
+    closed: deps.projects.closed,
+  })
   const { counter, usage, accountBook, recorder } = createMetering(deps)
   const loaded = createLoadedAdapters({ files: checkpointFiles })
   const gateway = createGateway({

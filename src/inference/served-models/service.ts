@@ -1,3 +1,4 @@
+import type { ClosedPlaces } from '../../accounts/projects.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { BaseModels } from '../../training/base-models/service.ts'
@@ -32,6 +33,8 @@ export interface ServedModelsDeps {
   checkpoints: Checkpoints
   baseModels: BaseModels
   defaultBaseModel: string
+  /** Projects that are being erased, whose models nobody can use. */
+  closed: Pick<ClosedPlaces, 'has'>
 }
 
 /** Resolves model names to weights. An unknown name or step is an error; there is no fallback. */
@@ -51,7 +54,14 @@ export function createServedModels({
   checkpoints,
   baseModels,
   defaultBaseModel,
+  closed,
 }: ServedModelsDeps): ServedModels {
+  /** A key may be limited to asking models, and another to reading. */
+  function mayUse({ rights }: Caller, { entity, project }: { entity: string; project: string }): boolean {
+    const place = { entity, project }
+    return !closed.has(place) && (rights.allows('infer', place) || rights.allows('read', place))
+  }
+
   async function findModel(name: ModelName, caller: Caller) {
     if (name.kind === 'artifact') {
       const found = await models.find(name)
@@ -117,11 +127,6 @@ export function createServedModels({
   }
 
   return { baseModelsSince, resolve, list, read }
-}
-
-/** A key may be limited to asking models, and another to reading. */
-function mayUse({ rights }: Caller, model: { entity: string; project: string }): boolean {
-  return rights.allows('infer', model) || rights.allows('read', model)
 }
 
 function baseEntry(id: string, since: string): ServedModel {
