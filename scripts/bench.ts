@@ -51,6 +51,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
   tenants: { program: 'neighbour.ts', needs: [], fixed: ['--projects', '10'] },
+  access: { program: 'access.ts', needs: [] },
   soak: { program: 'soak.ts', needs: [] },
   'power-loss': { program: 'power-loss.ts', needs: [] },
   ui: { program: 'ui.ts', needs: ['browser', 'peers', 'web'] },
@@ -65,6 +66,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
        npm run bench -- tenants [--rounds N] [--seconds N] [--projects N] [--json FILE]
+       npm run bench -- access [--rounds N] [--requests N] [--json FILE]
        npm run bench -- soak [--minutes N] [--json FILE]
        npm run bench -- power-loss [--rounds N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
@@ -107,6 +109,9 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --seconds  of each phase (default 10)
   tenants  the same beside another entity that floods from ten projects at once, also with jobs
              --projects  of the flood (default 10)
+  access  the processor time that checking keys and rights adds to a request; ends with status 1 at 0.2 ms or more
+           --rounds    of each kind of server (default 15)
+           --requests  of each round (default 2000)
   soak  good clients, requests that mean harm and kills at once; ends with status 1 unless nothing acknowledged is missing, no
         good request failed but by a refusal for now or a kill, GET /version has a p99 of 250 ms, and memory came back
            --minutes  in all, besides the start and the end (default 10)
