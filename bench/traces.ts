@@ -47,11 +47,14 @@ const CALLS_MIN = 8000
 /** Which server is measured by which way in; a server that has it only call by call is left out. */
 const CELLS: readonly Cell[] = [
   { way: 'calls/complete', server: 'Heddle', wire: 'complete' },
+  { way: 'calls/complete', server: 'Before', wire: 'complete' },
   { way: 'calls/complete', server: 'ClickHouse', wire: 'complete' },
   { way: 'calls/complete', server: 'SQLite', wire: 'complete' },
   { way: 'call/upsert_batch', server: 'Heddle', wire: 'upsert' },
+  { way: 'call/upsert_batch', server: 'Before', wire: 'upsert' },
   { way: 'call/upsert_batch', server: 'SQLite', wire: 'upsert' },
   { way: 'OTLP', server: 'Heddle', wire: 'otlp' },
+  { way: 'OTLP', server: 'Before', wire: 'otlp' },
   { way: 'OTLP', server: 'Phoenix', wire: 'phoenix' },
   { way: 'OTLP', server: 'MLflow', wire: 'mlflow' },
 ]
@@ -69,7 +72,12 @@ async function main(): Promise<void> {
   const calls = Number(given.calls)
   if (!(Number.isInteger(calls) && calls >= CALLS_MIN && calls % 100 === 0))
     throw new Error(`--calls takes hundreds from ${CALLS_MIN} on`)
-  const servers = SERVERS.filter((name) => namesIn(given.only ?? SERVERS).includes(name.toLowerCase()))
+  const servers = SERVERS.filter((name) =>
+    namesIn(
+      given.only ??
+        SERVERS.filter((name) => name !== 'Before' || process.env.HEDDLE_BENCH_BEFORE !== undefined),
+    ).includes(name.toLowerCase()),
+  )
   const results: Results = { cells: [] }
   for (const cell of CELLS.filter(({ server }) => servers.includes(server)))
     results.cells.push(

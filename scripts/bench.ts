@@ -92,7 +92,8 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
   traces  calls in and questions out, beside weave's own server on ClickHouse and on SQLite, Phoenix and MLflow
            --calls  how many, about 2 kB each (default 20000)
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
-           --only   of heddle, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all)
+           --only   of heddle, before, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all);
+                    before is an earlier Heddle, of the checkout with its packages that HEDDLE_BENCH_BEFORE names
   mixed  reads while calls come in, beside weave's own server on ClickHouse; eight readers ask a steady number of questions, and
          then as many as they can
            --calls    that are there before (default 20000)
@@ -100,7 +101,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --rounds   of everything, in turns (default 3)
            --rate     calls that come in each second (default 1000)
            --asked    questions of the steady load each second (default 20)
-           --only     of heddle and clickhouse, with commas between them (default all)
+           --only     of heddle, before and clickhouse, with commas between them (default heddle,clickhouse)
   evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
            --rows   of each run (default 10000)
   neighbour  small writes and reads of a quiet project, alone and while twelve clients of another send and ask all they can;

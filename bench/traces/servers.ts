@@ -11,7 +11,8 @@ import { pythonIn } from '../../scripts/python-environments.ts'
 import { NODE, ROOT } from '../../scripts/repository.ts'
 import { messageOf } from '../../src/errors.ts'
 
-export type ServerName = 'Heddle' | 'ClickHouse' | 'SQLite' | 'Phoenix' | 'MLflow'
+/** `Before` is an earlier Heddle: the checkout that HEDDLE_BENCH_BEFORE names, with its packages installed. */
+export type ServerName = 'Heddle' | 'Before' | 'ClickHouse' | 'SQLite' | 'Phoenix' | 'MLflow'
 
 /** A server that is measured. */
 export interface BenchServer {
@@ -56,16 +57,8 @@ const LINES_KEPT = 30
 
 /** The command of each server for a port and a folder. */
 const COMMANDS: Record<ServerName, (port: number, folder: string) => Command> = {
-  Heddle: (port, folder) => ({
-    command: [NODE, join(ROOT, 'src/main.ts')],
-    env: {
-      HEDDLE_PORT: String(port),
-      HEDDLE_DATA: join(folder, 'data'),
-      HEDDLE_LOG_FORMAT: 'json',
-      // Without Python environments there is no engine, which would take memory and time.
-      HEDDLE_CACHE: join(folder, 'no-environments'),
-    },
-  }),
+  Heddle: (port, folder) => heddle(ROOT, port, folder),
+  Before: (port, folder) => heddle(earlierCheckout(), port, folder),
   ClickHouse: (_port, folder) => reference('clickhouse', folder),
   SQLite: (_port, folder) => reference('sqlite', folder),
   Phoenix: (port, folder) => ({
@@ -88,6 +81,25 @@ const COMMANDS: Record<ServerName, (port: number, folder: string) => Command> = 
     ],
     env: { MLFLOW_DISABLE_TELEMETRY: 'true' },
   }),
+}
+
+function heddle(checkout: string, port: number, folder: string): Command {
+  return {
+    command: [NODE, join(checkout, 'src/main.ts')],
+    env: {
+      HEDDLE_PORT: String(port),
+      HEDDLE_DATA: join(folder, 'data'),
+      HEDDLE_LOG_FORMAT: 'json',
+      // Without Python environments there is no engine, which would take memory and time.
+      HEDDLE_CACHE: join(folder, 'no-environments'),
+    },
+  }
+}
+
+function earlierCheckout(): string {
+  const checkout = process.env.HEDDLE_BENCH_BEFORE
+  if (checkout === undefined) throw new Error('HEDDLE_BENCH_BEFORE names the checkout to compare with')
+  return checkout
 }
 
 /** The implementation that the differential tests use. It chooses its own port and prints its address. */
