@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/*.test.ts', 'web/**/*.test.ts'],
-    // chDB holds one data folder a process, so every test file gets a process of its own.
     pool: 'forks',
+    // Loading the modules of the server takes a second, which each of some hundred files would take again.
+    isolate: false,
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     maxWorkers: 2,
     // Ends what hangs; the longest test takes a minute alone, and some times as long where others work.
     testTimeout: 240_000,

@@ -2,24 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { replyOf } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
-import {
+import { EVALUATION, MODEL, useEvaluations } from './test-evaluations.ts'
+
+const {
   callOf,
   calls,
-  EVALUATION,
   finish,
   itDeletes,
   itLists,
   itReads,
   itRefuses,
   list,
-  MODEL,
   newRun,
   predict,
   read,
   remove,
   score,
   server,
-} from './test-evaluations.ts'
+} = useEvaluations()
 
 describe('POST /v2/{entity}/{project}/evaluation_runs', () => {
   itRefuses('evaluation_runs', [{}, { evaluation: EVALUATION }, { evaluation: 1, model: MODEL }])

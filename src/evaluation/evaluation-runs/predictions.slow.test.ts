@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { type Fields, replyOf } from '../../testing.ts'
-import {
+import { EVALUATION, MODEL, SCORER, useEvaluations } from './test-evaluations.ts'
+
+const {
   callOf,
-  EVALUATION,
   feedbackIn,
   finish,
   itDeletes,
@@ -11,17 +12,15 @@ import {
   itReads,
   itRefuses,
   list,
-  MODEL,
   newRun,
   newScore,
   predict,
   read,
   remove,
   request,
-  SCORER,
   score,
   server,
-} from './test-evaluations.ts'
+} = useEvaluations()
 
 describe('POST /v2/{entity}/{project}/predictions', () => {
   itRefuses('predictions', [
