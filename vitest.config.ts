@@ -9,7 +9,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
-    maxWorkers: 2,
+    // Some wait for what the database does by itself, for a minute: two others fill two cores meanwhile.
+    maxWorkers: 3,
     // Ends what hangs; the longest test takes a minute alone, and some times as long where others work.
     testTimeout: 240_000,
     // A server with its databases starts in less than a second, and on a busy machine in twenty.
