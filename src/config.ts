@@ -5,6 +5,7 @@ import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
+import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
 
@@ -193,7 +194,7 @@ export interface EngineConfig {
 }
 
 /** All settings of the server; the only reader of the environment. */
-export interface Config {
+export interface Config extends StoresElsewhere {
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
@@ -266,6 +267,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
+    ...readStoresElsewhere(env),
     auth: values.HEDDLE_AUTH,
     secretKey: secretKeyOf(values),
     cacheFolder: resolve(
@@ -304,6 +306,7 @@ function tlsOf({ HEDDLE_TLS_CERT: cert, HEDDLE_TLS_KEY: key }: z.output<typeof E
 function withoutSecrets({
   HEDDLE_SECRET_KEY: _,
   HEDDLE_SQL_PASSWORD: _password,
+  HEDDLE_CLICKHOUSE_URL: _clickhouse,
   ...rest
 }: NodeJS.ProcessEnv) {
   return rest

@@ -1,11 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client'
-import {
-  type ClientError,
-  dependencyFailed,
-  invalidRequest,
-  messageOf,
-  unavailable,
-} from '../../../errors.ts'
+import { ClientError, dependencyFailed, invalidRequest, messageOf, unavailable } from '../../../errors.ts'
 
 /**
  * Errors of a query that are caused by its size, however often it is repeated: TOO_DEEP_AST, TOO_BIG_AST,
@@ -30,6 +24,7 @@ export function codeOf(error: unknown): number | undefined {
 
 /** The error of a failed query: 400 where the query itself is too large, and 503 otherwise. */
 export function readError(error: unknown): ClientError {
+  if (error instanceof ClientError) return error
   const [code, message] = [codeOf(error) ?? 0, messageOf(error)]
   const refused = (text: string): ClientError => Object.assign(invalidRequest(text), { cause: error })
   if (TOO_COMPLEX_CODES.includes(code) || TOO_COMPLEX.test(message))

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import type { Log } from './log.ts'
+import type { ClickHouseDb } from './stores/trace-db/clickhouse/clickhouse.ts'
+import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
+import { openElsewhere } from './stores/trace-db/elsewhere/elsewhere.ts'
+import { inTurn } from './stores/trace-db/elsewhere/migration-turns.ts'
+import {
+  type EmbeddedOptions,
+  type EmbeddedTraceDb,
+  openEmbedded,
+} from './stores/trace-db/embedded/embedded.ts'
+import { migrateTraceDb } from './stores/trace-db/migrate.ts'
+
+/** Where the trace database is. */
+export interface TraceDbPlace extends Pick<EmbeddedOptions, 'sqlAccess'> {
+  /** In it, where there is no server elsewhere. */
+  dataFolder: string
+  /** A server elsewhere. */
+  clickhouse?: ElsewhereOptions | undefined
+}
+
+/** Opens and migrates the trace database. */
+export async function openTraceDb(
+  { dataFolder, clickhouse, sqlAccess }: TraceDbPlace,
+  log: Pick<Log, 'error' | 'warn'>,
+): Promise<EmbeddedTraceDb | ClickHouseDb> {
+  await using opening = new AsyncDisposableStack()
+  if (clickhouse === undefined) {
+    const traces = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
+    await migrateTraceDb(traces)
+    opening.move()
+    return traces
+  }
+  const traces = opening.use(await openElsewhere(clickhouse, log))
+  await inTurn(traces, () => migrateTraceDb(traces))
+  opening.move()
+  return traces
+}
+
+/** Where a trace database is, for people; without a password. */
+export function placeOf({ dataFolder, clickhouse }: TraceDbPlace): string {
+  if (clickhouse === undefined) return join(dataFolder, 'trace-db')
+  const { url, database } = readAddress(clickhouse.url)
+  return `${url}/${database}`
+}

@@ -1,0 +1,26 @@
+import { conflict } from '../../errors.ts'
+import type { LiveSnapshots } from './live-snapshots.ts'
+
+/** Stores that others operate, and that they back up: what each is, and how it is copied there. */
+const ELSEWHERE = {
+  clickhouse: 'the trace database on ClickHouse (BACKUP DATABASE … TO S3(…))',
+  s3: 'the files on S3 (versioning or replication of the bucket)',
+}
+
+/** Stores elsewhere. */
+export type StoreElsewhere = keyof typeof ELSEWHERE
+
+/** Says which stores a backup would lack. */
+export function refusalOfBackup(elsewhere: readonly StoreElsewhere[]): string {
+  const stores = elsewhere.map((store) => ELSEWHERE[store]).join(' and ')
+  return `A backup would lack ${stores}: back up each store where it is, the database of this folder last (docs/OPERATIONS.md)`
+}
+
+/** Snapshots of stores that are not all in the data folder: there are none. */
+export function refuseSnapshots(elsewhere: readonly StoreElsewhere[]): LiveSnapshots {
+  return {
+    async take() {
+      throw conflict(refusalOfBackup(elsewhere))
+    },
+  }
+}

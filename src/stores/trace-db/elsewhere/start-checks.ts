@@ -1,0 +1,108 @@
+import { messageOf } from '../../../errors.ts'
+import { type Connection, connect, type Endpoint } from '../clickhouse/connection.ts'
+import { codeOf } from '../clickhouse/read-errors.ts'
+import { localDatabase } from './cluster.ts'
+
+/** The version of the embedded server, with which all tests run; older ones lack settings and indexes that are used. */
+const VERSION_MIN = [26, 7] as const
+
+const AUTHENTICATION_FAILED = 516
+const ACCESS_DENIED = 497
+
+/** What is done with tables. */
+const RIGHTS = ['SELECT', 'INSERT', 'ALTER', 'CREATE TABLE', 'DROP TABLE', 'OPTIMIZE'] as const
+
+/** What is read of the server itself. */
+const SYSTEM_TABLES = ['parts', 'mutations', 'tables', 'columns', 'data_skipping_indices', 'events'] as const
+
+/** What a cluster needs besides. */
+const CLUSTER_RIGHTS = ['CLUSTER', 'REMOTE'] as const
+
+export interface StartOptions {
+  endpoint: Endpoint & { database: string }
+  /** The name of a cluster, where the tables are to be on several machines. */
+  cluster: string | undefined
+}
+
+/**
+ * Looks whether a server can be used, and makes the database where it is missing.
+ * @throws Error that says what is wrong and what to do
+ */
+export async function prepareServer({ endpoint, cluster }: StartOptions): Promise<void> {
+  const { database: _, ...anywhere } = endpoint
+  await using connection = connect(anywhere)
+  await requireVersion(connection, endpoint)
+  if (cluster !== undefined) await requireCluster(connection, cluster)
+  const names = [endpoint.database, ...(cluster === undefined ? [] : [localDatabase(endpoint)])]
+  for (const name of names) await ensureDatabase(connection, { name, cluster, endpoint })
+  await requireRights(connection, names, { endpoint, cluster })
+}
+
+async function requireVersion(connection: Connection, { url, username }: Endpoint): Promise<void> {
+  const [found] = await connection
+    .rows<{ version: string }>('SELECT version() AS version')
+    .catch((error: unknown): never => {
+      if (codeOf(error) === AUTHENTICATION_FAILED)
+        throw new Error(`${url} does not accept the user ${username} with this password`)
+      throw new Error(`${url} does not answer as ClickHouse does: ${reasonOf(error)}`)
+    })
+  const version = found?.version ?? ''
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [majorMin, minorMin] = VERSION_MIN
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return
+  throw new Error(`${url} is ClickHouse ${version}, and ${VERSION_MIN.join('.')} or newer is needed`)
+}
+
+async function requireCluster(connection: Connection, cluster: string): Promise<void> {
+  const found = await connection.rows<{ name: string }>(
+    'SELECT DISTINCT cluster AS name FROM system.clusters',
+  )
+  const names = found.map(({ name }) => name)
+  if (!names.includes(cluster))
+    throw new Error(`There is no cluster ${cluster}: the server knows ${names.join(', ') || 'none'}`)
+  const macros = await connection.rows<{ macro: string }>('SELECT macro FROM system.macros')
+  const missing = ['shard', 'replica'].filter((name) => !macros.some(({ macro }) => macro === name))
+  if (missing.length > 0)
+    throw new Error(`The configuration of the server lacks the macros ${missing.join(' and ')}`)
+}
+
+async function ensureDatabase(
+  connection: Connection,
+  { name, cluster, endpoint }: { name: string; cluster: string | undefined; endpoint: Endpoint },
+): Promise<void> {
+  const known = 'SELECT name FROM system.databases WHERE name = {name:String}'
+  if ((await connection.rows(known, { name })).length > 0) return
+  const sql = `CREATE DATABASE IF NOT EXISTS ${name}${cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`}`
+  await connection.run(sql).catch((error: unknown): never => {
+    if (codeOf(error) !== ACCESS_DENIED) throw new Error(`${sql} failed: ${messageOf(error)}`)
+    throw new Error(
+      `There is no database ${name} that ${endpoint.username} may use, nor may it make one: ${sql}`,
+    )
+  })
+}
+
+async function requireRights(
+  connection: Connection,
+  databases: readonly string[],
+  { endpoint: { username }, cluster }: StartOptions,
+): Promise<void> {
+  const wanted = [
+    ...databases.flatMap((name) => RIGHTS.map((right) => `${right} ON ${name}.*`)),
+    ...SYSTEM_TABLES.map((table) => `SELECT ON system.${table}`),
+    ...(cluster === undefined ? [] : CLUSTER_RIGHTS.map((right) => `${right} ON *.*`)),
+  ]
+  const missing: string[] = []
+  // https://clickhouse.com/docs/sql-reference/statements/check-grant
+  for (const right of wanted)
+    if ((await connection.reply(`CHECK GRANT ${right}`)).trim() !== '1') missing.push(right)
+  if (missing.length > 0)
+    throw new Error(
+      `${username} lacks rights: ${missing.map((right) => `GRANT ${right} TO ${username}`).join('; ')}`,
+    )
+}
+
+/** Node hides several attempts at one address behind an error without a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ')
+  return messageOf(error)
+}
