@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/*.test.ts', 'web/**/*.test.ts'],
+    // They need servers beside them, which vitest.cluster.config.ts starts.
+    exclude: ['**/*.cluster.test.ts', '**/node_modules/**'],
     // chDB holds one data folder a process, so every test file gets a process of its own.
     pool: 'forks',
     maxWorkers: 2,

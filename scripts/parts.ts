@@ -15,6 +15,7 @@ const PARTS = {
   reference: () => ensurePython('reference'),
   tools: () => ensurePython('tools'),
   generators: () => ensurePython('generators'),
+  s3: () => ensurePython('s3'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

@@ -41,6 +41,7 @@ export type EnvironmentName =
   | 'locks'
   | 'peers'
   | 'generators'
+  | 's3'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -83,6 +84,7 @@ function environments(): Record<EnvironmentName, Environment> {
       'a generator of Python clients (openapi-python-client)',
       'tests/wire/requirements/generators.txt',
     ),
+    s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

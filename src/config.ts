@@ -309,7 +309,10 @@ function withoutSecrets({
   HEDDLE_CLICKHOUSE_URL: _clickhouse,
   ...rest
 }: NodeJS.ProcessEnv) {
-  return rest
+  if (rest['HEDDLE_S3_URL'] === undefined) return rest
+  // Those of the bucket. Without it, an engine may read its models with them.
+  const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
+  return others
 }
 
 /** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */

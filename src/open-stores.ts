@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
-import { openTraceDb, placeOf, type TraceDbPlace } from './open-trace-db.ts'
+import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
+import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.ts'
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
-import { refuseSnapshots } from './stores/backup/no-snapshots.ts'
-import { openFileBlobs } from './stores/blobs/files.ts'
+import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
@@ -46,7 +46,7 @@ export interface StoreFolders {
   workspace: string
 }
 
-export interface StoreOptions extends Omit<TraceDbPlace, 'dataFolder'> {
+export interface StoreOptions extends Omit<TraceDbPlace & BlobsPlace, 'dataFolder'> {
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
 }
@@ -58,7 +58,7 @@ export interface StoreOptions extends Omit<TraceDbPlace, 'dataFolder'> {
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, clickhouse, secretKey: givenKey }: StoreOptions = {},
+  { sqlAccess, clickhouse, s3, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -67,7 +67,7 @@ export async function openStores(
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const tracePlace = { dataFolder, clickhouse, sqlAccess }
-  const traces = await named('trace database', placeOf(tracePlace), async () =>
+  const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
     opening.use(await openTraceDb(tracePlace, log)),
   )
   const control = await named('control database', at('control.sqlite'), async () => {
@@ -75,8 +75,8 @@ export async function openStores(
     await migrateControlDb(opened)
     return opened
   })
-  const blobs = await named('file store', at('blobs'), async () =>
-    opening.use(await openFileBlobs(dataFolder)),
+  const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
+    opening.use(await openBlobs({ dataFolder, s3 }, log)),
   )
   const workspace = await named('workspace', folders.workspace, () =>
     openFolderWorkspace(folders.workspace, blobs),
@@ -99,9 +99,9 @@ export async function openStores(
     writeFailures,
     brokenParts,
     snapshots:
-      'freeze' in traces
+      'freeze' in traces && 'keepInto' in blobs
         ? createLiveSnapshots({ dataFolder, traces, blobs, log })
-        : refuseSnapshots(['clickhouse']),
+        : refuseSnapshots(storesElsewhere({ clickhouse, s3 })),
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -38,7 +38,7 @@ export async function openTraceDb(
 }
 
 /** Where a trace database is, for people; without a password. */
-export function placeOf({ dataFolder, clickhouse }: TraceDbPlace): string {
+export function placeOfTraceDb({ dataFolder, clickhouse }: TraceDbPlace): string {
   if (clickhouse === undefined) return join(dataFolder, 'trace-db')
   const { url, database } = readAddress(clickhouse.url)
   return `${url}/${database}`

@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import { messageOf } from './errors.ts'
 import { settingProblem, textSetting } from './json-setting.ts'
-import { type Address, type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
+import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
+import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
 
 /** Stores that others operate; undefined for those that are in the data folder. */
 export interface StoresElsewhere {
   /** The server that the trace database is on. */
   clickhouse: ElsewhereOptions | undefined
+  /** The bucket that blobs are in. */
+  s3: S3Options | undefined
 }
+
+const Url = z.url({ protocol: /^https?$/ })
 
 const Variables = z.object({
   HEDDLE_CLICKHOUSE_URL: z.string().optional(),
@@ -18,6 +23,13 @@ const Variables = z.object({
     .optional(),
   HEDDLE_CLICKHOUSE_COMPRESSION: z.stringbool().optional(),
   HEDDLE_SQL_PORT: z.string().optional(),
+  HEDDLE_S3_URL: z.string().optional(),
+  HEDDLE_S3_ENDPOINT: Url.optional(),
+  HEDDLE_S3_CLIENT_ENDPOINT: Url.optional(),
+  AWS_ENDPOINT_URL_S3: Url.optional(),
+  AWS_ENDPOINT_URL: Url.optional(),
+  AWS_REGION: z.string().optional(),
+  AWS_DEFAULT_REGION: z.string().optional(),
 })
 
 type Values = z.output<typeof Variables>
@@ -29,6 +41,7 @@ const OF: Partial<Record<keyof Values, readonly (keyof Values)[]>> = {
     'HEDDLE_CLICKHOUSE_CLUSTER',
     'HEDDLE_CLICKHOUSE_COMPRESSION',
   ],
+  HEDDLE_S3_URL: ['HEDDLE_S3_ENDPOINT', 'HEDDLE_S3_CLIENT_ENDPOINT'],
 }
 
 /** Reads which stores are elsewhere. @throws Error that names a bad variable, without what it holds */
@@ -43,7 +56,7 @@ export function readStoresElsewhere(env: NodeJS.ProcessEnv): StoresElsewhere {
     for (const name of names)
       if (values[name] !== undefined && env[needed] === undefined)
         throw settingProblem(name, `needs ${needed}`)
-  return { clickhouse: clickhouseOf(values) }
+  return { clickhouse: clickhouseOf(values), s3: s3Of(values) }
 }
 
 function clickhouseOf(values: Values): ElsewhereOptions | undefined {
@@ -54,7 +67,7 @@ function clickhouseOf(values: Values): ElsewhereOptions | undefined {
       'HEDDLE_SQL_PORT',
       'is of the embedded database: ask the server of HEDDLE_CLICKHOUSE_URL itself',
     )
-  addressOf(url)
+  checked('HEDDLE_CLICKHOUSE_URL', () => readAddress(url))
   return {
     url,
     ca: ca === undefined ? undefined : textSetting('HEDDLE_CLICKHOUSE_CA', ca, { charsMin: 1 }),
@@ -63,10 +76,22 @@ function clickhouseOf(values: Values): ElsewhereOptions | undefined {
   }
 }
 
-function addressOf(url: string): Address {
+/** Variables that other programs of Amazon read as well mean the same here. */
+function s3Of(values: Values): S3Options | undefined {
+  const url = values.HEDDLE_S3_URL
+  if (url === undefined) return undefined
+  return {
+    ...checked('HEDDLE_S3_URL', () => readS3Address(url)),
+    endpoint: values.HEDDLE_S3_ENDPOINT ?? values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL,
+    clientEndpoint: values.HEDDLE_S3_CLIENT_ENDPOINT,
+    region: values.AWS_REGION ?? values.AWS_DEFAULT_REGION,
+  }
+}
+
+function checked<Value>(name: string, read: () => Value): Value {
   try {
-    return readAddress(url)
+    return read()
   } catch (error) {
-    throw settingProblem('HEDDLE_CLICKHOUSE_URL', messageOf(error))
+    throw settingProblem(name, messageOf(error))
   }
 }

@@ -10,6 +10,11 @@ const ELSEWHERE = {
 /** Stores elsewhere. */
 export type StoreElsewhere = keyof typeof ELSEWHERE
 
+/** Those of the settings that are set. */
+export function storesElsewhere(settings: Readonly<Record<StoreElsewhere, unknown>>): StoreElsewhere[] {
+  return (['clickhouse', 's3'] as const).filter((store) => settings[store] !== undefined)
+}
+
 /** Says which stores a backup would lack. */
 export function refusalOfBackup(elsewhere: readonly StoreElsewhere[]): string {
   const stores = elsewhere.map((store) => ELSEWHERE[store]).join(' and ')
