@@ -1,13 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
 
-/** Tests of features whose stores are then on servers elsewhere: what is most of the SQL, and what stores files. */
+/** Tests of features whose stores are then on servers elsewhere: of what is most of the SQL, and of what stores files. */
 const FEATURES = [
-  'src/trace/{calls,objects,tables,files,feedback,otlp}/*.test.ts',
-  'src/trace/{call-stats,threads,removal,unused-content}/**/*.test.ts',
+  'src/trace/calls/{calls,times,payload-names}.test.ts',
+  'src/trace/{objects,files,feedback,call-stats,threads}/*.test.ts',
+  'src/trace/otlp/conventions.test.ts',
   'src/tracking/{artifacts,runs}/*.test.ts',
-  'src/inference/usage/*.test.ts',
-  'src/retention/**/*.test.ts',
 ]
 
 export default defineConfig({

@@ -44,8 +44,11 @@ declare module 'vitest' {
 
 /** Servers that hold the stores of tests. */
 export interface TestServers {
-  /** An address of ClickHouse, without a database. */
-  clickhouseUrl: string
+  clickhouse: {
+    /** An address without a database. */
+    url: string
+    cluster?: string
+  }
   s3: { endpoint: string; bucket: string }
 }
 
@@ -54,9 +57,9 @@ export function storesOnServers(): StoreOptions {
   const servers: TestServers | undefined = inject('servers')
   if (servers === undefined) return {}
   const own = newId().replaceAll('-', '')
-  const { clickhouseUrl, s3 } = servers
+  const { clickhouse, s3 } = servers
   return {
-    clickhouse: { url: `${clickhouseUrl}/test_${own}` },
+    clickhouse: { ...clickhouse, url: `${clickhouse.url}/test_${own}` },
     s3: { ...s3, prefix: `${own}/`, clientEndpoint: undefined, region: undefined },
   }
 }

@@ -7,6 +7,9 @@ const OF_THE_DISK = [204, 243, 75, 1001, 60]
 /** TIMEOUT_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS. */
 const OF_THE_LOAD = [159, 202, 241, 252]
 
+/** ABORTED: the server is ending. */
+const OF_ITS_END = 236
+
 /**
  * Of replicas, of which too few answer or none takes writes: SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER,
  * TABLE_IS_READ_ONLY, ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE,
@@ -24,7 +27,7 @@ const OF_ACCESS = [81, 192, 193, 194, 497, 516]
 export function writeError(error: unknown): unknown {
   if (error instanceof ClientError) return error
   const code = codeOf(error)
-  if (code === undefined)
+  if (code === undefined || code === OF_ITS_END)
     return dependencyFailed('The trace database ended, so what was sent may not be stored', error)
   if (OF_THE_DISK.includes(code)) return diskFails(error)
   if (OF_THE_LOAD.includes(code))

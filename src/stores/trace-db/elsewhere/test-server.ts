@@ -30,6 +30,8 @@ export interface TestClickHouseOptions {
   users?: readonly TestUser[]
   /** XML that the configuration has besides. */
   config?: string
+  /** What it speaks; HTTP where absent. */
+  protocols?: readonly ('HTTP' | 'TCP')[]
 }
 
 const PROGRAM = join(import.meta.dirname, '../embedded/serve.ts')
@@ -53,7 +55,13 @@ export async function startTestClickHouse(options: TestClickHouseOptions = {}): 
   async function start(): Promise<void> {
     child = startChild({
       command: execPath,
-      args: [PROGRAM, libchdbPath(), join(folder, 'db'), join(folder, 'config.xml')],
+      args: [
+        PROGRAM,
+        libchdbPath(),
+        join(folder, 'db'),
+        join(folder, 'config.xml'),
+        ...(options.protocols ?? []),
+      ],
       env,
       cwd: folder,
       logs: createLogFolder(join(folder, 'logs')),
