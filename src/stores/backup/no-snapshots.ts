@@ -18,7 +18,7 @@ export function storesElsewhere(settings: Readonly<Record<StoreElsewhere, unknow
 /** Says which stores a backup would lack. */
 export function refusalOfBackup(elsewhere: readonly StoreElsewhere[]): string {
   const stores = elsewhere.map((store) => ELSEWHERE[store]).join(' and ')
-  return `A backup would lack ${stores}: back up each store where it is, the database of this folder last (docs/OPERATIONS.md)`
+  return `A backup would lack ${stores}: docs/OPERATIONS.md says how to back up stores elsewhere`
 }
 
 /** Snapshots of stores that are not all in the data folder: there are none. */

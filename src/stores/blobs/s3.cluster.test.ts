@@ -3,6 +3,7 @@ import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } f
 import { describe, expect, inject, it, vi } from 'vitest'
 import { newId } from '../../ids.ts'
 import { SILENT } from '../../test-log.ts'
+import { startTestNetwork } from '../../test-network.ts'
 import { blobsContract } from './blobs.contract.ts'
 import { readBlob } from './port.ts'
 import { openS3Blobs } from './s3.ts'
@@ -82,6 +83,24 @@ describe('openS3Blobs', () => {
     ['nothing there', { endpoint: 'http://127.0.0.1:1' }, `The bucket ${bucket} cannot be used: `],
   ])('says what is wrong: %s', async (_, options, message) => {
     await expect(openS3Blobs(newPlace(options), SILENT)).rejects.toThrow(message)
+  })
+
+  it('503 while the store is away', async () => {
+    await using network = await startTestNetwork(Number(new URL(endpoint).port))
+    const place = newPlace({ endpoint: `http://127.0.0.1:${network.port}` })
+    await using blobs = await openS3Blobs(place, SILENT)
+    await blobs.put('kept', Buffer.from('x'))
+    await network.cut()
+    const away = { status: 503, retryAfterSeconds: 5, message: 'The file store does not answer' }
+    const whileAway = [
+      () => blobs.put('a', Buffer.from('x')),
+      () => blobs.put('b', Readable.from([Buffer.from('x')])),
+      () => blobs.open('kept'),
+      () => blobs.stat('kept'),
+      () => blobs.delete('kept'),
+      () => Array.fromAsync(blobs.list('')),
+    ]
+    await Promise.all(whileAway.map((work) => expect(work()).rejects.toMatchObject(away)))
   })
 
   it('says that credentials are not accepted', async () => {

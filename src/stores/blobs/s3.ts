@@ -1,10 +1,10 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { Log } from '../../log.ts'
-import type { Blobs } from './port.ts'
+import { type Blobs, readBlob } from './port.ts'
 import type { S3Options } from './s3-address.ts'
 import { s3Error, s3Problem } from './s3-errors.ts'
-import { createS3Objects, objectOf, type S3Objects } from './s3-objects.ts'
+import { createS3Objects, objectOf } from './s3-objects.ts'
 import { abortStaleUploads } from './s3-uploads.ts'
 
 const CONNECT_MS_MAX = 5_000
@@ -30,18 +30,13 @@ const REGION_OF_ANY = 'us-east-1'
 /**
  * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent. Its
  * times have whole seconds.
- * @throws Error that says why the bucket cannot be used, and what to do
+ * @throws as {@link checkS3}
  */
 export async function openS3Blobs(options: S3Options, log: Pick<Log, 'warn'>): Promise<Blobs> {
+  await checkS3(options)
   const { bucket, prefix, endpoint, clientEndpoint } = options
   const s3 = clientOf(options, endpoint)
   const objects = createS3Objects(s3, options)
-  try {
-    await check(objects)
-  } catch (error) {
-    s3.destroy()
-    throw s3Problem(error, bucket)
-  }
   const direct = clientEndpoint === undefined ? undefined : clientOf(options, clientEndpoint)
   const stale = abortStaleUploads({ s3, bucket, prefix, log })
   /** Puts and deletions of a key in this process, which would otherwise miss each other. */
@@ -73,13 +68,23 @@ export async function openS3Blobs(options: S3Options, log: Pick<Log, 'warn'>): P
   }
 }
 
-/** Looks whether everything may be done that is done later. */
-async function check(objects: S3Objects): Promise<void> {
-  await objects.put(PROBE, Buffer.from('written'))
-  for await (const _ of objects.list(PROBE)) break
-  const found = await objects.open(PROBE)
-  found?.bytes.resume()
-  await objects.delete(PROBE)
+/**
+ * Looks whether everything may be done that is done later: it writes, lists, reads and deletes an object.
+ * @throws Error that says why the bucket cannot be used, and what to do
+ */
+export async function checkS3(options: S3Options): Promise<void> {
+  const s3 = clientOf(options, options.endpoint)
+  const objects = createS3Objects(s3, options)
+  try {
+    await objects.put(PROBE, Buffer.from('written'))
+    for await (const _ of objects.list(PROBE)) break
+    await readBlob(objects, PROBE)
+    await objects.delete(PROBE)
+  } catch (error) {
+    throw s3Problem(error, options.bucket)
+  } finally {
+    s3.destroy()
+  }
 }
 
 /** Credentials are those of the environment, of files or of the machine, as all programs of Amazon find them. */

@@ -14,19 +14,33 @@ const OWN_SETTINGS = { ...QUERY_SETTINGS, async_insert: 0, session_timezone: 'UT
  * @throws Error that says what is wrong with the server and what to do, without the password
  */
 export async function openElsewhere(
-  { url, ca, cluster, isCompressed = false }: ElsewhereOptions,
+  options: ElsewhereOptions,
   log: Pick<Log, 'error' | 'warn'>,
   watch: WatchOptions = {},
 ): Promise<ClickHouseDb> {
-  const endpoint = {
+  const { cluster } = options
+  const endpoint = endpointOf(options)
+  await prepareServer({ endpoint, cluster }, { missing: 'make' })
+  const topology =
+    cluster === undefined ? ONE_NODE_ELSEWHERE : createCluster({ cluster, database: endpoint.database })
+  return openClickHouse(watchServer(endpoint, log, watch), log, { topology })
+}
+
+/**
+ * Looks whether a server elsewhere can be used, and changes nothing.
+ * @returns whether the database is there
+ * @throws as {@link openElsewhere}
+ */
+export function lookElsewhere(options: ElsewhereOptions): Promise<boolean> {
+  return prepareServer({ endpoint: endpointOf(options), cluster: options.cluster }, { missing: 'leave' })
+}
+
+function endpointOf({ url, ca, cluster, isCompressed = false }: ElsewhereOptions) {
+  return {
     ...readAddress(url),
     headers: {},
     settings: { ...OWN_SETTINGS, ...(cluster !== undefined && CLUSTER_SETTINGS) },
     ca,
     isCompressed,
   }
-  await prepareServer({ endpoint, cluster })
-  const topology =
-    cluster === undefined ? ONE_NODE_ELSEWHERE : createCluster({ cluster, database: endpoint.database })
-  return openClickHouse(watchServer(endpoint, log, watch), log, { topology })
 }

@@ -25,17 +25,24 @@ export interface StartOptions {
 }
 
 /**
- * Looks whether a server can be used, and makes the database where it is missing.
+ * Looks whether a server can be used, and may make the database where it is missing.
+ * @returns whether the database is there
  * @throws Error that says what is wrong and what to do
  */
-export async function prepareServer({ endpoint, cluster }: StartOptions): Promise<void> {
+export async function prepareServer(
+  { endpoint, cluster }: StartOptions,
+  { missing }: { missing: 'make' | 'leave' },
+): Promise<boolean> {
   const { database: _, ...anywhere } = endpoint
   await using connection = connect(anywhere)
   await requireVersion(connection, endpoint)
   if (cluster !== undefined) await requireCluster(connection, cluster)
   const names = [endpoint.database, ...(cluster === undefined ? [] : [localDatabase(endpoint)])]
-  for (const name of names) await ensureDatabase(connection, { name, cluster, endpoint })
+  if (missing === 'make')
+    for (const name of names) await ensureDatabase(connection, { name, cluster, endpoint })
+  else if (!(await isThere(connection, endpoint.database))) return false
   await requireRights(connection, names, { endpoint, cluster })
+  return true
 }
 
 async function requireVersion(connection: Connection, { url, username }: Endpoint): Promise<void> {
@@ -70,8 +77,7 @@ async function ensureDatabase(
   connection: Connection,
   { name, cluster, endpoint }: { name: string; cluster: string | undefined; endpoint: Endpoint },
 ): Promise<void> {
-  const known = 'SELECT name FROM system.databases WHERE name = {name:String}'
-  if ((await connection.rows(known, { name })).length > 0) return
+  if (await isThere(connection, name)) return
   const sql = `CREATE DATABASE IF NOT EXISTS ${name}${cluster === undefined ? '' : ` ON CLUSTER '${cluster}'`}`
   await connection.run(sql).catch((error: unknown): never => {
     if (codeOf(error) !== ACCESS_DENIED) throw new Error(`${sql} failed: ${messageOf(error)}`)
@@ -79,6 +85,11 @@ async function ensureDatabase(
       `There is no database ${name} that ${endpoint.username} may use, nor may it make one: ${sql}`,
     )
   })
+}
+
+async function isThere(connection: Connection, database: string): Promise<boolean> {
+  const sql = 'SELECT name FROM system.databases WHERE name = {database:String}'
+  return (await connection.rows(sql, { database })).length > 0
 }
 
 async function requireRights(

@@ -1,7 +1,6 @@
-import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../eventually.ts'
-import { freePort } from '../embedded/instance.ts'
+import { startTestNetwork } from '../../../test-network.ts'
 import { firstOf } from '../port.ts'
 import { openElsewhere } from './elsewhere.ts'
 import { startTestClickHouse, type TestClickHouse } from './test-server.ts'
@@ -13,36 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** A network in front of a server: it may pass everything on, or take everything and pass nothing on. */
-async function startNetwork(to: number) {
-  const sockets = new Set<Socket>()
-  let isHanging = false
-  const listener = createServer((client) => {
-    const target = connectTo(to, '127.0.0.1')
-    for (const socket of [client, target]) {
-      sockets.add(socket)
-      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
-    }
-    client.on('data', (bytes) => isHanging || target.write(bytes)).on('close', () => target.destroy())
-    target.on('data', (bytes) => isHanging || client.write(bytes)).on('close', () => client.destroy())
-  })
-  const port = await freePort()
-  await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve))
-  return {
-    port,
-    hang(value: boolean) {
-      isHanging = value
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => listener.close(resolve))
-    },
-  }
-}
-
 describe('a server that takes requests and does not answer', () => {
   it('fails those in progress with 503, and further ones at once, until it answers again', async () => {
-    await using network = await startNetwork(server.port)
+    await using network = await startTestNetwork(server.port)
     const log = { error: vi.fn(), warn: vi.fn() }
     const url = server.url('hanging').replace(`:${server.port}/`, `:${network.port}/`)
     const limits = { lookEveryMs: 50, answerMsMax: 500, awayMsMin: 0 }
