@@ -3,6 +3,7 @@ import type { Log } from './log.ts'
 import { type FileBlobs, openFileBlobs } from './stores/blobs/files.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import type { S3Options } from './stores/blobs/s3-address.ts'
+import type { SecretKey } from './stores/secret-key.ts'
 
 /** Where the blobs are. */
 export interface BlobsPlace {
@@ -12,14 +13,16 @@ export interface BlobsPlace {
   s3?: S3Options | undefined
 }
 
+/** @param secretKey that of all servers which share a bucket */
 export async function openBlobs(
   { dataFolder, s3 }: BlobsPlace,
+  secretKey: SecretKey,
   log: Pick<Log, 'warn'>,
 ): Promise<FileBlobs | Blobs> {
   if (s3 === undefined) return openFileBlobs(dataFolder)
   // The SDK takes a fifth of a second to load, which a server without it need not wait for.
   const { openS3Blobs } = await import('./stores/blobs/s3.ts')
-  return openS3Blobs(s3, log)
+  return openS3Blobs(s3, { owner: secretKey.hash('owner of blobs', ''), log })
 }
 
 /** Where blobs are, for people. */

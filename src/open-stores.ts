@@ -75,13 +75,13 @@ export async function openStores(
     await migrateControlDb(opened)
     return opened
   })
+  const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
-    opening.use(await openBlobs({ dataFolder, s3 }, log)),
+    opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
   )
   const workspace = await named('workspace', folders.workspace, () =>
     openFolderWorkspace(folders.workspace, blobs),
   )
-  const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   // Replicas of a cluster replace such parts themselves.
   const brokenParts = clickhouse?.cluster === undefined ? await findBrokenParts(traces, log) : []
   const opened = opening.move()

@@ -4,6 +4,9 @@ import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
 /** Of a store that has no such blob. */
 const NOT_FOUND = 404
 
+/** Of a condition of a request. */
+const PRECONDITION_FAILED = 412
+
 /** Of a range that begins after the last byte. */
 const RANGE_NOT_SATISFIABLE = 416
 
@@ -13,8 +16,14 @@ const OF_NETWORK = /^(E[A-Z]+|UND_ERR_\w+|(CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO
 /** Names of the SDK's own errors: of a time limit, and of credentials that were not found. */
 const OF_SDK = ['TimeoutError', 'RequestTimeout', 'CredentialsProviderError', 'ChecksumMismatch']
 
+/** Whether there is no such blob; where there is no bucket any more, nothing is known of blobs. */
 export function isMissing(error: unknown): boolean {
-  return statusOf(error) === NOT_FOUND
+  return statusOf(error) === NOT_FOUND && nameOf(error) !== 'NoSuchBucket'
+}
+
+/** Whether an object that was to be made is there. */
+export function isTaken(error: unknown): boolean {
+  return statusOf(error) === PRECONDITION_FAILED
 }
 
 export function isBeyondEnd(error: unknown): boolean {
@@ -28,7 +37,7 @@ export function s3Error(error: unknown): unknown {
     return dependencyFailed(`The file store refused the request (${error.name})`, error)
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   const isOfNetwork = typeof code === 'string' && OF_NETWORK.test(code)
-  const isOfSdk = error instanceof Error && OF_SDK.includes(error.name)
+  const isOfSdk = OF_SDK.includes(nameOf(error) ?? '')
   return isOfNetwork || isOfSdk ? dependencyFailed('The file store does not answer', error) : error
 }
 
@@ -44,6 +53,10 @@ export function s3Problem(error: unknown, bucket: string): Error {
       { cause: error },
     )
   return new Error(`The bucket ${bucket} cannot be used: ${messageOf(error)}`, { cause: error })
+}
+
+function nameOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.name : undefined
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -21,7 +21,9 @@ const newPlace = (options: Partial<S3Options> = {}): S3Options => ({
   ...options,
 })
 
-blobsContract(() => openS3Blobs(newPlace(), SILENT))
+const own = { owner: 'tests', log: SILENT }
+
+blobsContract(() => openS3Blobs(newPlace(), own))
 
 /** Three parts. */
 const LARGE = 20_000_000
@@ -29,7 +31,7 @@ const LARGE = 20_000_000
 describe('openS3Blobs', () => {
   it('stores a stream of more bytes than one part has, and keeps nothing of one that breaks off', async () => {
     const place = newPlace()
-    await using blobs = await openS3Blobs(place, SILENT)
+    await using blobs = await openS3Blobs(place, own)
     const pieces = (count: number) => Array.from({ length: count }, (_, at) => Buffer.alloc(1_000_000, at))
     await blobs.put('large', Readable.from(pieces(20)))
     expect(await blobs.stat('large')).toMatchObject({ size: LARGE })
@@ -44,15 +46,15 @@ describe('openS3Blobs', () => {
   })
 
   it('keeps blobs of one prefix apart from those of another', async () => {
-    await using one = await openS3Blobs(newPlace(), SILENT)
-    await using other = await openS3Blobs(newPlace({ prefix: '' }), SILENT)
+    await using one = await openS3Blobs(newPlace(), own)
+    await using other = await openS3Blobs(newPlace({ prefix: '' }), own)
     await one.put('a/b', Buffer.from('x'))
     expect(await other.stat('a/b')).toBeUndefined()
     expect((await Array.fromAsync(one.list(''))).map(({ key }) => key)).toEqual(['a/b'])
   })
 
   it('lists more than one page', async () => {
-    await using blobs = await openS3Blobs(newPlace(), SILENT)
+    await using blobs = await openS3Blobs(newPlace(), own)
     const keys = Array.from({ length: 1_050 }, (_, at) => `many/${at}`)
     for (let from = 0; from < keys.length; from += 50)
       await Promise.all(keys.slice(from, from + 50).map((key) => blobs.put(key, Buffer.of())))
@@ -60,7 +62,7 @@ describe('openS3Blobs', () => {
   })
 
   it('puts a blob again while it is deleted as unchanged', async () => {
-    await using blobs = await openS3Blobs(newPlace(), SILENT)
+    await using blobs = await openS3Blobs(newPlace(), own)
     await blobs.put('a', Buffer.from('x'))
     const modifiedAt = (await blobs.stat('a'))?.modifiedAt ?? 0
     await Promise.all([blobs.deleteUnchanged('a', modifiedAt), blobs.put('a', Buffer.from('x'))])
@@ -68,7 +70,7 @@ describe('openS3Blobs', () => {
   })
 
   it('has addresses from which clients read without this server', async () => {
-    await using blobs = await openS3Blobs(newPlace({ clientEndpoint: endpoint }), SILENT)
+    await using blobs = await openS3Blobs(newPlace({ clientEndpoint: endpoint }), own)
     await blobs.put('direct', Buffer.from('0123'))
     const url = (await blobs.directUrl?.('direct')) ?? ''
     const whole = await fetch(url)
@@ -82,13 +84,19 @@ describe('openS3Blobs', () => {
     ['no such bucket', { bucket: 'not-there' }, 'There is no bucket not-there: make it'],
     ['nothing there', { endpoint: 'http://127.0.0.1:1' }, `The bucket ${bucket} cannot be used: `],
   ])('says what is wrong: %s', async (_, options, message) => {
-    await expect(openS3Blobs(newPlace(options), SILENT)).rejects.toThrow(message)
+    await expect(openS3Blobs(newPlace(options), own)).rejects.toThrow(message)
+  })
+
+  it('says that a prefix belongs to others', async () => {
+    const place = newPlace()
+    for (let times = 0; times < 2; times++) await (await openS3Blobs(place, own))[Symbol.asyncDispose]()
+    await expect(openS3Blobs(place, { ...own, owner: 'others' })).rejects.toThrow('another HEDDLE_SECRET_KEY')
   })
 
   it('503 while the store is away', async () => {
     await using network = await startTestNetwork(Number(new URL(endpoint).port))
     const place = newPlace({ endpoint: `http://127.0.0.1:${network.port}` })
-    await using blobs = await openS3Blobs(place, SILENT)
+    await using blobs = await openS3Blobs(place, own)
     await blobs.put('kept', Buffer.from('x'))
     await network.cut()
     const away = { status: 503, retryAfterSeconds: 5, message: 'The file store does not answer' }
@@ -105,7 +113,7 @@ describe('openS3Blobs', () => {
 
   it('says that credentials are not accepted', async () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong')
-    await expect(openS3Blobs(newPlace(), SILENT)).rejects.toThrow('see AWS_ACCESS_KEY_ID')
+    await expect(openS3Blobs(newPlace(), own)).rejects.toThrow('see AWS_ACCESS_KEY_ID')
     vi.unstubAllEnvs()
   })
 })

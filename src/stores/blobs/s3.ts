@@ -5,6 +5,7 @@ import { type Blobs, readBlob } from './port.ts'
 import type { S3Options } from './s3-address.ts'
 import { s3Error, s3Problem } from './s3-errors.ts'
 import { createS3Objects, objectOf } from './s3-objects.ts'
+import { claimPrefix } from './s3-owner.ts'
 import { abortStaleUploads } from './s3-uploads.ts'
 
 const CONNECT_MS_MAX = 5_000
@@ -30,17 +31,24 @@ const REGION_OF_ANY = 'us-east-1'
 /**
  * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent. Its
  * times have whole seconds.
- * @throws as {@link checkS3}
+ * @param owner see {@link claimPrefix}
+ * @throws as {@link checkS3} and {@link claimPrefix}
  */
-export async function openS3Blobs(options: S3Options, log: Pick<Log, 'warn'>): Promise<Blobs> {
+export async function openS3Blobs(
+  options: S3Options,
+  { owner, log }: { owner: string; log: Pick<Log, 'warn'> },
+): Promise<Blobs> {
   await checkS3(options)
   const { bucket, prefix, endpoint, clientEndpoint } = options
-  const s3 = clientOf(options, endpoint)
+  await using opening = new AsyncDisposableStack()
+  const s3 = opening.adopt(clientOf(options, endpoint), (client) => client.destroy())
+  await claimPrefix(s3, options, owner)
   const objects = createS3Objects(s3, options)
   const direct = clientEndpoint === undefined ? undefined : clientOf(options, clientEndpoint)
   const stale = abortStaleUploads({ s3, bucket, prefix, log })
   /** Puts and deletions of a key in this process, which would otherwise miss each other. */
   const inTurn = createTurns()
+  const opened = opening.move()
 
   return {
     put: (key, bytes) => inTurn(key, () => objects.put(key, bytes)).catch(raise),
@@ -63,7 +71,7 @@ export async function openS3Blobs(options: S3Options, log: Pick<Log, 'warn'>): P
     async [Symbol.asyncDispose]() {
       await stale.stop()
       direct?.destroy()
-      s3.destroy()
+      await opened.disposeAsync()
     },
   }
 }

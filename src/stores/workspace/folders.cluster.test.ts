@@ -14,7 +14,7 @@ describe('of blobs on S3', () => {
   workspaceContract(async () => {
     const root = join(await mkdtemp(join(tmpdir(), 'heddle-workspace-')), 'engine')
     const place = { ...inject('servers').s3, prefix: `${newId()}/`, ...nothingElse }
-    const blobs = await openS3Blobs(place, SILENT)
+    const blobs = await openS3Blobs(place, { owner: 'tests', log: SILENT })
     return { workspace: await openFolderWorkspace(root, blobs), blobs, root }
   })
 })
