@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CERT, KEY } from '../../../test-certificate.ts'
 import { SILENT } from '../../../test-log.ts'
+import { findBrokenParts } from '../broken-parts.ts'
 import { connect } from '../clickhouse/connection.ts'
 import { freePort } from '../embedded/instance.ts'
 import { migrateTraceDb } from '../migrate.ts'
@@ -11,15 +12,27 @@ import { traceDbContract } from '../trace-db.contract.ts'
 import type { ElsewhereOptions } from './address.ts'
 import { openElsewhere } from './elsewhere.ts'
 import { inTurn } from './migration-turns.ts'
+import { ENGINES, RIGHTS, SYSTEM_TABLES } from './start-checks.ts'
 import { startTestClickHouse, type TestClickHouse } from './test-server.ts'
 
 let server: TestClickHouse
 
 beforeAll(async () => {
+  const replicas =
+    '<replica><host>a</host><port>1</port></replica><replica><host>b</host><port>1</port></replica>'
   server = await startTestClickHouse({
+    config: `<remote_servers><doubling><shard>${replicas}</shard></doubling>
+      <sound><shard><internal_replication>true</internal_replication>${replicas}</shard></sound></remote_servers>`,
     users: [
       { name: 'reader', grants: ['SELECT ON *.*'] },
-      { name: 'stranger', grants: ['SELECT ON system.one'] },
+      {
+        name: 'owner',
+        grants: [
+          ...RIGHTS.map((right) => `${right} ON owned.*`),
+          ...SYSTEM_TABLES.map((table) => `SELECT ON system.${table}`),
+          ...ENGINES.map((engine) => `TABLE ENGINE ON ${engine}`),
+        ],
+      },
     ],
   })
 })
@@ -34,6 +47,16 @@ describe('on a server elsewhere', () => {
 
 describe('on a server elsewhere, compressed', () => {
   traceDbContract(() => open('compressed', { isCompressed: true }))
+})
+
+describe('on a server elsewhere, with no more rights than are asked for', () => {
+  traceDbContract(async () => {
+    await (await open('owned'))[Symbol.asyncDispose]()
+    const db = await openElsewhere({ url: server.url('owned', 'owner') }, SILENT)
+    await inTurn(db, () => migrateTraceDb(db))
+    await findBrokenParts(db, SILENT)
+    return db
+  })
 })
 
 describe('openElsewhere', () => {
@@ -80,8 +103,11 @@ describe('openElsewhere', () => {
     listener.close()
   })
 
-  it('says that a cluster is not known', async () => {
-    await expect(open('clustered', { cluster: 'fabric' })).rejects.toThrow('There is no cluster fabric')
+  it('says what a cluster lacks', async () => {
+    const clustered = (cluster: string) => expect(open('clustered', { cluster })).rejects
+    await clustered('none').toThrow(/There is no cluster none: the server knows .*sound/)
+    await clustered('doubling').toThrow('its shards need internal_replication')
+    await clustered('sound').toThrow('lacks the macros shard and replica')
   })
 
   it('does not depend on the settings of its user', async () => {

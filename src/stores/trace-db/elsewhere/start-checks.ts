@@ -10,10 +10,24 @@ const AUTHENTICATION_FAILED = 516
 const ACCESS_DENIED = 497
 
 /** What is done with tables. */
-const RIGHTS = ['SELECT', 'INSERT', 'ALTER', 'CREATE TABLE', 'DROP TABLE', 'OPTIMIZE'] as const
+export const RIGHTS = ['SELECT', 'INSERT', 'ALTER', 'CREATE TABLE', 'DROP TABLE'] as const
 
 /** What is read of the server itself. */
-const SYSTEM_TABLES = ['parts', 'mutations', 'tables', 'columns', 'data_skipping_indices', 'events'] as const
+export const SYSTEM_TABLES = [
+  'columns',
+  'data_skipping_indices',
+  'databases',
+  'detached_parts',
+  'events',
+  'mutations',
+  'parts',
+  'parts_columns',
+  'processes',
+  'tables',
+] as const
+
+/** Of the tables; those of a cluster are replicated, and distributed besides. */
+export const ENGINES = ['AggregatingMergeTree', 'ReplacingMergeTree', 'SummingMergeTree', 'Null'] as const
 
 /** What a cluster needs besides. */
 const CLUSTER_RIGHTS = ['CLUSTER', 'REMOTE'] as const
@@ -61,12 +75,19 @@ async function requireVersion(connection: Connection, { url, username }: Endpoin
 }
 
 async function requireCluster(connection: Connection, cluster: string): Promise<void> {
-  const found = await connection.rows<{ name: string }>(
-    'SELECT DISTINCT cluster AS name FROM system.clusters',
+  const found = await connection.rows<{ name: string; doubles: number }>(
+    `SELECT cluster AS name, max(replica_num > 1 AND NOT internal_replication) AS doubles
+      FROM system.clusters GROUP BY cluster`,
   )
-  const names = found.map(({ name }) => name)
-  if (!names.includes(cluster))
-    throw new Error(`There is no cluster ${cluster}: the server knows ${names.join(', ') || 'none'}`)
+  const own = found.find(({ name }) => name === cluster)
+  if (own === undefined)
+    throw new Error(
+      `There is no cluster ${cluster}: the server knows ${found.map(({ name }) => name).join(', ') || 'none'}`,
+    )
+  if (own.doubles === 1)
+    throw new Error(
+      `The cluster ${cluster} would have every row once more for each replica: its shards need internal_replication`,
+    )
   const macros = await connection.rows<{ macro: string }>('SELECT macro FROM system.macros')
   const missing = ['shard', 'replica'].filter((name) => !macros.some(({ macro }) => macro === name))
   if (missing.length > 0)
@@ -100,6 +121,7 @@ async function requireRights(
   const wanted = [
     ...databases.flatMap((name) => RIGHTS.map((right) => `${right} ON ${name}.*`)),
     ...SYSTEM_TABLES.map((table) => `SELECT ON system.${table}`),
+    ...enginesOf(cluster).map((engine) => `TABLE ENGINE ON ${engine}`),
     ...(cluster === undefined ? [] : CLUSTER_RIGHTS.map((right) => `${right} ON *.*`)),
   ]
   const missing: string[] = []
@@ -110,6 +132,12 @@ async function requireRights(
     throw new Error(
       `${username} lacks rights: ${missing.map((right) => `GRANT ${right} TO ${username}`).join('; ')}`,
     )
+}
+
+function enginesOf(cluster: string | undefined): readonly string[] {
+  if (cluster === undefined) return ENGINES
+  const own = ENGINES.map((engine) => (engine.endsWith('MergeTree') ? `Replicated${engine}` : engine))
+  return [...own, 'Distributed']
 }
 
 /** Node hides several attempts at one address behind an error without a message. */
