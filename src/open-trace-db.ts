@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Log } from './log.ts'
 import type { ClickHouseDb } from './stores/trace-db/clickhouse/clickhouse.ts'
 import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
@@ -7,6 +6,8 @@ import { inTurn } from './stores/trace-db/elsewhere/migration-turns.ts'
 import {
   type EmbeddedOptions,
   type EmbeddedTraceDb,
+  embeddedFolder,
+  hasEmbedded,
   openEmbedded,
 } from './stores/trace-db/embedded/embedded.ts'
 import { migrateTraceDb } from './stores/trace-db/migrate.ts'
@@ -31,6 +32,11 @@ export async function openTraceDb(
     opening.move()
     return traces
   }
+  if (hasEmbedded(dataFolder))
+    log.warn(
+      { folder: embeddedFolder(dataFolder), url: placeOfTraceDb({ dataFolder, clickhouse }) },
+      'the data folder has a trace database of its own, which is not used while HEDDLE_CLICKHOUSE_URL is set',
+    )
   const traces = opening.use(await openElsewhere(clickhouse, log))
   await inTurn(traces, () => migrateTraceDb(traces))
   opening.move()
@@ -39,7 +45,7 @@ export async function openTraceDb(
 
 /** Where a trace database is, for people; without a password. */
 export function placeOfTraceDb({ dataFolder, clickhouse }: TraceDbPlace): string {
-  if (clickhouse === undefined) return join(dataFolder, 'trace-db')
+  if (clickhouse === undefined) return embeddedFolder(dataFolder)
   const { url, database } = readAddress(clickhouse.url)
   return `${url}/${database}`
 }
