@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/*.test.ts', 'web/**/*.test.ts'],
+    // They need servers beside them, which vitest.cluster.config.ts starts.
+    exclude: ['**/*.cluster.test.ts', '**/node_modules/**'],
     pool: 'forks',
     // Loading the modules of the server takes a second, which each of some hundred files would take again.
     isolate: false,

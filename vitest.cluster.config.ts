@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config'
+import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
+
+/** Tests of features whose stores are then on servers elsewhere: of what is most of the SQL, and of what stores files. */
+const FEATURES = [
+  'src/trace/calls/{calls,times,payload-names}.test.ts',
+  'src/trace/{objects,files,feedback,call-stats,threads}/*.test.ts',
+  'src/trace/otlp/conventions.test.ts',
+  'src/tracking/{artifacts,runs}/*.test.ts',
+]
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.cluster.test.ts', ...FEATURES],
+    exclude: ['**/*.slow.test.ts', '**/node_modules/**'],
+    globalSetup: 'tests/cluster/start-servers.ts',
+    env: S3_CREDENTIALS,
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
+})
