@@ -8,7 +8,7 @@ import {
   EXCEPTION_TAG_HEADER_NAME,
   extractErrorAtTheEndOfChunk,
 } from '@clickhouse/client'
-import { inlineTexts } from './inlined-values.ts'
+import { inlineValues } from './inlined-values.ts'
 import { jsonLines } from './json-lines.ts'
 
 /** Where a ClickHouse server listens, and as whom it is used. */
@@ -65,7 +65,10 @@ const IDLE_MS_MAX = 8_000
 const REQUEST_MS_MAX = 120_000
 
 /** Values with more characters travel in the body: servers accept an address of 1 MiB, in which each byte may take three. */
-const PARAMS_IN_ADDRESS_MAX = 16 * 1024
+const CHARS_IN_ADDRESS_MAX = 16 * 1024
+
+/** More values as well: servers read 1,000 fields of an address, settings among them. */
+const VALUES_IN_ADDRESS_MAX = 500
 
 /** Characters of SQL without its bound values. */
 export const QUERY_CHARS_MAX = 2 * 1024 * 1024
@@ -136,14 +139,15 @@ function query(
   params: Record<string, unknown>,
   { format, queryId, settings }: StreamOptions,
 ): ReturnType<ClickHouseClient['exec']> {
-  const given = { sql, params }
-  const isLong = charsOf(params) > PARAMS_IN_ADDRESS_MAX
-  const asked = isLong ? inlineTexts(given) : given
+  const common = { query_id: queryId, clickhouse_settings: settings }
+  const isShort =
+    charsOf(params) <= CHARS_IN_ADDRESS_MAX && Object.keys(params).length <= VALUES_IN_ADDRESS_MAX
+  if (isShort) return client.exec({ ...common, query: `${sql}\nFORMAT ${format}`, query_params: params })
+  const inlined = inlineValues({ sql, params })
   return client.exec({
-    query: `${asked.sql}\nFORMAT ${format}`,
-    query_params: asked.params,
-    query_id: queryId,
-    clickhouse_settings: isLong ? { ...settings, max_query_size: sizeWithValues(sql, asked.sql) } : settings,
+    ...common,
+    query: `${inlined}\nFORMAT ${format}`,
+    clickhouse_settings: { ...settings, max_query_size: sizeWithValues(sql, inlined) },
   })
 }
 

@@ -1,28 +1,24 @@
 import type { Query } from '../port.ts'
 
-/** Placeholders of texts and of their lists; other values are short. */
-const PLACEHOLDER = /\{(\w+):(String|Array\(String\))\}/g
+/** A value and its type. */
+const PLACEHOLDER = /\{(\w+):(\w+(?:\(\w+\))?)\}/g
 
 /**
- * Writes the texts of a query into its SQL, as literals: a body has no limit, where an address has one, and so has each
- * value of a form, which only the server's own configuration can raise.
+ * Writes the values of a query into its SQL, as literals: a body has no limit, where an address has one, and so have the values
+ * of a form and their number, which only the server's own configuration can raise.
  */
-export function inlineTexts({ sql, params }: Query): Query {
-  const left = { ...params }
-  const inlined = sql.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
-    const literal = literalOf(params[name])
-    if (literal === undefined) return placeholder
-    delete left[name]
-    return literal
-  })
-  return { sql: inlined, params: left }
+export function inlineValues({ sql, params }: Query): string {
+  return sql.replaceAll(PLACEHOLDER, (placeholder, name: string, type: string) =>
+    name in params ? literalOf(params[name], type) : placeholder,
+  )
 }
 
-/** A text, or a list of texts, as SQL; undefined for anything else. */
-function literalOf(value: unknown): string | undefined {
+function literalOf(value: unknown, type: string): string {
   if (typeof value === 'string') return quoted(value)
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return undefined
-  return `[${value.map(quoted).join(',')}]`
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+    return value.length > 0 ? `[${value.map(quoted).join(',')}]` : `CAST([], '${type}')`
+  // As the server reads numbers that come with an address.
+  return `CAST('${Array.isArray(value) ? `[${value.join(',')}]` : String(value)}', '${type}')`
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
