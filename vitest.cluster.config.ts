@@ -16,6 +16,7 @@ export default defineConfig({
     globalSetup: 'tests/cluster/start-servers.ts',
     env: S3_CREDENTIALS,
     pool: 'forks',
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 240_000,
     hookTimeout: 240_000,
