@@ -3,10 +3,12 @@ import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
 
 /** Tests of features whose stores are then on servers elsewhere: of what is most of the SQL, and of what stores files. */
 const FEATURES = [
-  'src/trace/calls/{calls,times,payload-names}.test.ts',
-  'src/trace/{objects,files,feedback,call-stats,threads}/*.test.ts',
+  'src/trace/calls/{calls,payload-names}.test.ts',
+  'src/trace/objects/objects.test.ts',
+  'src/trace/{files,feedback,call-stats,threads}/*.test.ts',
   'src/trace/otlp/conventions.test.ts',
-  'src/tracking/{artifacts,runs}/*.test.ts',
+  'src/tracking/artifacts/{artifacts,uploads}.test.ts',
+  'src/tracking/runs/runs.test.ts',
 ]
 
 export default defineConfig({

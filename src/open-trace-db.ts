@@ -38,7 +38,7 @@ export async function openTraceDb(
       'the data folder has a trace database of its own, which is not used while HEDDLE_CLICKHOUSE_URL is set',
     )
   const traces = opening.use(await openElsewhere(clickhouse, log))
-  await inTurn(traces, () => migrateTraceDb(traces))
+  await inTurn(traces, log, () => migrateTraceDb(traces))
   opening.move()
   return traces
 }

@@ -53,7 +53,7 @@ describe('on a server elsewhere, with no more rights than are asked for', () => 
   traceDbContract(async () => {
     await (await open('owned'))[Symbol.asyncDispose]()
     const db = await openElsewhere({ url: server.url('owned', 'owner') }, SILENT)
-    await inTurn(db, () => migrateTraceDb(db))
+    await inTurn(db, SILENT, () => migrateTraceDb(db))
     await findBrokenParts(db, SILENT)
     return db
   })
@@ -127,7 +127,7 @@ describe('migrations', () => {
     const opened = await Promise.all([open('migrated'), open('migrated'), open('migrated')])
     let running = 0
     const work = opened.map((db) =>
-      inTurn(db, async () => {
+      inTurn(db, SILENT, async () => {
         expect(++running).toBe(1)
         await migrateTraceDb(db)
         running--
@@ -151,7 +151,7 @@ describe('migrations', () => {
     const sql = `CREATE TABLE migrating (held UInt8) ENGINE = Null COMMENT 'gone 1000'`
     await db.command({ sql, params: {} })
     const done: string[] = []
-    await inTurn(db, async () => void done.push('done'))
+    await inTurn(db, SILENT, async () => void done.push('done'))
     expect(done).toEqual(['done'])
   })
 })

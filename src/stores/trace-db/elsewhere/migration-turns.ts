@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '../../../ids.ts'
+import type { Log } from '../../../log.ts'
 import { codeOf } from '../clickhouse/read-errors.ts'
 import { firstOf, type TraceDb } from '../port.ts'
 
@@ -19,6 +20,7 @@ const LOCK = 'migrating'
  */
 export async function inTurn(
   db: Pick<TraceDb, 'query' | 'command'>,
+  log: Pick<Log, 'warn'>,
   work: () => Promise<void>,
 ): Promise<void> {
   const holder = newId()
@@ -35,7 +37,10 @@ export async function inTurn(
     }
   }
 
+  let isWaiting = false
   while (!(await take())) {
+    if (!isWaiting) log.warn({ lock: LOCK }, 'another server migrates the trace database: it is waited for')
+    isWaiting = true
     const sql = `SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = '${LOCK}'`
     const found = await firstOf(db.query<{ comment: string }>({ sql, params: {} }))
     const until = Number(found?.comment.split(' ')[1] ?? Number.POSITIVE_INFINITY)
