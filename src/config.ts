@@ -108,6 +108,7 @@ const Variables = z.object({
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
   HEDDLE_TENSOR_PARALLEL: Count.default(1),
+  HEDDLE_GRADIENT_CHECKPOINTING: z.enum(['auto', 'on', 'off']).default('auto'),
   HEDDLE_MAX_MODEL_LEN: Count.optional(),
   HEDDLE_MAX_NUM_SEQS: Count.default(128),
   HEDDLE_MAX_LORAS: Count.default(4),
@@ -188,6 +189,8 @@ export interface EngineConfig {
   gpuMemory: number
   /** GPUs that one inference server computes on together. */
   tensorParallel: number
+  /** Whether layers run a second time in the backward pass: less memory, more time. */
+  gradientCheckpointing: 'auto' | 'on' | 'off'
   /** Tokens of prompt and answer; undefined for what the model allows. */
   maxModelLen: number | undefined
   /** Requests in one batch. */
@@ -371,6 +374,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     kvCacheGb: values.HEDDLE_KV_CACHE_GB,
     gpuMemory: values.HEDDLE_GPU_MEMORY,
     tensorParallel: values.HEDDLE_TENSOR_PARALLEL,
+    gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,
     maxNumSeqs: values.HEDDLE_MAX_NUM_SEQS,
     maxLoras: values.HEDDLE_MAX_LORAS,

@@ -1,5 +1,6 @@
 """The trainer's log-probabilities are the model's own, whatever the architecture, or it is refused by name."""
 
+import math
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from engine.contract import LoraSpec
 from engine.errors import InputProblem, Problem
 from engine.model import BaseModel, adapter, create_adapter, load_base
 from engine.packing import Row, to_row
-from engine.policy import Prediction
+from engine.policy import predict
 from engine.sft import gradient_step
 from engine.state import trainable
 
@@ -81,24 +82,29 @@ def own_logprobs(model: PreTrainedModel, row: Row) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_logprobs_and_gradients_are_the_models_own(name: str, tmp_path: Path) -> None:
+def test_logprobs_and_gradients_are_the_models_own(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept as a whole, and as for large models: layers that run twice, and the logits of a few tokens at a time."""
     base = loaded(name, tmp_path / "base")
     with adapter(base, adapter_of(base, targets_of(name), tmp_path / "zero")) as model:
         disturbed(model)
         row = to_row(conversations(), CPU, share_prefixes=base.shares_prefixes)
-        prediction = Prediction(model, row)
+        assert any(batch.prefix for batch in row.batches) == base.shares_prefixes
         whole = own_logprobs(cast(PreTrainedModel, model.get_base_model()), row)
-        assert (prediction.logprobs_N - whole).abs().max() < 1e-4
-        prediction.backward(prediction.logprobs_N.mean())
+        whole.mean().backward()
         trained = trainable(model)
         assert len(trained) >= 2 * len(targets_of(name))
-        gradients = {key: cast(torch.Tensor, parameter.grad).clone() for key, parameter in trained.items()}
-        model.zero_grad()
-        whole.mean().backward()
-        for key, parameter in trained.items():
-            wanted = cast(torch.Tensor, parameter.grad)
-            assert wanted.abs().max() > 0, key
-            assert (gradients[key] - wanted).norm() <= 1e-3 * wanted.norm(), key
+        expected = {key: cast(torch.Tensor, parameter.grad).clone() for key, parameter in trained.items()}
+        for checkpoint_from, logits_max in ((math.inf, 2**26), (0, 1536 * 5)):
+            monkeypatch.setattr("engine.policy.LOGITS_MAX", logits_max)
+            model.zero_grad()
+            for batch, part in zip(row.batches, row.parts, strict=True):
+                logprobs_M, _ = predict(model, batch, checkpoint_from=checkpoint_from)
+                assert (logprobs_M - whole[part]).abs().max() < 1e-4
+                (logprobs_M.sum() / len(whole)).backward()
+            for key, parameter in trained.items():
+                found = cast(torch.Tensor, parameter.grad)
+                assert found.abs().max() > 0, key
+                assert (found - expected[key]).norm() <= 1e-3 * expected[key].norm(), key
 
 
 def no_update(*_: object) -> float:
@@ -114,7 +120,7 @@ def test_sft_has_the_models_own_head(name: str, tmp_path: Path, monkeypatch: pyt
         return sequences
 
     monkeypatch.setattr("engine.sft.tokenize_line", tokenize_line)
-    run = cast(Any, SimpleNamespace(optimizer=torch.optim.SGD([torch.zeros(1)]), update=no_update))
+    run = cast(Any, SimpleNamespace(base=base, optimizer=torch.optim.SGD([torch.zeros(1)]), update=no_update))
     with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
         run.model = disturbed(model)
         loss = gradient_step(run, base, [("line 1", [])], 0.0, "all", lambda: None)["loss"]

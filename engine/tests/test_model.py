@@ -15,7 +15,7 @@ import skills
 from engine.chat import Sequence
 from engine.model import BaseModel, adapter, create_adapter
 from engine.packing import to_row
-from engine.policy import Prediction
+from engine.policy import predict
 
 SIZE_MAX = 8_000_000  # bytes: the model is part of the repository
 
@@ -79,7 +79,7 @@ def test_a_row_has_the_logprobs_of_its_sequences_one_by_one(base: BaseModel, tmp
     create_adapter(base, lora(), tmp_path / "zero")
     with adapter(base, tmp_path / "zero") as model, torch.no_grad():
         row = to_row(sequences, torch.device("cpu"), share_prefixes=True, batch_tokens=100)
-        prediction = Prediction(model, row)
+        predicted = [predict(model, batch) for batch in row.batches]
     plain = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.float32))
     expected: list[float] = []
     for sequence in sorted(sequences, key=len):
@@ -87,8 +87,9 @@ def test_a_row_has_the_logprobs_of_its_sequences_one_by_one(base: BaseModel, tmp
             all_logprobs_TV = plain(torch.tensor([sequence.tokens])).logits[0].log_softmax(-1)
         sampled = [i for i, flag in enumerate(sequence.sampled) if flag]
         expected += [all_logprobs_TV[i - 1, sequence.tokens[i]].item() for i in sampled]
-    assert prediction.logprobs_N.tolist() == pytest.approx(expected, abs=1e-5)
-    assert (prediction.entropy_N > 0).all()
+    logprobs_N, entropy_N = (torch.cat(columns) for columns in zip(*predicted, strict=True))
+    assert logprobs_N.tolist() == pytest.approx(expected, abs=1e-5)
+    assert (entropy_N > 0).all()
 
 
 def test_the_base_model_is_left_as_it_was(base: BaseModel, tmp_path: Path) -> None:

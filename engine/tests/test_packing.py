@@ -4,20 +4,28 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 from examples import lora, rl_config
+from memory import bytes_kept
+from peft import PeftModel
 from torch import Tensor
 
 from engine.chat import Sequence
-from engine.loss import policy_loss
+from engine.contract import RlConfig
+from engine.metrics import Metrics
 from engine.model import BaseModel, adapter, create_adapter
-from engine.packing import Batch, Row, clusters, pack, to_row
-from engine.policy import Prediction, logprobs
+from engine.on_policy import Measured
+from engine.packing import Row, clusters, pack, to_row
+from engine.policy import logprobs, no_beat, predict
+from engine.rl import Terms, gradient_step
 from engine.state import trainable
 
 CPU = torch.device("cpu")
+NEW = Measured(source_N=None, base_N=None, reference_N=None)
 
 
 def plain(length: int) -> Sequence:
@@ -63,10 +71,6 @@ def a_long_one_between(rng: Random) -> list[Sequence]:
 CASES = [one_prompt_each, several_histories, groups_of_one, a_long_one_between]
 
 
-def size(batch: Batch) -> int:
-    return batch.tokens_BT.numel() + (batch.prefix.tokens_CP.numel() if batch.prefix else 0)
-
-
 @pytest.mark.parametrize("case", CASES, ids=[case.__name__ for case in CASES])
 def test_shared_prefixes_change_nothing(
     base: BaseModel, tmp_path: Path, case: Callable[[Random], list[Sequence]]
@@ -81,22 +85,18 @@ def test_shared_prefixes_change_nothing(
             parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.02)
         for share in (False, True):
             row = to_row(sequences, CPU, share_prefixes=share, batch_tokens=200)
-            prediction = Prediction(model, row)
-            columns = (row.rollout_logprobs_N, row.advantages_N, row.weights_N, row.sequence_N)
-            result = policy_loss(prediction.logprobs_N, *columns, rl_config(importance_sampling_level="sequence"))
             model.zero_grad()
-            prediction.backward(result.loss)
+            metrics = stepped(base, model, row, rl_config(importance_sampling_level="sequence"))
             gradients = [parameter.grad for parameter in trainable(model).values() if parameter.grad is not None]
             found.append(
                 (
-                    by_sequence(row, prediction.logprobs_N),
-                    result.loss.item(),
-                    prediction.entropy_N.sum().item(),
+                    by_sequence(row, logprobs(model, row)),
+                    metrics["loss"],
+                    metrics["entropy"],
                     torch.cat([gradient.flatten() for gradient in gradients]),
                 )
             )
-            assert torch.equal(logprobs(model, row), prediction.logprobs_N)
-            sizes.append(sum(map(size, row.batches)))
+            sizes.append(sum(batch.num_tokens for batch in row.batches))
     (logprobs_1, loss_1, entropy_1, gradient_1), (logprobs_2, loss_2, entropy_2, gradient_2) = found
     for key, values in logprobs_1.items():
         assert logprobs_2[key] == pytest.approx(values, abs=1e-4)
@@ -104,6 +104,80 @@ def test_shared_prefixes_change_nothing(
     assert entropy_2 == pytest.approx(entropy_1, rel=1e-5)
     assert (gradient_2 - gradient_1).norm() < 1e-4 * gradient_1.norm()
     assert (sizes[1] < 0.8 * sizes[0]) == (case is not groups_of_one)
+
+
+def no_update(*_: object) -> float:
+    return 0.0
+
+
+def stepped(base: BaseModel, model: PeftModel, row: Row, config: RlConfig, measured: Measured = NEW) -> Metrics:
+    """A gradient step without its update: the gradients stay."""
+    no_optimizer = torch.optim.SGD([torch.zeros(1)])
+    run = SimpleNamespace(base=base, model=model, optimizer=no_optimizer, update=no_update)
+    job = SimpleNamespace(config=config, policy_step=0)
+    return gradient_step(cast(Any, run), row, measured, cast(Any, job), no_beat)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.__name__ for case in CASES])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"importance_sampling_level": "average", "ppo": True},
+        {"precalculate_logprobs": True, "truncated_importance_sampling": 2.0},
+        {"kl_penalty_coef": 0.3},
+        {"kl_penalty_coef": 0.3, "kl_penalty_source": "sample", "kimi_k2_tau": 0.1},
+    ],
+    ids=str,
+)
+def test_batches_add_up_to_the_row(
+    base: BaseModel, tmp_path: Path, case: Callable[[Random], list[Sequence]], options: dict[str, Any]
+) -> None:
+    config = rl_config(**options)
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero") as model:
+        generator = torch.Generator().manual_seed(0)
+        for parameter in trainable(model).values():
+            parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.02)
+        row = to_row(case(Random(0)), CPU, share_prefixes=False, batch_tokens=100)
+        assert len(row.batches) > 1
+        other_N = torch.randn(len(row.weights_N), generator=generator) - 7
+        measured = Measured(source_N=other_N, base_N=None, reference_N=other_N + 0.5)
+        metrics = stepped(base, model, row, config, measured)
+        found = {name: cast(Tensor, parameter.grad).clone() for name, parameter in trainable(model).items()}
+        model.zero_grad()
+        predicted = [predict(model, batch) for batch in row.batches]
+        whole = Terms.of(row, measured, config).loss(torch.cat([logprobs_M for logprobs_M, _ in predicted]), config)
+        whole.loss.backward()
+        for name, parameter in trainable(model).items():
+            wanted = cast(Tensor, parameter.grad)
+            assert (found[name] - wanted).norm() <= 1e-4 * wanted.norm(), name
+    assert metrics["loss"] == pytest.approx(whole.loss.item(), rel=1e-4)
+    assert metrics["on_policy/ratio_mean"] == pytest.approx(whole.ratio_mean.item(), rel=1e-4)
+    assert ("kl_policy_ref" in metrics) == (whole.kl_policy_ref is not None)
+
+
+def test_memory_does_not_grow_with_the_row(base: BaseModel, tmp_path: Path) -> None:
+    """What is kept for the backward pass is of one batch at a time."""
+    create_adapter(base, lora(), tmp_path / "zero")
+    kept: list[int] = []
+    with adapter(base, tmp_path / "zero") as model:
+        for number in (6, 48):
+            sequences = [sequence(Random(g), g, prompt(Random(g), 20), 10) for g in range(number)]
+            row = to_row(sequences, CPU, share_prefixes=False, batch_tokens=100)
+            with bytes_kept() as most:
+                stepped(base, model, row, rl_config())
+            kept.append(most())
+    assert kept[1] < 1.01 * kept[0]
+
+
+def test_long_sequences_share_no_long_prefix() -> None:
+    """The matrix of what their tokens see would be larger than what sharing saves."""
+    rng = Random(0)
+    shared = prompt(rng, 9000)
+    assert to_row([sequence(rng, 0, shared, 10) for _ in range(2)], CPU, share_prefixes=True).batches[0].prefix
+    row = to_row([sequence(rng, 0, shared, 4000) for _ in range(2)], CPU, share_prefixes=True)
+    assert [batch.prefix for batch in row.batches] == [None, None]
 
 
 def by_sequence(row: Row, values_N: Tensor) -> dict[int, list[float]]:
@@ -144,8 +218,9 @@ def test_a_row_lists_its_sampled_tokens_in_the_order_of_its_batches() -> None:
         sequence.trajectory, sequence.advantage, sequence.weight = (0, index // 2), float(index), 1.0
     row = to_row(sequences, CPU, share_prefixes=True, batch_tokens=100)
     assert [tuple(batch.tokens_BT.shape) for batch in row.batches] == [(3, 5), (1, 90)]
-    predicted = torch.cat([batch.tokens_BT.roll(-1, 1)[batch.predicts_BT] for batch in row.batches])
-    assert row.tokens_N.tolist() == predicted.tolist()
+    for batch in row.batches:
+        assert batch.targets_M.tolist() == batch.tokens_BT.roll(-1, 1)[batch.predicts_BT].tolist()
+    assert row.parts == [slice(0, 9), slice(9, 98)]
     assert row.sequence_N.tolist() == [0] * 2 + [1] * 3 + [2] * 4 + [3] * 89
     assert row.advantages_N.tolist() == [2.0] * 2 + [3.0] * 3 + [0.0] * 4 + [1.0] * 89
     assert row.num_trajectories == 2

@@ -16,9 +16,11 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
+from engine import layers
 from engine.errors import InputProblem, Problem, one_line
+from engine.layers import Keep
 from engine.packing import Prefix
 
 # Nats. The same operations on the same numbers: any difference is another operation, in any precision.
@@ -77,9 +79,9 @@ def answering(body: Any, hidden_BTD: Tensor) -> Generator[None]:
 def shares_prefixes(model: PreTrainedModel) -> bool:
     """Whether attention's cache of a prefix can be shared by several sequences: not where it forgets."""
     config = text_config(model)
-    layers: list[str] = getattr(config, "layer_types", None) or []
-    if layers:
-        return all(layer == "full_attention" for layer in layers)
+    kinds: list[str] = getattr(config, "layer_types", None) or []
+    if kinds:
+        return all(kind == "full_attention" for kind in kinds)
     # Qwen2 has a window size in its configuration even when the window is off.
     uses_window = getattr(config, "use_sliding_window", True) and getattr(config, "sliding_window", None)
     return not uses_window and not getattr(config, "attention_chunk_size", None)
@@ -133,8 +135,8 @@ def largest_gap(logits_BTV: Tensor, expected_BTV: Tensor) -> float:
 def require_targets(model: PreTrainedModel, targets: list[str]) -> None:
     """Every target must be a linear layer of the model: PEFT leaves out those that it does not find, and rewrites those
     of a mixture of experts to parameters that vLLM does not load."""
-    layers = cast(list[tuple[str, object]], [*model.named_modules()])
-    linear = [name for name, layer in layers if isinstance(layer, torch.nn.Linear)]
+    named = cast(list[tuple[str, object]], [*model.named_modules()])
+    linear = [name for name, layer in named if isinstance(layer, torch.nn.Linear)]
     missing = sorted(target for target in targets if not any(is_at(name, target) for name in linear))
     found = sorted({name.rsplit(".", 1)[-1] for name in linear} - {"lm_head"})
     if missing:
@@ -153,20 +155,18 @@ def is_at(name: str, target: str) -> bool:
 # ---- prefixes ----
 
 
-def after_prefix(body: Any, tokens_BT: Tensor, prefix: Prefix) -> Tensor:
-    """Runs each prefix once and then its sequences on attention's cache of it; gradients flow back through it."""
-    cache = DynamicCache()
-    body(input_ids=prefix.tokens_CP, past_key_values=cache, use_cache=True)
-    cache.batch_select_indices(prefix.index_B)
+def after_prefix(body: Any, tokens_BT: Tensor, prefix: Prefix, keep: Keep = "all") -> Tensor:
+    """Runs each prefix once and then its sequences on attention's view of it; gradients flow back through it."""
     length = tokens_BT.shape[1]
-    positions_T = torch.arange(length, device=tokens_BT.device)
-    return body(
-        input_ids=tokens_BT,
-        past_key_values=cache,
-        use_cache=True,
-        position_ids=prefix.lengths_B[:, None] + positions_T,
+    return layers.after(
+        body,
+        tokens_BT,
+        layers.keys_and_values(body, prefix.tokens_CP, keep),
+        prefix.index_B,
+        keep,
+        position_ids=prefix.lengths_B[:, None] + torch.arange(length, device=tokens_BT.device),
         attention_mask=attention_bias(prefix, length, body.dtype),
-    ).last_hidden_state
+    )
 
 
 def attention_bias(prefix: Prefix, length: int, dtype: torch.dtype) -> Tensor:

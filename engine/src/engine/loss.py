@@ -42,9 +42,11 @@ def policy_loss(
     *,
     rollout_logprobs_N: Tensor | None = None,
     reference_logprobs_N: Tensor | None = None,
+    kl_policy_ref: Tensor | None = None,
 ) -> PolicyLoss:
     """`logprobs_N` carries the gradient. A NaN among the old or rollout logprobs means unknown, and the current value
-    is used. `rollout_logprobs_N` is given where the old ones are not the rollout's."""
+    is used. `rollout_logprobs_N` is given where the old ones are not the rollout's; `kl_policy_ref`, the mean of k,
+    where these tokens are only a part of the row."""
     frozen_N = logprobs_N.detach()
     old_N = torch.where(old_logprobs_N.isnan(), frozen_N, old_logprobs_N)
     log_ratio_N = logprobs_N - old_N
@@ -60,11 +62,10 @@ def policy_loss(
         ratio_N = torch.where((ratio_N > low) & (ratio_N < high), ratio_N, 0.0)
     if config.kimi_k2_tau:
         advantages_N = advantages_N - config.kimi_k2_tau * log_ratio_N.detach()
-    kl_policy_ref = None
     if config.kl_penalty_coef and reference_logprobs_N is not None:
         penalised_N = old_N if config.kl_penalty_source == "sample" else frozen_N
         kl_N = penalised_N - reference_logprobs_N
-        kl_policy_ref = kl_N.mean()
+        kl_policy_ref = kl_N.mean() if kl_policy_ref is None else kl_policy_ref
         advantages_N = advantages_N + config.kl_penalty_coef * (kl_policy_ref - kl_N)
 
     # Under CISPO a ratio masked to 0 is clipped back up to 1 - eps, as in the reference.

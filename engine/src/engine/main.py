@@ -29,6 +29,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engine.main")
     parser.add_argument("--base-model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--base-model-id", default="heddle/loom-tiny", help="the name that adapters record")
+    parser.add_argument(
+        "--gradient-checkpointing",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="layers run a second time in the backward pass: less memory, more time; auto: where a batch is large",
+    )
     arguments = parser.parse_args()
 
     outbox = Outbox()
@@ -74,7 +80,7 @@ def main() -> None:
         inbox.close_job(job.job_id, cancelled)
 
     try:
-        base = load_base(arguments.base_model, arguments.base_model_id)
+        base = load_base(arguments.base_model, arguments.base_model_id, arguments.gradient_checkpointing)
     except Problem as problem:
         explain(problem)
         # The last line of the log is read first. The thread that reads stdin would delay an ordinary exit.

@@ -5,6 +5,7 @@ training it also holds what state.py keeps there, so that training can continue 
 """
 
 import json
+import math
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -22,7 +23,9 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from engine import low_rank
 from engine.architecture import check, load_model, require_targets, shares_prefixes, text_config
+from engine.checkpointing import Checkpointing, checkpoint_from
 from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
 
@@ -38,6 +41,8 @@ class BaseModel:
     tokenizer: PreTrainedTokenizerBase
     device: torch.device
     dtype: torch.dtype
+    # Tokens of a batch from which on layers keep only their inputs for the backward pass (checkpointing.py).
+    checkpoint_from: float = math.inf
 
     @property
     def num_positions(self) -> int:
@@ -48,7 +53,7 @@ class BaseModel:
         return shares_prefixes(self.model)
 
 
-def load_base(path: str, name: str) -> BaseModel:
+def load_base(path: str, name: str, checkpointing: Checkpointing = "auto") -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -68,7 +73,9 @@ def load_base(path: str, name: str) -> BaseModel:
     model.requires_grad_(False)
     cast(Any, model).to(device)
     check(model)
-    return BaseModel(name, model, tokenizer, device, dtype)
+    return BaseModel(
+        name, model, tokenizer, device, dtype, checkpoint_from(checkpointing, text_config(model), device, dtype)
+    )
 
 
 def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
@@ -106,7 +113,8 @@ def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
     model = cast(PeftModel, get_peft_model(base.model, config))
     try:
         load_weights(model, load_file(directory / "adapter_model.safetensors"))
-        yield model
+        with low_rank.light(model):
+            yield model
     finally:
         model.unload()
 

@@ -1,4 +1,5 @@
-"""Sequences to rows, one gradient step each, and rows to padded batches of tensors.
+"""Sequences to rows, one gradient step each, and rows to padded batches of tensors, which run one after another and
+whose gradients add up to the row's.
 
 Axes: B sequence of a batch, T token position, C prefix that sequences share, P position in a prefix, M predicted token
 of a batch, N predicted token of the row.
@@ -7,7 +8,7 @@ of a batch, N predicted token of the row.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import accumulate, pairwise, takewhile
 from random import Random
 from typing import Any
 
@@ -19,6 +20,9 @@ from engine.chat import Sequence, Turn
 # Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
 # with the row and that a slow machine is not silent for long. A longer sequence runs alone.
 BATCH_TOKENS = 2048
+# What a token sees of a shared prefix is a matrix, which every layer reads: 128 MiB in bfloat16. Without a prefix there
+# is none, so long sequences after long prefixes run alone.
+SEEN_MAX = 2**26
 # A prefix is run separately where that leaves at most this part of the tokens; running it has a cost of its own.
 SHARED_PART_MAX = 0.9
 
@@ -41,6 +45,11 @@ class Batch:
     targets_M: Tensor  # those next tokens
     prefix: Prefix | None = None
 
+    @property
+    def num_tokens(self) -> int:
+        """That run, padding included."""
+        return self.tokens_BT.numel() + (self.prefix.tokens_CP.numel() if self.prefix else 0)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -55,8 +64,10 @@ class Row:
     sequence_N: Tensor
 
     @cached_property
-    def tokens_N(self) -> Tensor:
-        return torch.cat([batch.targets_M for batch in self.batches])
+    def parts(self) -> list[slice]:
+        """The sampled tokens of each batch. A sequence is in one batch as a whole."""
+        ends = list(accumulate(len(batch.targets_M) for batch in self.batches))
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
 
     @property
     def num_trajectories(self) -> int:
@@ -140,7 +151,7 @@ class Cluster:
     def saves(self) -> bool:
         """Padding counts."""
         num_tokens = self.shared + len(self.sequences) * self.longest
-        return num_tokens <= SHARED_PART_MAX * sum(map(len, self.sequences))
+        return seen_size([self]) <= SEEN_MAX and num_tokens <= SHARED_PART_MAX * sum(map(len, self.sequences))
 
 
 def clusters(sequences: list[Sequence]) -> list[Cluster]:
@@ -176,7 +187,8 @@ def fill(clusters: list[Cluster], batch_tokens: int) -> list[list[Cluster]]:
     """Clusters of like length together, at most `batch_tokens` with padding, or one cluster alone."""
     batches: list[list[Cluster]] = []
     for cluster in sorted(clusters, key=lambda cluster: cluster.longest):
-        if batches and padded_size([*batches[-1], cluster]) <= batch_tokens:
+        longer = [*batches[-1], cluster] if batches else []
+        if longer and padded_size(longer) <= batch_tokens and seen_size(longer) <= SEEN_MAX:
             batches[-1].append(cluster)
         else:
             batches.append([cluster])
@@ -186,6 +198,12 @@ def fill(clusters: list[Cluster], batch_tokens: int) -> list[list[Cluster]]:
 def padded_size(clusters: list[Cluster]) -> int:
     prefixes = len(clusters) * max(cluster.shared for cluster in clusters)
     return prefixes + sum(len(c.sequences) for c in clusters) * max(cluster.longest for cluster in clusters)
+
+
+def seen_size(clusters: list[Cluster]) -> int:
+    """Of the matrix that says which tokens a token sees; sequences without a shared prefix need none."""
+    prefix, longest = max(cluster.shared for cluster in clusters), max(cluster.longest for cluster in clusters)
+    return sum(len(c.sequences) for c in clusters) * longest * (prefix + longest) if prefix else 0
 
 
 def to_batch(clusters: list[Cluster], device: torch.device) -> Batch:

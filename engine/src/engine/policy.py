@@ -1,18 +1,24 @@
-"""What a model predicts for the sampled tokens of a row, with and without gradients.
+"""What a model predicts for the sampled tokens of a batch, with and without gradients.
+
+Memory is that of one batch: neither hidden states of other batches nor all logits of one are kept. Where a batch is
+large, its layers keep only their inputs and run once more in the backward pass.
 
 Axes: B sequence of a batch, T token position, M predicted token of a batch, N of the row, D hidden unit, V
 vocabulary.
 """
 
+import math
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from peft import PeftModel
 from torch import Tensor
 
-from engine import loss
-from engine.architecture import after_prefix, body_of, head
+from engine import layers, loss
+from engine.architecture import after_prefix, body_of, head, text_config
+from engine.layers import Keep, kept
+from engine.memory import LOGITS_MAX
 from engine.packing import Batch, Row
 
 # Called between the batches of a row, so that a long row is not taken for a hang.
@@ -23,44 +29,42 @@ def no_beat() -> None:
     pass
 
 
-class Prediction:
-    """log pi and entropy of a row's sampled tokens, and the way back to the weights.
+def predict(model: PeftModel, batch: Batch, *, checkpoint_from: float = math.inf) -> tuple[Tensor, Tensor]:
+    """log pi of the predicted tokens, through which gradients flow, and the entropy there, without; both shape M.
 
-    The graph is cut at the last hidden states: what comes after is one graph for the whole row, as the loss needs it,
-    and what comes before is one for each batch. `backward` goes through them one by one and frees each.
+    Batches of at least `checkpoint_from` tokens keep only the inputs of their layers.
     """
-
-    def __init__(self, model: PeftModel, row: Row, beat: Beat = no_beat) -> None:
-        self._beat = beat
-        self._hidden: list[Tensor] = []
-        for batch in row.batches:
-            self._hidden.append(hidden_states(model, batch))
-            beat()
-        self._cut_ND = torch.cat([hidden_MD.detach() for hidden_MD in self._hidden]).requires_grad_()
-        logits_NV = head(model.get_base_model(), self._cut_ND)
-        self.logprobs_N, self.entropy_N = loss.logprobs_and_entropy(logits_NV, row.tokens_N)
-
-    def backward(self, loss: Tensor) -> None:
-        loss.backward()
-        assert self._cut_ND.grad is not None
-        sizes = [len(hidden_MD) for hidden_MD in self._hidden]
-        gradients = cast(tuple[Tensor, ...], self._cut_ND.grad.split(sizes))
-        for gradient_MD in reversed(gradients):
-            self._hidden.pop().backward(gradient_MD)
-            self._beat()
+    base = cast(Any, model.get_base_model())
+    hidden_MD = hidden_states(base, batch, "inputs" if batch.num_tokens >= checkpoint_from else "all")
+    at_once = max(1, LOGITS_MAX // int(text_config(base).vocab_size))
+    if len(hidden_MD) <= at_once:
+        return from_hidden(base, hidden_MD, batch.targets_M)
+    parts = [slice(start, start + at_once) for start in range(0, len(hidden_MD), at_once)]
+    pieces: list[tuple[Tensor, Tensor]] = [
+        kept("inputs", from_hidden, base, hidden_MD[part], batch.targets_M[part]) for part in parts
+    ]
+    return torch.cat([logprobs for logprobs, _ in pieces]), torch.cat([entropy for _, entropy in pieces])
 
 
 @torch.no_grad()
 def logprobs(model: PeftModel, row: Row, beat: Beat = no_beat) -> Tensor:
     """log pi of a row's sampled tokens: shape N."""
-    return Prediction(model, row, beat).logprobs_N
+    found: list[Tensor] = []
+    for batch in row.batches:
+        found.append(predict(model, batch)[0])
+        beat()
+    return torch.cat(found)
 
 
-def hidden_states(model: PeftModel, batch: Batch) -> Tensor:
+def hidden_states(base: Any, batch: Batch, keep: Keep) -> Tensor:
     """The last hidden state wherever the next token is predicted: shape MD."""
-    body = body_of(model.get_base_model())
+    body = body_of(base)
     if batch.prefix is None:
-        hidden_BTD: Tensor = body(input_ids=batch.tokens_BT, use_cache=False).last_hidden_state
+        hidden_BTD = layers.plainly(body, batch.tokens_BT, keep)
     else:
-        hidden_BTD = after_prefix(body, batch.tokens_BT, batch.prefix)
+        hidden_BTD = after_prefix(body, batch.tokens_BT, batch.prefix, keep)
     return hidden_BTD[batch.predicts_BT]
+
+
+def from_hidden(base: Any, hidden_MD: Tensor, targets_M: Tensor) -> tuple[Tensor, Tensor]:
+    return loss.logprobs_and_entropy(head(base, hidden_MD), targets_M)

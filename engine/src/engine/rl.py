@@ -3,7 +3,7 @@
     load     the adapter, and the optimizer where the adapter was trained before
     tokenise the groups; attempts better than their group's mean get a positive advantage, worse ones a negative one
     measure  what the policy as it is, the base model and the reference say about each row
-    for each row: log-probabilities -> policy loss -> gradient -> AdamW
+    for each row: log-probabilities -> policy loss -> gradient, batch by batch; then AdamW
     save     the adapter, the optimizer and the step count
 
 All randomness is a function of the job's seed and of the gradient steps taken before, so training that continues
@@ -12,14 +12,16 @@ from a saved folder equals training that never stopped.
 Axes: N sampled token of the row.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import cast
 
 import torch
 from peft import PeftModel
+from torch import Tensor
 
 from engine import data, loss, packing, policy
 from engine.contract import RlConfig, RlJob
@@ -28,7 +30,7 @@ from engine.metrics import Metrics
 from engine.model import BaseModel, lent_weights
 from engine.on_policy import Measured, health
 from engine.packing import Row
-from engine.policy import Beat, Prediction
+from engine.policy import Beat
 from engine.training import Training, require_finite, training
 
 WEIGHT_DECAY = 0.1
@@ -76,7 +78,7 @@ def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: R
     also when it continues after a crash: the policy that sampled the rollouts is the same for all rows."""
     todo = list(enumerate(rows))[first:]
 
-    def ask(index: int, row: Row) -> torch.Tensor:
+    def ask(index: int, row: Row) -> Tensor:
         return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)))
 
     # The first row meets that policy in its own step.
@@ -86,7 +88,7 @@ def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: R
     # and the last one meets nearly the policy that is saved.
     with model.disable_adapter():
         base = [ask(index, row) if penalised_by_base or index == len(rows) - 1 else None for index, row in todo]
-    reference: Sequence[torch.Tensor | None] = [None] * len(todo)
+    reference: Sequence[Tensor | None] = [None] * len(todo)
     if penalised_by_base:
         reference = base
     elif job.config.kl_penalty_coef and job.reference_dir is not None:
@@ -96,30 +98,33 @@ def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: R
 
 
 def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat: Beat) -> Metrics:
+    """Batch by batch: the gradients of their shares of the loss add up to those of the row's."""
     config = job.config
     run.optimizer.zero_grad()
-    prediction = Prediction(run.model, row, beat)
-    logprobs_N = prediction.logprobs_N
-    source_N = logprobs_N.detach() if measured.source_N is None else measured.source_N
-    result = loss.policy_loss(
-        logprobs_N,
-        source_N if config.precalculate_logprobs else row.rollout_logprobs_N,
-        row.advantages_N,
-        row.weights_N,
-        row.sequence_N,
-        config,
-        rollout_logprobs_N=row.rollout_logprobs_N if config.precalculate_logprobs else None,
-        reference_logprobs_N=measured.reference_N,
-    )
-    require_finite(result.loss)
-    prediction.backward(result.loss)
+    terms = Terms.of(row, measured, config)
+    if terms.reference_N is not None:
+        # The penalty of each token depends on the mean over the row, so there is a pass for that mean first.
+        current_N = policy.logprobs(run.model, row, beat)
+        terms = replace(terms, kl_policy_ref=terms.loss(current_N, config).kl_policy_ref)
+    logprobs, entropies = list[Tensor](), list[Tensor]()
+    for batch, part in zip(row.batches, row.parts, strict=True):
+        logprobs_M, entropy_M = policy.predict(run.model, batch, checkpoint_from=run.base.checkpoint_from)
+        share = (len(logprobs_M) + 1e-6) / (len(row.weights_N) + 1e-6)
+        batch_loss = terms.part(part).loss(logprobs_M, config).loss * share
+        require_finite(batch_loss)
+        batch_loss.backward()
+        logprobs.append(logprobs_M.detach())
+        entropies.append(entropy_M)
+        beat()
+    logprobs_N, entropy_N = torch.cat(logprobs), torch.cat(entropies)
+    result = terms.loss(logprobs_N, config)
     power = config.num_trajectories_learning_rate_multiplier_power
     learning_rate = config.learning_rate * row.num_trajectories**power
     gradient_norm = run.update(learning_rate, GRADIENT_NORM_MAX)
     num_tokens = len(logprobs_N)
     metrics = {
         "loss": result.loss.item(),
-        "entropy": (prediction.entropy_N * row.weights_N).sum().item() / (num_tokens + 1e-6),
+        "entropy": (entropy_N * row.weights_N).sum().item() / (num_tokens + 1e-6),
         "grad_norm": gradient_norm,
         "learning_rate": learning_rate,
         "num_trainable_tokens": float(num_tokens),
@@ -128,13 +133,64 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
         "on_policy/ratio_mean": result.ratio_mean.item(),
         **health(
             row,
-            logprobs_N.detach(),
-            source_N,
+            logprobs_N,
+            logprobs_N if measured.source_N is None else measured.source_N,
             measured.base_N,
             job.policy_step,
-            cast(torch.dtype, run.model.get_base_model().dtype),
+            run.base.dtype,
         ),
     }
     if result.kl_policy_ref is not None:
         metrics["kl_policy_ref"] = result.kl_policy_ref.item()
     return metrics
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the loss of a row or of a part of it needs beside the current log-probabilities."""
+
+    old_N: Tensor  # NaN for the current ones
+    rollout_N: Tensor | None  # where the old ones are not the rollout's
+    reference_N: Tensor | None
+    advantages_N: Tensor
+    weights_N: Tensor
+    sequence_N: Tensor
+    kl_policy_ref: Tensor | None = None
+
+    @staticmethod
+    def of(row: Row, measured: Measured, config: RlConfig) -> "Terms":
+        rollout_N = row.rollout_logprobs_N
+        calculated_N = torch.full_like(rollout_N, math.nan) if measured.source_N is None else measured.source_N
+        return Terms(
+            old_N=calculated_N if config.precalculate_logprobs else rollout_N,
+            rollout_N=rollout_N if config.precalculate_logprobs else None,
+            reference_N=measured.reference_N,
+            advantages_N=row.advantages_N,
+            weights_N=row.weights_N,
+            sequence_N=row.sequence_N,
+        )
+
+    def part(self, tokens: slice) -> "Terms":
+        """Of whole sequences, which are numbered from 0 again."""
+        return replace(
+            self,
+            old_N=self.old_N[tokens],
+            rollout_N=None if self.rollout_N is None else self.rollout_N[tokens],
+            reference_N=None if self.reference_N is None else self.reference_N[tokens],
+            advantages_N=self.advantages_N[tokens],
+            weights_N=self.weights_N[tokens],
+            sequence_N=self.sequence_N[tokens] - self.sequence_N[tokens.start],
+        )
+
+    def loss(self, logprobs_N: Tensor, config: RlConfig) -> loss.PolicyLoss:
+        return loss.policy_loss(
+            logprobs_N,
+            self.old_N,
+            self.advantages_N,
+            self.weights_N,
+            self.sequence_N,
+            config,
+            rollout_logprobs_N=self.rollout_N,
+            reference_logprobs_N=self.reference_N,
+            kl_policy_ref=self.kl_policy_ref,
+        )

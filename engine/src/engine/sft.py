@@ -3,7 +3,7 @@
 Lines are taken in the file's order, without shuffling. One conversation a line: messages, or an ART trajectory, whose
 histories all count.
 
-Axes: M trained token of a batch, D hidden unit, V vocabulary.
+Axes: M trained token of a batch.
 """
 
 import json
@@ -17,7 +17,6 @@ from typing import Any, cast
 
 import torch
 
-from engine.architecture import head
 from engine.chat import Sequence
 from engine.contract import SftConfig, SftJob
 from engine.errors import Problem, at
@@ -25,7 +24,7 @@ from engine.messages import Report
 from engine.metrics import Metrics
 from engine.model import BaseModel
 from engine.packing import to_row
-from engine.policy import Beat, hidden_states
+from engine.policy import Beat, predict
 from engine.taught import AssistantTurns, tokenize_taught
 from engine.training import Training, require_finite, training
 
@@ -121,9 +120,8 @@ def gradient_step(
         run.optimizer.zero_grad()
         loss = torch.zeros((), device=base.device)
         for batch in to_row(sequences, base.device, share_prefixes=False).batches:
-            hidden_MD = hidden_states(run.model, batch)
-            logits_MV = head(run.model.get_base_model(), hidden_MD).float()
-            piece = torch.nn.functional.cross_entropy(logits_MV, batch.targets_M, reduction="sum") / num_trained
+            logprobs_M, _ = predict(run.model, batch, checkpoint_from=base.checkpoint_from)
+            piece = -logprobs_M.sum() / num_trained
             piece.backward()
             loss += piece.detach()
             beat()

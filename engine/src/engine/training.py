@@ -25,6 +25,7 @@ BETAS = (0.9, 0.99)
 
 @dataclass
 class Training:
+    base: BaseModel
     model: PeftModel
     optimizer: torch.optim.Optimizer
     kind: state.Kind
@@ -96,4 +97,4 @@ def training(
         optimizer = torch.optim.AdamW(state.trainable(model).values(), betas=BETAS, weight_decay=weight_decay)
         steps_before = state.load_training(kind, optimizer, model, source)
         report.progress("loading", 1, 1)
-        yield Training(model, optimizer, kind, job, report, steps_before, state.find_progress(Path(job.work_dir)))
+        yield Training(base, model, optimizer, kind, job, report, steps_before, state.find_progress(Path(job.work_dir)))

@@ -1,0 +1,114 @@
+"""The arithmetic of memory is what autograd keeps of small models, and names what it does not know."""
+
+import math
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+import transformers
+from memory import bytes_kept
+from test_architectures import DENSE, adapter_of
+from transformers import AutoModelForCausalLM
+
+from engine.chat import Sequence
+from engine.checkpointing import checkpoint_from
+from engine.memory import GIB, Shape, adapter_bytes, input_bytes, layer_bytes, training, weights_bytes
+from engine.model import BaseModel, adapter
+from engine.packing import to_row
+from engine.policy import predict
+from engine.state import trainable
+
+CPU = torch.device("cpu")
+TOKENS = 96
+QWEN3_14B: dict[str, Any] = {
+    "model_type": "qwen3",
+    "hidden_size": 5120,
+    "num_hidden_layers": 40,
+    "intermediate_size": 17408,
+    "num_attention_heads": 40,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 151936,
+    "tie_word_embeddings": False,
+}
+
+
+def half_model(kind: str, layers: int) -> BaseModel:
+    """In bfloat16, as on a GPU; narrow, so that it takes no time."""
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=512,
+        hidden_size=64,
+        intermediate_size=160,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=2048,
+    )
+    torch.manual_seed(0)
+    model = cast(Any, AutoModelForCausalLM).from_config(config, dtype=torch.bfloat16)
+    return BaseModel("tiny", model.eval().requires_grad_(False), cast(Any, None), CPU, torch.bfloat16)
+
+
+def kept(kind: str, layers: int, tokens: int, checkpoint: float, directory: Path) -> int:
+    base = half_model(kind, layers)
+    sequence = Sequence(list(range(tokens)), [index >= tokens - 8 for index in range(tokens)], [-1.0] * tokens)
+    (batch,) = to_row([sequence], CPU, share_prefixes=False).batches
+    with adapter(base, adapter_of(base, DENSE, directory / f"{layers}-{tokens}")) as model:
+        with bytes_kept() as most:
+            predict(model, batch, checkpoint_from=checkpoint)
+        return most()
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Qwen3"])
+@pytest.mark.parametrize("checkpoint", [0, math.inf])
+def test_what_a_layer_keeps_of_a_token(kind: str, checkpoint: float, tmp_path: Path) -> None:
+    """By differences, which leave out weights and the head."""
+    found = [kept(kind, layers, tokens, checkpoint, tmp_path) for layers in (2, 6) for tokens in (TOKENS, 3 * TOKENS)]
+    of_token_and_layer = (found[3] - found[2] - found[1] + found[0]) / (2 * TOKENS * 4)
+    shape = Shape.of(half_model(kind, 2).model.config.to_dict())
+    expected = input_bytes(shape) if checkpoint == 0 else layer_bytes(shape)
+    assert of_token_and_layer == pytest.approx(expected, rel=0.06)
+
+
+def test_parameters_are_the_models_own(tmp_path: Path) -> None:
+    base = half_model("Qwen3", 2)
+    shape = Shape.of(base.model.config.to_dict())
+    own = sum(parameter.numel() for parameter in base.model.parameters())
+    norms = sum(parameter.numel() for parameter in base.model.parameters() if parameter.ndim == 1)
+    assert shape.parameters == own - norms
+    assert weights_bytes(shape) == 2 * shape.parameters
+    with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
+        assert shape.adapter_parameters(4) == sum(parameter.numel() for parameter in trainable(model).values())
+    assert adapter_bytes(shape, 4) == 16 * shape.adapter_parameters(4)
+
+
+def test_a_14b_model_trains_on_one_gpu_beside_a_sleeping_server() -> None:
+    shape = Shape.of(QWEN3_14B)
+    assert weights_bytes(shape) / GIB == pytest.approx(27.5, abs=0.1)
+    peaks = {tokens: training(shape, tokens).peak / GIB for tokens in (2048, 8192, 32768)}
+    assert peaks[8192] < 60
+    assert peaks[2048] < peaks[8192] < peaks[32768] < 60
+    assert training(shape, 8192, checkpointed=False).peak / GIB > 100
+
+
+def test_several_gpus_hold_less_each() -> None:
+    shape = Shape.of({**QWEN3_14B, "num_hidden_layers": 80, "hidden_size": 8192, "intermediate_size": 28672})
+    assert training(shape, 8192, gpus=8).peak < training(shape, 8192).peak / 3
+
+
+def test_a_mixture_of_experts_is_not_computed() -> None:
+    with pytest.raises(KeyError, match="num_experts"):
+        Shape.of({**QWEN3_14B, "num_experts": 128})
+
+
+def test_which_batches_are_checkpointed() -> None:
+    large = cast(Any, transformers).Qwen3Config(
+        **{key: value for key, value in QWEN3_14B.items() if key != "model_type"}
+    )
+    small = half_model("Llama", 2).model.config
+    assert checkpoint_from("auto", large, CPU, torch.bfloat16) < 1000
+    assert checkpoint_from("auto", small, CPU, torch.float32) > 100_000
+    assert checkpoint_from("on", small, CPU, torch.float32) == 0
+    assert checkpoint_from("off", large, CPU, torch.bfloat16) == math.inf
