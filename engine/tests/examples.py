@@ -36,7 +36,8 @@ def rl_config(**changes: Any) -> RlConfig:
         "num_trajectories_learning_rate_multiplier_power": 0.0,
         "allow_training_without_logprobs": False,
         "require_sampled_context": False,
-        "packed_sequence_length": 2048,
+        "packed_sequence_length": None,
+        "gradient_steps": None,
         "seed": 0,
     }
     return RlConfig.model_validate(defaults | changes)

@@ -64,7 +64,7 @@ def test_out_of_memory(tokenizer: Any, tmp_path: Path) -> None:
         with limited(worker, resource.RLIMIT_AS, size + 100 * MIB):
             failed = worker.run_job("j1", tmp_path / "step-0", tmp_path / "none", groups, packed_sequence_length=50_000)
         assert failed[-1]["kind"] == "job_failed"
-        assert "lower packed_sequence_length, train on shorter trajectories" in failed[-1]["error_message"]
+        assert "train on shorter trajectories, set HEDDLE_GRADIENT_CHECKPOINTING=on" in failed[-1]["error_message"]
         assert_goes_on(worker, tmp_path / "step-0", tokenizer, tmp_path)
 
 

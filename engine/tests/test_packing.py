@@ -200,15 +200,38 @@ def test_groups_do_not_share() -> None:
 
 def test_rows_are_filled_in_a_seeded_order() -> None:
     groups = [[plain(length) for length in lengths] for lengths in ((30, 40), (50, 20, 10), (60,), (150,))]
-    rows = pack(groups, 100, Random("0/0"))
-    assert rows == pack(groups, 100, Random("0/0"))
+    rows = pack(groups, 100, None, Random("0/0"))
+    assert rows == pack(groups, 100, None, Random("0/0"))
     assert sorted(len(s) for row in rows for s in row) == [10, 20, 30, 40, 50, 60, 150]
     assert all(sum(map(len, row)) <= 100 or len(row) == 1 for row in rows)
-    assert rows != pack(groups, 100, Random("0/1"))
+    assert rows != pack(groups, 100, None, Random("0/1"))
+
+
+def test_a_row_is_as_long_as_the_longest_sequence() -> None:
+    short = [[plain(700) for _ in range(8)]]
+    assert [sum(map(len, row)) for row in pack(short, None, None, Random("0/0"))] == [1400] * 4
+    rows = pack([*short, [plain(4000)]], None, None, Random("0/0"))
+    assert len(rows) == 3
+    assert all(sum(map(len, row)) <= 4096 for row in rows)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 7, 9])
+def test_a_job_has_as_many_steps_as_asked(steps: int) -> None:
+    """Whatever the lengths; a sequence cannot be in two of them."""
+    groups = [[plain(length) for length in lengths] for lengths in ((30, 40), (3000, 20, 10), (60,), (150,), (9, 9))]
+    rows = pack(groups, 100, steps, Random("0/0"))
+    assert len(rows) == steps
+    assert sorted(len(s) for row in rows for s in row) == sorted(len(s) for group in groups for s in group)
+    assert all(rows)
+
+
+def test_rows_of_a_number_of_steps_are_filled_alike() -> None:
+    rows = pack([[plain(20) for _ in range(8)] for _ in range(13)], None, 3, Random("0/0"))
+    assert [sum(map(len, row)) for row in rows] == [700, 680, 700]
 
 
 def test_no_row_is_left_with_a_few_tokens() -> None:
-    rows = pack([[plain(20) for _ in range(8)] for _ in range(13)], 1000, Random("0/0"))
+    rows = pack([[plain(20) for _ in range(8)] for _ in range(13)], 1000, None, Random("0/0"))
     assert [sum(map(len, row)) for row in rows] == [700, 700, 680]
 
 

@@ -60,7 +60,7 @@ describe('a trainer that is lost in the middle of a job', () => {
     const failure = await end(doomed)
     expect(failure).toMatchObject({
       type: 'training_failed',
-      data: { error_message: expect.stringMatching(/trainer.*packed_sequence_length.*step 0/i) },
+      data: { error_message: expect.stringMatching(/trainer.*HEDDLE_GRADIENT_CHECKPOINTING.*step 0/i) },
     })
     expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
     expect((await newest(model.id)).step).toBe(1)

@@ -42,7 +42,8 @@ class RlConfig(BaseModel):
     num_trajectories_learning_rate_multiplier_power: float
     allow_training_without_logprobs: bool
     require_sampled_context: bool
-    packed_sequence_length: int
+    packed_sequence_length: int | None
+    gradient_steps: int | None
     seed: int
 
 

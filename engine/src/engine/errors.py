@@ -57,8 +57,8 @@ def explain(error: Exception) -> str:
         traceback.clear_frames(error.__traceback__)
         gc.collect()
         return (
-            "out of memory: lower packed_sequence_length, train on shorter trajectories (for SFT: a smaller "
-            f"batch_size), or use a machine with more memory ({one_line(error)})"
+            "out of memory: train on shorter trajectories, set HEDDLE_GRADIENT_CHECKPOINTING=on, or use a machine "
+            f"with more memory ({one_line(error)})"
         )
     if is_disk_full(error):
         return f"the disk is full: free some space and run the job again; nothing was saved ({one_line(error)})"

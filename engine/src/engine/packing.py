@@ -20,6 +20,8 @@ from engine.chat import Sequence, Turn
 # Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
 # with the row and that a slow machine is not silent for long. A longer sequence runs alone.
 BATCH_TOKENS = 2048
+# A row's length is a multiple of it, as in the reference trainer.
+ROW_TOKENS = 2048
 # What a token sees of a shared prefix is a matrix, which every layer reads: 128 MiB in bfloat16. Without a prefix there
 # is none, so long sequences after long prefixes run alone.
 SEEN_MAX = 2**26
@@ -78,14 +80,21 @@ class Row:
         return [turn for sequence in self.sequences for turn in sequence.turns]
 
 
-def pack(sequences_by_group: list[list[Sequence]], length: int, rng: Random) -> list[list[Sequence]]:
-    """Rows of at most `length` tokens, filled in a random order of groups and inside each group.
+def pack(
+    sequences_by_group: list[list[Sequence]], length: int | None, gradient_steps: int | None, rng: Random
+) -> list[list[Sequence]]:
+    """The rows of a job, filled in a random order of groups and inside each group: as many as `gradient_steps` says,
+    or else as few as hold at most `length` tokens each; by default the longest sequence rounded up.
 
     Rows are filled alike: every row is a full step of the optimizer, and a last row of a few left-over sequences would
     be a step into a random direction. A sequence longer than a row gets its own.
     """
     groups = rng.sample(sequences_by_group, len(sequences_by_group))
     shuffled = [sequence for group in groups for sequence in rng.sample(group, len(group))]
+    if gradient_steps is not None:
+        return into(gradient_steps, shuffled)
+    if length is None:
+        length = ROW_TOKENS * math.ceil(max(map(len, shuffled)) / ROW_TOKENS)
     num_tokens = sum(map(len, shuffled))
     fair_share = num_tokens / math.ceil(num_tokens / length)
     rows: list[list[Sequence]] = [[]]
@@ -94,6 +103,22 @@ def pack(sequences_by_group: list[list[Sequence]], length: int, rng: Random) -> 
         if used >= fair_share or (used and used + len(sequence) > length):
             rows.append([])
         rows[-1].append(sequence)
+    return rows
+
+
+def into(num_rows: int, sequences: list[Sequence]) -> list[list[Sequence]]:
+    """Exactly that many rows of about as many tokens, or one for each sequence where there are fewer."""
+    num_rows = min(num_rows, len(sequences))
+    fair_share = sum(map(len, sequences)) / num_rows
+    rows: list[list[Sequence]] = [[]]
+    used = 0
+    for index, sequence in enumerate(sequences):
+        must_end = len(sequences) - index == num_rows - len(rows)
+        may_end = len(rows) < num_rows and used + len(sequence) / 2 > fair_share * len(rows)
+        if rows[-1] and (must_end or may_end):
+            rows.append([])
+        rows[-1].append(sequence)
+        used += len(sequence)
     return rows
 
 

@@ -69,7 +69,7 @@ def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseMo
     if not sequences:
         return []
     data.balance_and_rescale(sequences, config.advantage_balance)
-    packed = packing.pack(dataset.sequences_by_group, config.packed_sequence_length, rng)
+    packed = packing.pack(dataset.sequences_by_group, config.packed_sequence_length, config.gradient_steps, rng)
     return [packing.to_row(row, base.device, share_prefixes=base.shares_prefixes) for row in packed]
 
 

@@ -29,6 +29,8 @@ describe('settings of an RL job', () => {
     [{ scale_learning_rate_by_reward_std_dev: true }, 'scale_learning_rate_by_reward_std_dev'],
     [{ kl_ref_adapter_path: '/adapter' }, 'kl_ref_adapter_path'],
     [{ loss_fn: 'ppo', ppo: false }, 'loss_fn'],
+    [{ packed_sequence_length: 4096, gradient_steps: 1 }, 'gradient_steps'],
+    [{ gradient_steps: 0 }, 'gradient_steps'],
     [{ kl_penalty_step_lag: 1, kl_penalty_reference_step: 1 }, 'kl_penalty_step_lag'],
   ])('are refused by name: %j', (given, name) => {
     expect(ExperimentalConfig.safeParse(given).error?.issues[0]?.path).toEqual([name])
@@ -39,6 +41,7 @@ describe('settings of an RL job', () => {
       kl_penalty_source,
       num_trajectories_learning_rate_multiplier_power,
       require_sampled_context,
+      gradient_steps,
       ...earlier
     } = rlConfigOf({}).worker
     expect(StoredRlConfig.parse({ worker: earlier, kl_penalty_reference_step: null })).toEqual(rlConfigOf({}))

@@ -3,9 +3,6 @@ import { isRecord } from '../../is-record.ts'
 import { RlConfig, SftConfig } from '../trainer/contract-wire.ts'
 import type { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
 
-/** Tokens of one row, which is one gradient step. */
-const PACKED_SEQUENCE_LENGTH = 2048
-
 /** The original service's random state. */
 const SEED = 3407
 
@@ -31,11 +28,15 @@ export type StoredRlConfig = z.output<typeof StoredRlConfig>
 
 const LATER_RL_SETTINGS: Pick<
   RlConfig,
-  'kl_penalty_source' | 'num_trajectories_learning_rate_multiplier_power' | 'require_sampled_context'
+  | 'kl_penalty_source'
+  | 'num_trajectories_learning_rate_multiplier_power'
+  | 'require_sampled_context'
+  | 'gradient_steps'
 > = {
   kl_penalty_source: 'current_learner',
   num_trajectories_learning_rate_multiplier_power: 0,
   require_sampled_context: false,
+  gradient_steps: null,
 }
 
 /** The server's defaults for jobs. */
@@ -80,7 +81,8 @@ export function rlConfigOf(
         LATER_RL_SETTINGS.num_trajectories_learning_rate_multiplier_power,
       allow_training_without_logprobs: given.allow_training_without_logprobs ?? false,
       require_sampled_context: given.require_sampled_context ?? requireSampledContext,
-      packed_sequence_length: given.packed_sequence_length ?? PACKED_SEQUENCE_LENGTH,
+      packed_sequence_length: given.packed_sequence_length ?? null,
+      gradient_steps: given.gradient_steps ?? LATER_RL_SETTINGS.gradient_steps,
       seed: given.seed ?? SEED,
     },
   }

@@ -17,7 +17,7 @@ const AT_ONCE = 100
 
 /** Advice for a job that its worker does not survive. */
 const LOST_HINT =
-  'If memory ran out, train on shorter trajectories or lower packed_sequence_length; the log of the trainer in the data folder says more'
+  'If memory ran out, train on shorter trajectories or set HEDDLE_GRADIENT_CHECKPOINTING=on; the log of the trainer in the data folder says more'
 
 const Nothing = z.object({})
 

@@ -5,6 +5,9 @@ import { TrajectoryGroup } from '../trajectories/wire.ts'
 /** Tokens of one row of an RL job: below it rows are too short to learn from, above it memory runs out. */
 const PackedSequenceLength = z.int().min(16).max(1_048_576)
 
+/** Steps of the optimizer in one RL job; more than there are sequences cannot be taken anyhow. */
+const GradientSteps = z.int().min(1).max(10_000)
+
 const wireFields = {
   learning_rate: z.number().nonnegative().nullish(),
   advantage_balance: z.number().min(-1).max(1).nullish(),
@@ -56,6 +59,10 @@ const ownFields = {
       'Fail before the first step where a trained turn does not carry the token ids of its prompt, so that its context would be rendered anew',
   }),
   packed_sequence_length: PackedSequenceLength.nullish(),
+  gradient_steps: GradientSteps.nullish().meta({
+    description:
+      'How many gradient steps the job is, in place of a length of rows; at most one for each sequence. 1 accumulates the gradients of all trajectories',
+  }),
   seed: z.int().nonnegative().nullish(),
 }
 
@@ -89,6 +96,13 @@ export const ExperimentalConfig = z
     {
       error: 'Only one of kl_penalty_reference_step and kl_penalty_step_lag may be set',
       path: ['kl_penalty_step_lag'],
+    },
+  )
+  .refine(
+    ({ packed_sequence_length, gradient_steps }) => packed_sequence_length == null || gradient_steps == null,
+    {
+      error: 'Only one of packed_sequence_length and gradient_steps may be set: both say what a step is',
+      path: ['gradient_steps'],
     },
   )
   .meta({ id: 'ExperimentalConfig' })

@@ -47,7 +47,8 @@ export const RlConfig = z
     num_trajectories_learning_rate_multiplier_power: z.number(),
     allow_training_without_logprobs: z.boolean(),
     require_sampled_context: z.boolean(),
-    packed_sequence_length: z.int(),
+    packed_sequence_length: z.int().nullable(),
+    gradient_steps: z.int().nullable(),
     seed: z.int(),
   })
   .meta({ id: 'RlConfig' })
