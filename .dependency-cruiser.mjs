@@ -126,7 +126,7 @@ export default {
       name: 'drivers-only-in-stores',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/stores/' },
-      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|pg)/)' },
+      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|@aws-sdk|pg)/)' },
     },
     {
       name: 'sql-only-in-queries',

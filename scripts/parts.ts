@@ -16,6 +16,7 @@ const PARTS = {
   tools: () => ensurePython('tools'),
   generators: () => ensurePython('generators'),
   fuzzer: () => ensurePython('fuzzer'),
+  s3: () => ensurePython('s3'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

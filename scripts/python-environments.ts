@@ -42,6 +42,7 @@ export type EnvironmentName =
   | 'peers'
   | 'generators'
   | 'fuzzer'
+  | 's3'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -85,6 +86,7 @@ function environments(): Record<EnvironmentName, Environment> {
       'tests/wire/requirements/generators.txt',
     ),
     fuzzer: environment('a fuzzer of APIs (schemathesis)', 'tests/wire/requirements/fuzzer.txt'),
+    s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

@@ -1,7 +1,7 @@
 /**
  * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
  *
- *   node scripts/run.mjs test [check | unit | wire | differential | engine | ui]     (all layers when none is named)
+ *   node scripts/run.mjs test [check | unit | cluster | wire | differential | engine | ui]     (all layers when none is named)
  *   node scripts/run.mjs test fast     (the unit tests without those that wait or write much)
  */
 import { spawn } from 'node:child_process'
@@ -60,6 +60,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     run: (show) => runVitest('differential', 'vitest.differential.config.ts', { show }),
   },
   unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
+  cluster: { needs: ['s3'], run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }) },
   wire: {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
@@ -72,6 +73,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const STAGES: readonly (readonly (readonly string[])[])[] = [
   [['check', 'differential'], ['engine']],
   [['unit']],
+  [['cluster']],
   [['wire']],
   [['ui']],
 ]
@@ -87,7 +89,7 @@ async function main(): Promise<void> {
   const stages = stagesOf(name)
   if (stages === undefined) {
     process.stdout.write(
-      `Usage: npm test, or npm run test:fast | test:wire | test:differential | test:engine | test:ui | check\n`,
+      `Usage: npm test, or npm run test:fast | test:cluster | test:wire | test:differential | test:engine | test:ui | check\n`,
     )
     process.exitCode = name === '--help' ? 0 : 2
     return

@@ -7,6 +7,7 @@ import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
+import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
 
 /** The addresses of proxies that run beside the server. */
 const THIS_MACHINE = '127.0.0.0/8,::1'
@@ -219,7 +220,7 @@ export interface EngineConfig {
 }
 
 /** All settings of the server; the only reader of the environment. */
-export interface Config {
+export interface Config extends StoresElsewhere {
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
@@ -299,6 +300,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
+    ...readStoresElsewhere(env),
     auth: values.HEDDLE_AUTH,
     singleSignOn: readSingleSignOn(env),
     identityHosts: values.HEDDLE_IDENTITY_HOSTS,
@@ -340,9 +342,13 @@ function withoutSecrets({
   HEDDLE_SECRET_KEY: _,
   HEDDLE_SQL_PASSWORD: _password,
   HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
+  HEDDLE_CLICKHOUSE_URL: _clickhouse,
   ...rest
 }: NodeJS.ProcessEnv) {
-  return rest
+  if (rest['HEDDLE_S3_URL'] === undefined) return rest
+  // Those of the bucket. Without it, an engine may read its models with them.
+  const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
+  return others
 }
 
 /** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */

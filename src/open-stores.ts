@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
+import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
+import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.ts'
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
-import { openFileBlobs } from './stores/blobs/files.ts'
+import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
@@ -10,8 +12,6 @@ import { openSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
-import { type EmbeddedOptions, openEmbedded } from './stores/trace-db/embedded/embedded.ts'
-import { migrateTraceDb } from './stores/trace-db/migrate.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
 import { openFolderWorkspace } from './stores/workspace/folders.ts'
 import type { Workspace } from './stores/workspace/port.ts'
@@ -38,7 +38,7 @@ export interface Stores extends AsyncDisposable {
   announce(url: string): void
 }
 
-/** Where the embedded stores are. */
+/** Where the stores of this machine are. */
 export interface StoreFolders {
   /** The root of all durable data. */
   data: string
@@ -46,19 +46,19 @@ export interface StoreFolders {
   workspace: string
 }
 
-export interface StoreOptions extends Pick<EmbeddedOptions, 'sqlAccess'> {
+export interface StoreOptions extends Omit<TraceDbPlace & BlobsPlace, 'dataFolder'> {
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
 }
 
 /**
- * Opens and migrates the embedded stores.
+ * Opens and migrates the stores: the embedded ones, and those elsewhere that the options name.
  * @throws Error when another process holds it, or with the store that cannot be opened, where it is, and why.
  */
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, secretKey: givenKey }: StoreOptions = {},
+  { sqlAccess, clickhouse, s3, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -66,24 +66,24 @@ export async function openStores(
   const held = opening.use(openDataFolder(dataFolder))
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
-  const traces = await named('trace database', at('trace-db'), async () => {
-    const opened = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
-    await migrateTraceDb(opened)
-    return opened
-  })
+  const tracePlace = { dataFolder, clickhouse, sqlAccess }
+  const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
+    opening.use(await openTraceDb(tracePlace, log)),
+  )
   const control = await named('control database', at('control.sqlite'), async () => {
     const opened = opening.use(openSqlite(dataFolder, (error) => writeFailures.note('control_db', error)))
     await migrateControlDb(opened)
     return opened
   })
-  const blobs = await named('file store', at('blobs'), async () =>
-    opening.use(await openFileBlobs(dataFolder)),
+  const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
+  const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
+    opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
   )
   const workspace = await named('workspace', folders.workspace, () =>
     openFolderWorkspace(folders.workspace, blobs),
   )
-  const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
-  const brokenParts = await findBrokenParts(traces, log)
+  // Replicas of a cluster replace such parts themselves.
+  const brokenParts = clickhouse?.cluster === undefined ? await findBrokenParts(traces, log) : []
   const opened = opening.move()
   return {
     traces: {
@@ -98,7 +98,10 @@ export async function openStores(
     secretKey,
     writeFailures,
     brokenParts,
-    snapshots: createLiveSnapshots({ dataFolder, traces, blobs, log }),
+    snapshots:
+      'freeze' in traces && 'keepInto' in blobs
+        ? createLiveSnapshots({ dataFolder, traces, blobs, log })
+        : refuseSnapshots(storesElsewhere({ clickhouse, s3 })),
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

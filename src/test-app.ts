@@ -5,7 +5,7 @@ import type { ScorerPython } from './evaluation/scorers/scorer-processes.ts'
 import { buildApp } from './http/build-app.ts'
 import type { Route } from './http/route.ts'
 import { createLog } from './log.ts'
-import { openStores, type Stores } from './open-stores.ts'
+import { openStores, type StoreOptions, type Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
@@ -29,6 +29,8 @@ export interface TestAppOptions {
   scorerPython?: ScorerPython
   /** Memory for recent calls. None by default, so that tests of queries ask the database. */
   recentCallsBytes?: number
+  /** Stores elsewhere; all are in the folder where absent. */
+  stores?: StoreOptions
   /** Settings of scorers behind a URL, as environment variables. */
   remoteScorers?: { hosts: string[]; secrets?: object }
 }
@@ -53,12 +55,12 @@ export interface TestApp extends AsyncDisposable {
   upkeep: App['upkeep']
 }
 
-/** Opens the whole app over the real embedded stores of a data folder. */
+/** Opens the whole app over the real stores of a data folder, or over those elsewhere. */
 export async function openTestApp(folder: string, options: TestAppOptions = {}): Promise<TestApp> {
   await using opening = new AsyncDisposableStack()
   const log = createLog({ logLevel: 'error', logFormat: 'json' })
   const engineFolder = join(folder, 'engine')
-  const stores = opening.use(await openStores({ data: folder, workspace: engineFolder }, log))
+  const stores = opening.use(await openStores({ data: folder, workspace: engineFolder }, log, options.stores))
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, inject } from 'vitest'
 import { keepShapeOf } from './body-shape.ts'
 import { refusalsOf } from './http/refusals.ts'
 import type { Route } from './http/route.ts'
 import { newId } from './ids.ts'
 import { parseKeeping } from './lossless-json.ts'
-import type { Stores } from './open-stores.ts'
+import type { StoreOptions, Stores } from './open-stores.ts'
 import { openTestApp, type TestApp, type TestAppOptions } from './test-app.ts'
 
 const KEY = 'Bearer test-key'
@@ -35,7 +35,38 @@ export interface TestServerOptions extends TestAppOptions {
   prepare?: (folder: string) => Promise<void>
 }
 
-/** The whole app over real embedded stores in a temporary folder, for one test file. */
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Servers that tests/cluster/start-servers.ts has started; absent where a run has none. */
+    servers: TestServers
+  }
+}
+
+/** Servers that hold the stores of tests. */
+export interface TestServers {
+  clickhouse: {
+    /** An address without a database. */
+    url: string
+    cluster?: string
+  }
+  s3: { endpoint: string; bucket: string }
+}
+
+/** Stores on the servers of this run that no other test uses; none where it has no servers. */
+export function storesOnServers(): StoreOptions {
+  const servers: TestServers | undefined = inject('servers')
+  if (servers === undefined) return {}
+  const own = newId().replaceAll('-', '')
+  const { clickhouse, s3 } = servers
+  return {
+    clickhouse: { ...clickhouse, url: `${clickhouse.url}/test_${own}` },
+    s3: { ...s3, prefix: `${own}/`, clientEndpoint: undefined, region: undefined },
+  }
+}
+
+/**
+ * The whole app over real stores, for one test file: embedded ones in a temporary folder, or on the servers of this run.
+ */
 export function useTestServer(options: TestServerOptions = {}): TestServer {
   let opened: TestApp | undefined
   let folder: string | undefined
@@ -43,7 +74,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
     await options.prepare?.(folder)
-    opened = await openTestApp(folder, options)
+    opened = await openTestApp(folder, { stores: storesOnServers(), ...options })
   })
 
   afterAll(async () => {

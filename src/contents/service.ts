@@ -28,6 +28,8 @@ export interface Contents {
   blobKeyOf(digest: string): Promise<string | undefined>
   /** The bytes, or those of a range that there are; undefined for bytes without an owner. */
   open(digest: string, range?: ByteRange, tx?: ControlTx): Promise<OpenBlob | undefined>
+  /** An address from which clients get the bytes without this server; undefined where there is none, or no owner. */
+  directUrl(digest: string): Promise<string | undefined>
   /** Collects the bytes of a small content, or of a small range of one; undefined where `open` says so. */
   read(digest: string, range?: ByteRange, tx?: ControlTx): Promise<Buffer | undefined>
 }
@@ -94,6 +96,11 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     ownedBy: (owner) => queries.contentsOf(control, owner),
     blobKeyOf: (digest) => queries.blobKeyOf(control, digest),
     open,
+
+    async directUrl(digest) {
+      const blobKey = await queries.blobKeyOf(control, digest)
+      return blobKey === undefined ? undefined : blobs.directUrl?.(blobKey)
+    },
 
     async read(digest, range, tx) {
       const found = await open(digest, range, tx)

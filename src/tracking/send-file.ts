@@ -27,6 +27,21 @@ export async function sendFile(
   }
 }
 
+/** A smaller file is sent sooner than a client asks at another address. */
+const DIRECT_BYTES_MIN = 8 * 1024 ** 2
+
+/**
+ * Sends a client that shows no key to where the bytes of a large file are, or streams them as {@link sendFile}. Some clients
+ * would show a key there as well, which S3 refuses.
+ */
+export async function sendFileDirectly(
+  contents: Pick<Contents, 'open' | 'directUrl'>,
+  file: { digest: string; size: number; range: string | undefined },
+): Promise<RawReply | undefined> {
+  const location = file.size < DIRECT_BYTES_MIN ? undefined : await contents.directUrl(file.digest)
+  return location === undefined ? sendFile(contents, file) : { status: 307, headers: { location }, body: '' }
+}
+
 /** One range of bytes; several ranges, or an invalid one, are answered with the whole. */
 function rangeOf(
   header: string | undefined,

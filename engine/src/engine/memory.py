@@ -1,7 +1,7 @@
-"""How much memory training and serving take, by arithmetic on the shape of a model; nothing is loaded.
+"""How much memory training takes, by arithmetic on the shape of a model; nothing is loaded.
 
 For decoders of the kind of Llama and Qwen: attention with grouped keys, a gated MLP, RMS norms, LoRA on all linear
-layers. `npm run bench -- memory` measures the same on layers of the real size (docs/decisions/0035).
+layers. docs/decisions/0035 has what was measured on layers of the real size beside it.
 """
 
 from collections.abc import Mapping
@@ -159,13 +159,3 @@ def training(
         activations=activations_bytes(shape, tokens, checkpointed=checkpointed, element=element),
         logits=kept_inputs + logits_bytes(shape, tokens, element),
     )
-
-
-def serving_bytes(shape: Shape, *, gpus: int = 1, four_bit: bool = False) -> float:
-    """Of the weights on each of some GPUs that serve together, without keys and values of requests."""
-    return weights_bytes(shape, four_bit=four_bit) / gpus
-
-
-def cache_bytes_of_token(shape: Shape, *, gpus: int = 1) -> float:
-    """Keys and values of one token of a request, on each of some GPUs."""
-    return 2 * 2 * shape.keys * shape.layers / gpus

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
+import { checkS3 } from '../../../src/stores/blobs/s3.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
+import { lookElsewhere } from '../../../src/stores/trace-db/elsewhere/elsewhere.ts'
 import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
 import { pingTraceDb } from '../../../src/stores/trace-db/port.ts'
 import { environmentFolder, findPython, isReady } from '../../python-environments.ts'
@@ -29,7 +31,8 @@ export function environmentChecks(config: Config): Check[] {
     { name: 'Python', look: python },
     { name: 'engine', look: () => engine(config) },
     { name: 'web UI', look: web },
-    { name: 'ClickHouse', look: clickHouse },
+    { name: 'ClickHouse', look: () => clickHouse(config) },
+    { name: 'file store', look: () => fileStore(config) },
     { name: 'base model', look: () => baseModel(config) },
   ]
 }
@@ -63,8 +66,16 @@ function web(): Finding {
     : warning('It is not built, or from other sources; the next start builds it', 'npm run setup web')
 }
 
-/** Starts one in a folder of its own. */
-async function clickHouse(): Promise<Finding> {
+/** Asks the one that the settings name, or starts one in a folder of its own. */
+async function clickHouse({ clickhouse }: Config): Promise<Finding> {
+  if (clickhouse !== undefined) {
+    try {
+      const isThere = await lookElsewhere(clickhouse)
+      return ok(isThere ? 'It answers' : 'It answers; the first start makes the database')
+    } catch (error) {
+      return failed(messageOf(error), 'correct that, or HEDDLE_CLICKHOUSE_URL')
+    }
+  }
   const folder = await mkdtemp(join(tmpdir(), 'heddle-doctor-'))
   try {
     await using traces = await openEmbedded(folder, SILENT)
@@ -74,6 +85,16 @@ async function clickHouse(): Promise<Finding> {
     return failed(`It does not start: ${messageOf(error)}`, 'npm run setup packages')
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function fileStore({ s3 }: Config): Promise<Finding> {
+  if (s3 === undefined) return ok('Files are in the data folder')
+  try {
+    await checkS3(s3)
+    return ok(`The bucket ${s3.bucket} can be read and written`)
+  } catch (error) {
+    return failed(messageOf(error), 'correct that, or HEDDLE_S3_URL and HEDDLE_S3_ENDPOINT')
   }
 }
 

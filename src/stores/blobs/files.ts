@@ -7,10 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { newId } from '../../ids.ts'
 import { fileError } from '../disk-errors.ts'
 import { type BlobKeeping, createBlobKeeping } from './kept-blobs.ts'
-import type { Blobs } from './port.ts'
-
-/** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the folder. */
-const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
+import { type Blobs, blobKey, isBlobKey } from './port.ts'
 
 /** Folders known to be on disk; one that was dropped from this list costs an fsync. */
 const KNOWN_FOLDERS_MAX = 10_000
@@ -34,10 +31,7 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
   await rm(aside, { recursive: true, force: true })
   await mkdir(aside, { recursive: true })
 
-  function pathOf(key: string): string {
-    if (!KEY_PATTERN.test(key)) throw new Error(`Bad blob key: ${key}`)
-    return join(root, key)
-  }
+  const pathOf = (key: string): string => join(root, blobKey(key))
 
   /** A new folder is on disk once those that it lies in are; an earlier run may have been interrupted before that. */
   async function makeFolder(path: string): Promise<void> {
@@ -74,7 +68,7 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
     for await (const path of filesBelow(join(root, prefix))) {
       const modifiedAt = await modifiedAtOf(path)
       const key = relative(root, path).split(sep).join('/')
-      if (modifiedAt !== undefined && KEY_PATTERN.test(key)) yield { key, modifiedAt }
+      if (modifiedAt !== undefined && isBlobKey(key)) yield { key, modifiedAt }
     }
   }
 

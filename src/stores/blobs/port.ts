@@ -14,15 +14,33 @@ export interface OpenBlob {
   bytes: Readable
 }
 
+/** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the place of the blobs. */
+const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
+
+export function isBlobKey(key: string): boolean {
+  return KEY_PATTERN.test(key)
+}
+
+/** The key itself. @throws Error for one that no blob may have */
+export function blobKey(key: string): string {
+  if (!isBlobKey(key)) throw new Error(`Bad blob key: ${key}`)
+  return key
+}
+
 /**
  * Bytes under a key such as `files/ab/abcdef…`. Keys are content-addressed by their callers, so a key's bytes never
- * change and putting them twice is harmless. Adapters: files.ts.
+ * change and putting them twice is harmless. Adapters: files.ts, s3.ts.
  */
 export interface Blobs extends AsyncDisposable {
   /** Stores bytes; on disk once this resolves. */
   put(key: string, bytes: Uint8Array | Readable): Promise<void>
   /** The bytes, or those of a range that the blob has; undefined for an unknown key. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | undefined>
+  /**
+   * An address from which clients get a blob without this server, for an hour; absent where there is none. It is answered
+   * with 404 for an unknown key.
+   */
+  directUrl?: (key: string) => Promise<string>
   /** Bytes of a blob, and when it was put, in milliseconds since 1970; undefined for an unknown key. */
   stat(key: string): Promise<{ size: number; modifiedAt: number } | undefined>
   /** Deletes; unknown keys are no error. */

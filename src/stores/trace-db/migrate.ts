@@ -49,7 +49,7 @@ async function readApplied(db: TraceDb): Promise<Map<string, AppliedMigration>> 
 }
 
 /** A crash between two statements of one file runs the whole file again, so its statements say IF NOT EXISTS. */
-function statementsOf(sql: string): string[] {
+export function statementsOf(sql: string): string[] {
   return sql
     .replaceAll(/^\s*--.*$/gm, '')
     .split(';')

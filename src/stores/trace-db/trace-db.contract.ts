@@ -156,6 +156,13 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await firstOf(db.query({ sql, params }))).toEqual({ long, list: [long, 'b'], all })
     })
 
+    it('takes thousands of short values', async () => {
+      const names = Array.from({ length: 3_000 }, (_, index) => `v${index}`)
+      const params = Object.fromEntries(names.map((name, index) => [name, index]))
+      const sql = `SELECT arraySum([${names.map((name) => `{${name}:UInt64}`).join(', ')}]) AS sum`
+      expect(await firstOf(db.query({ sql, params }))).toEqual({ sum: 4_498_500 })
+    })
+
     it('rejects a query that cannot run', async () => {
       await expect(firstOf(db.query({ sql: 'SELECT nonsense', params: {} }))).rejects.toThrow()
     })

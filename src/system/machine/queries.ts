@@ -3,7 +3,10 @@ import type { Query } from '../../stores/trace-db/port.ts'
 
 /** Parts that were merged into others are on disk until the database removes them. */
 export function traceBytes(): Query {
-  return { sql: 'SELECT sum(bytes_on_disk) AS bytes FROM system.parts', params: {} }
+  return {
+    sql: 'SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE database = currentDatabase()',
+    params: {},
+  }
 }
 
 /** Sizes of all contents, and of those that a checkpoint owns. */

@@ -27,10 +27,14 @@ export interface Committer {
 }
 
 export function createCommitter({ control, contents, hooks }: CommitterDeps): Committer {
-  async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[]> {
+  /** Undefined where its bytes are not there. */
+  async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[] | undefined> {
     const bytes = row.manifest_digest === null ? undefined : await contents.read(row.manifest_digest)
-    if (bytes === undefined) throw invalidRequest('The manifest of the artifact has not been uploaded')
-    return parseManifest(bytes.toString('utf8'))
+    return bytes && parseManifest(bytes.toString('utf8'))
+  }
+
+  async function isCommitted(id: string): Promise<boolean> {
+    return (await queries.findVersion(control, id))?.state === 'COMMITTED'
   }
 
   async function commit(id: string): Promise<void> {
@@ -39,6 +43,11 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
     if (row.state === 'DELETED') throw conflict(`The artifact version ${id} has been deleted`)
     if (row.state === 'COMMITTED') return
     const entries = await manifestOf(row)
+    if (entries === undefined) {
+      // Another request has committed it meanwhile, and released the manifest.
+      if (await isCommitted(id)) return
+      throw invalidRequest('The manifest of the artifact has not been uploaded')
+    }
     await control.transaction().execute(async (tx) => {
       // Another request may have committed or deleted it while the manifest was read.
       if ((await queries.findVersion(tx, id))?.state !== 'PENDING') return

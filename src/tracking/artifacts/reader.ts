@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
-import { sendFile } from '../send-file.ts'
+import { sendFile, sendFileDirectly } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { type CollectionName, findCollection } from './collection-queries.ts'
 import { writeManifest } from './manifest.ts'
@@ -55,12 +55,12 @@ export function createArtifactReader({ control, contents, signedUrls }: Artifact
     wanted: { id: string; name: string },
     file: queries.FileRow | undefined,
     context: CallContext,
+    how: typeof sendFileDirectly = sendFile,
   ): Promise<RawReply> {
     const version = await queries.findVersion(control, wanted.id)
     const digest = version?.state === 'COMMITTED' ? file?.digest : undefined
     const range = context.header('range')
-    const reply =
-      digest == null ? undefined : await sendFile(contents, { digest, size: file?.size ?? 0, range })
+    const reply = digest == null ? undefined : await how(contents, { digest, size: file?.size ?? 0, range })
     if (reply === undefined) throw notFound('artifact file', wanted.name)
     return reply
   }
@@ -90,7 +90,7 @@ export function createArtifactReader({ control, contents, signedUrls }: Artifact
   async function signedFile(req: { artifact_id: string; name: string } & Signature, context: CallContext) {
     const { artifact_id: id, name } = req
     await signedUrls.check({ method: 'GET', kind: 'artifact-files', id, name }, req)
-    return send({ id, name }, await queries.findFile(control, id, name), context)
+    return send({ id, name }, await queries.findFile(control, id, name), context, sendFileDirectly)
   }
 
   async function signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import type { Log } from '../../../log.ts'
 import { withoutLoneSurrogates } from '../../../lone-surrogates.ts'
 import type { Query, TraceDb } from '../port.ts'
 import { wholeLinesOf } from '../whole-lines.ts'
+import { QUERY_CHARS_MAX } from './connection.ts'
 import { buildDeferredIndexes, DEFERRED_INDEXES } from './deferred-indexes.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
-import { createLostWrites } from './lost-writes.ts'
+import { createLostWrites, trustWrites } from './lost-writes.ts'
 import { createReads } from './reads.ts'
 import { request, requestsTo, type Server } from './server.ts'
+import { ONE_NODE, requestsIn, type Topology } from './topology.ts'
 import { createWriteGate, type WriteGate } from './write-gate.ts'
 
 /**
@@ -23,9 +26,6 @@ const READ_MS_MAX = (READ_SECONDS_MAX + 2) * 1000
 
 /** Keeps one query from using the machine's memory. */
 const READ_BYTES_MAX = 4 * 1024 ** 3
-
-/** Characters of SQL without its bound values. */
-const QUERY_CHARS_MAX = 2 * 1024 * 1024
 
 /** Elements of a query's syntax tree: this many take a second to plan, and twice as many take four. */
 const QUERY_PARTS_MAX = 40_000
@@ -58,18 +58,21 @@ export interface ClickHouseDb extends TraceDb {
   holdWrites: WriteGate['hold']
 }
 
-/**
- * A trace database on a ClickHouse server; disposal stops the server as well.
- * @param limits a read that takes longer than `readMsMax` is ended
- */
+export interface ClickHouseOptions {
+  /** A read that takes longer is ended. */
+  readMsMax?: number | undefined
+  topology?: Topology
+}
+
+/** A trace database on a ClickHouse server; disposal stops the server as well. */
 export function openClickHouse(
   server: Server,
   log: Pick<Log, 'error' | 'warn'>,
-  { readMsMax = READ_MS_MAX } = {},
+  { readMsMax = READ_MS_MAX, topology = ONE_NODE }: ClickHouseOptions = {},
 ): ClickHouseDb {
-  const requests = requestsTo(server)
-  const reads = createReads({ server, log, readMsMax, onFailure: () => lostWrites.look() })
-  const lostWrites = createLostWrites({ requests, log })
+  const requests = requestsIn(topology, requestsTo(server))
+  const reads = createReads({ server, requests, log, readMsMax, onFailure: () => lostWrites.look() })
+  const lostWrites = topology.isReplicated ? trustWrites() : createLostWrites({ requests, log })
   const deferredIndexes = buildDeferredIndexes({ requests, log })
   const gate = createWriteGate()
   const commits = new Map<string, GroupCommit>()
@@ -98,18 +101,21 @@ export function openClickHouse(
   }
 
   function insert(table: string, lines: string): Promise<void> {
-    return request(server, 'unsent', (connection) => connection.insert(table, lines))
+    const token = randomUUID()
+    return request(server, server.repeatsInserts, (connection) => connection.insert(table, lines, token))
   }
+
+  const inTopology = (query: Query): Query => ({ ...query, sql: topology.query(query.sql) })
 
   return {
     async *query<Row>(query: Query, signal?: AbortSignal) {
-      for await (const lines of wholeLinesOf(reads.stream(query, 'JSONEachRow', signal)))
+      for await (const lines of wholeLinesOf(reads.stream(inTopology(query), 'JSONEachRow', signal)))
         yield* jsonLines<Row>(lines.toString())
     },
 
-    rowBinary: (query, signal) => reads.stream(query, 'RowBinary', signal),
+    rowBinary: (query, signal) => reads.stream(inTopology(query), 'RowBinary', signal),
 
-    text: (query, signal) => reads.stream(query, 'RawBLOB', signal),
+    text: (query, signal) => reads.stream(inTopology(query), 'RawBLOB', signal),
 
     async insert(table, rows) {
       if (rows.length === 0) return

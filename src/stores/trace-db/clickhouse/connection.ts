@@ -8,6 +8,7 @@ import {
   EXCEPTION_TAG_HEADER_NAME,
   extractErrorAtTheEndOfChunk,
 } from '@clickhouse/client'
+import { inlineValues } from './inlined-values.ts'
 import { jsonLines } from './json-lines.ts'
 
 /** Where a ClickHouse server listens, and as whom it is used. */
@@ -18,6 +19,17 @@ export interface Endpoint {
   password: string
   /** Headers that every request has. */
   headers: Record<string, string>
+  /** The user's own where absent. */
+  database?: string
+  /** What every request runs with, besides the profile of the user. */
+  settings?: ClickHouseSettings
+  /** Certificates, in PEM, that the server's is signed by; those that Node knows where absent. */
+  ca?: string | undefined
+  /**
+   * Whether what is sent is compressed. Replies are not: the first rows of one would come with the last, and an error after
+   * them would be lost in the compressed bytes.
+   */
+  isCompressed?: boolean
 }
 
 /** What a query is run with. */
@@ -33,10 +45,12 @@ export interface StreamOptions {
 export interface Connection extends AsyncDisposable {
   /** Collects a small result. */
   rows<Row>(sql: string, params?: Record<string, unknown>): Promise<Row[]>
+  /** The reply to a statement that takes no format. */
+  reply(sql: string): Promise<string>
   /** Runs a statement that returns nothing. */
   run(sql: string, params?: Record<string, unknown>): Promise<void>
-  /** Inserts lines of JSON. */
-  insert(table: string, lines: string): Promise<void>
+  /** Inserts lines of JSON. Where a table deduplicates, a later insert with the same token is not applied. */
+  insert(table: string, lines: string, token: string): Promise<void>
   /** Runs a query; resolves with the bytes of its result, cut anywhere, once the first are there. */
   stream(sql: string, params: Record<string, unknown>, options: StreamOptions): Promise<AsyncIterable<Buffer>>
 }
@@ -51,15 +65,26 @@ const IDLE_MS_MAX = 8_000
 const REQUEST_MS_MAX = 120_000
 
 /** Values with more characters travel in the body: servers accept an address of 1 MiB, in which each byte may take three. */
-const PARAMS_IN_ADDRESS_MAX = 16 * 1024
+const CHARS_IN_ADDRESS_MAX = 16 * 1024
+
+/** More values as well: servers read 1,000 fields of an address, settings among them. */
+const VALUES_IN_ADDRESS_MAX = 500
+
+/** Characters of SQL without its bound values. */
+export const QUERY_CHARS_MAX = 2 * 1024 * 1024
 
 /** Opens connections as they are needed. */
-export function connect({ url, username, password, headers }: Endpoint): Connection {
+export function connect(endpoint: Endpoint): Connection {
+  const { url, username, password, headers, database, settings, ca, isCompressed = false } = endpoint
   const client = createClient({
     url,
     username,
     password,
     http_headers: headers,
+    ...(database !== undefined && { database }),
+    ...(settings !== undefined && { clickhouse_settings: settings }),
+    ...(ca !== undefined && { tls: { ca_cert: Buffer.from(ca) } }),
+    compression: { request: isCompressed, response: false },
     max_open_connections: CONNECTIONS_MAX,
     request_timeout: REQUEST_MS_MAX,
     keep_alive: { idle_socket_ttl: IDLE_MS_MAX },
@@ -85,14 +110,20 @@ export function connect({ url, username, password, headers }: Endpoint): Connect
       return jsonLines<Row>(Buffer.concat(pieces).toString())
     },
 
+    async reply(sql) {
+      const { stream } = await client.exec({ query: sql })
+      return Buffer.concat(await stream.toArray()).toString()
+    },
+
     async run(sql, params = {}) {
       await client.command({ query: sql, query_params: params })
     },
 
-    async insert(table, lines) {
+    async insert(table, lines, token) {
       const values = Readable.from([Buffer.from(lines)])
       const query = `INSERT INTO ${table} FORMAT JSONEachRow`
-      const { stream } = await client.exec({ query, values, clickhouse_settings: { wait_end_of_query: 1 } })
+      const own = { wait_end_of_query: 1, insert_deduplication_token: token } as const
+      const { stream } = await client.exec({ query, values, clickhouse_settings: own })
       for await (const _ of stream);
     },
 
@@ -108,21 +139,21 @@ function query(
   params: Record<string, unknown>,
   { format, queryId, settings }: StreamOptions,
 ): ReturnType<ClickHouseClient['exec']> {
-  const common = {
-    query: `${sql}\nFORMAT ${format}`,
-    query_id: queryId,
-    clickhouse_settings: settings,
-  }
-  if (charsOf(params) <= PARAMS_IN_ADDRESS_MAX) return client.exec({ ...common, query_params: params })
-  const form = new FormData()
-  for (const [name, value] of Object.entries(params)) form.append(`param_${name}`, formatted(value))
-  const { body, headers } = new Response(form)
-  if (body === null) throw new TypeError('a form has a body')
+  const common = { query_id: queryId, clickhouse_settings: settings }
+  const isShort =
+    charsOf(params) <= CHARS_IN_ADDRESS_MAX && Object.keys(params).length <= VALUES_IN_ADDRESS_MAX
+  if (isShort) return client.exec({ ...common, query: `${sql}\nFORMAT ${format}`, query_params: params })
+  const inlined = inlineValues({ sql, params })
   return client.exec({
     ...common,
-    values: Readable.fromWeb(body),
-    http_headers: { 'content-type': headers.get('content-type') ?? '' },
+    query: `${inlined}\nFORMAT ${format}`,
+    clickhouse_settings: { ...settings, max_query_size: sizeWithValues(sql, inlined) },
   })
+}
+
+/** The largest size of a query whose values were written into it. */
+function sizeWithValues(sql: string, inlined: string): string {
+  return String(QUERY_CHARS_MAX + Buffer.byteLength(inlined) - sql.length)
 }
 
 /** Characters of the texts among values. */
@@ -130,19 +161,6 @@ function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
   return Object.values(value).reduce((sum: number, one: unknown) => sum + charsOf(one), 0)
-}
-
-/** A value as the server reads it in a form: https://clickhouse.com/docs/interfaces/http#tabs-in-url-parameters */
-function formatted(value: unknown): string {
-  if (typeof value === 'string') return escaped(value)
-  if (!Array.isArray(value)) return String(value)
-  return `[${value.map((one) => (typeof one === 'string' ? `'${escaped(one)}'` : String(one))).join(',')}]`
-}
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\'\t\n\r]/g, (char) => ESCAPES[char] ?? char)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client'
 import {
-  type ClientError,
+  ClientError,
   dependencyFailed,
   invalidRequest,
   messageOf,
@@ -38,6 +38,7 @@ export function codeOf(error: unknown): number | undefined {
  * 503 otherwise.
  */
 export function readError(error: unknown, limits?: QueryLimits): ClientError {
+  if (error instanceof ClientError) return error
   const [code, message] = [codeOf(error) ?? 0, messageOf(error)]
   const refused = (text: string): ClientError => Object.assign(invalidRequest(text), { cause: error })
   if (TOO_COMPLEX_CODES.includes(code) || TOO_COMPLEX.test(message))

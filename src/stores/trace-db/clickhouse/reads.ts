@@ -5,7 +5,7 @@ import { type QueryLimits, queryLimits } from '../../../query-limits.ts'
 import type { Query } from '../port.ts'
 import { readError, tookTooLong } from './read-errors.ts'
 import { createReadTurns, type Taken } from './read-turns.ts'
-import { request, requestsTo, type Server } from './server.ts'
+import { type Requests, request, type Server } from './server.ts'
 
 /** Queries that may stream at once; further ones wait. */
 export const READERS = 6
@@ -21,6 +21,7 @@ const SLOW_END_MS = 10_000
 
 export interface ReadsDeps {
   server: Server
+  requests: Requests
   log: Pick<Log, 'warn'>
   /** A query that takes longer is ended, at the latest a block of rows later. */
   readMsMax: number
@@ -56,12 +57,11 @@ function settingsOf(
   }
 }
 
-export function createReads({ server, log, readMsMax, onFailure }: ReadsDeps): Reads {
+export function createReads({ server, requests, log, readMsMax, onFailure }: ReadsDeps): Reads {
   const turns = createReadTurns(
     Array.from({ length: READERS }, (_, reader) => reader),
     availableParallelism(),
   )
-  const requests = requestsTo(server)
   const ending = new Set<Promise<void>>()
 
   /** Ends a query whose reader has left: closing its connection would end it only with its next block of rows. */

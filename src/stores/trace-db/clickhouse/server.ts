@@ -8,6 +8,8 @@ export interface Server extends AsyncDisposable {
    * @throws 503 when it does not answer soon.
    */
   connection(): Promise<Connection>
+  /** When an insert that failed is repeated. */
+  repeatsInserts: Repeat
 }
 
 const REPEAT_EVERY_MS = 20
@@ -16,11 +18,23 @@ const REPEAT_EVERY_MS = 20
 const REPEAT_FOR_MS = 2_000
 
 /** When a failed request is repeated: where it never arrived, or also where no answer to it did. */
-type Repeat = 'unsent' | 'unanswered'
+export type Repeat = 'unsent' | 'unanswered'
+
+/** Names that are not found, and machines that are not reached, may be so for a moment while a server moves. */
+const UNSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 const CODES: Record<Repeat, readonly unknown[]> = {
-  unsent: ['ECONNREFUSED'],
-  unanswered: ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'],
+  unsent: UNSENT,
+  unanswered: [...UNSENT, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
+}
+
+/** Whether a request failed without an answer of the server. */
+export function isUnanswered(error: unknown): boolean {
+  return CODES.unanswered.includes(connectionCodeOf(error))
+}
+
+function connectionCodeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 /**
@@ -38,8 +52,7 @@ export async function request<Answer>(
     try {
       return await make(connection)
     } catch (error) {
-      const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
-      if (!CODES[repeat].includes(code) || performance.now() > giveUpAt) throw error
+      if (!CODES[repeat].includes(connectionCodeOf(error)) || performance.now() > giveUpAt) throw error
       await delay(REPEAT_EVERY_MS)
     }
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '../../../log.ts'
 import { type ClickHouseDb, openClickHouse } from '../clickhouse/clickhouse.ts'
@@ -14,6 +15,16 @@ export interface EmbeddedOptions extends ServerOptions {
 /** A trace database whose files can be copied at one moment. */
 export interface EmbeddedTraceDb extends ClickHouseDb, Freezer {}
 
+/** Where the files are, in a data folder. */
+export function embeddedFolder(folder: string): string {
+  return join(folder, 'trace-db')
+}
+
+/** Whether a data folder has such a database. */
+export function hasEmbedded(folder: string): boolean {
+  return existsSync(embeddedFolder(folder))
+}
+
 /**
  * Opens ClickHouse in a process of its own, with its files below `folder`. One process may open a folder at a time.
  * @throws Error when it cannot be started
@@ -23,7 +34,7 @@ export async function openEmbedded(
   log: Pick<Log, 'error' | 'warn'>,
   { readMsMax, ...options }: EmbeddedOptions = {},
 ): Promise<EmbeddedTraceDb> {
-  const path = join(folder, 'trace-db')
+  const path = embeddedFolder(folder)
   await removeFrozen(path)
   const server = await startServer(path, log, options)
   const traces = openClickHouse(server, log, { readMsMax })

@@ -67,7 +67,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     headers: { [config.key.header]: config.key.value },
   })
   try {
-    await answers(connection, child)
+    await untilAnswers(connection, child)
     return { child, connection }
   } catch (error) {
     await stopInstance({ child, connection })
@@ -97,7 +97,8 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-async function answers(connection: Connection, child: Child): Promise<void> {
+/** @throws Error with the last output of the process when it ends, or does not answer in time */
+export async function untilAnswers(connection: Connection, child: Child): Promise<void> {
   const giveUpAt = performance.now() + START_MS_MAX
   for (;;) {
     try {

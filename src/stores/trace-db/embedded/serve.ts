@@ -1,12 +1,16 @@
 /**
- * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG`. The library of chDB is a whole ClickHouse,
+ * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG [PROTOCOL…]`, which speaks HTTP by default. The library of chDB is a whole ClickHouse,
  * which listens on command: https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with
  * its standard input, so it never outlives the process that started it.
  */
 import { argv, stderr, stdin } from 'node:process'
 import { DataType, load, open } from 'ffi-rs'
 
-const [, , library = '', data = '', config = ''] = argv
+const [, , library = '', data = '', config = '', ...protocols] = argv
+
+const LISTEN = (protocols.length > 0 ? protocols : ['HTTP'])
+  .map((protocol) => `SYSTEM START LISTEN ${protocol};`)
+  .join(' ')
 
 /** A query that never ends: the library returns with its last query, and its listener ends then. */
 const FOREVER = `SELECT sleepEachRow(3) FROM system.numbers
@@ -19,7 +23,7 @@ const args = [
   `--path=${data}`,
   `--config-file=${config}`,
   '--multiquery',
-  `--query=SYSTEM START LISTEN HTTP; ${FOREVER}`,
+  `--query=${LISTEN} ${FOREVER}`,
 ]
 open({ library: 'chdb', path: library })
 load({

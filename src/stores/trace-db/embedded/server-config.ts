@@ -33,12 +33,6 @@ const MERGE_THREADS = 2
 /** Bytes of each cache of marks and indexes: those of ten million calls fit. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024
 
-/** Bytes of one value of a form, and of all: above the largest that a query may have. */
-const FORM_BYTES_MAX = 64 * 1024 * 1024
-
-/** Values of a form: a query of the largest size has some ten thousand. */
-const FIELDS_MAX = 100_000
-
 /** Seconds that an idle connection stays open: longer than clients keep theirs. */
 const KEEP_ALIVE_S = 60
 
@@ -91,13 +85,7 @@ export function usersXml({ user, password, sqlAccess }: ServerConfig): string {
   const everywhere = { networks: { ip: '::/0' }, quota: 'default' }
   return element('clickhouse', {
     profiles: {
-      // Forms are read before it is known whose they are.
-      default: {
-        http_max_field_value_size: FORM_BYTES_MAX,
-        http_max_multipart_form_data_size: FORM_BYTES_MAX,
-        http_max_uri_size: FORM_BYTES_MAX,
-        http_max_fields: FIELDS_MAX,
-      },
+      default: '',
       heddle: QUERY_SETTINGS,
       // Readers may change other settings, as many clients do.
       [READER]: { ...READER_LIMITS, readonly: 2, constraints: maximaOf(READER_LIMITS) },

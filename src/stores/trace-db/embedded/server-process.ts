@@ -103,6 +103,9 @@ export async function startServer(
       }
     },
 
+    // It may have been applied. A client repeats it, and is the only one to know whether that is right.
+    repeatsInserts: 'unsent',
+
     async [Symbol.asyncDispose]() {
       isStopping = true
       await current.then(stopInstance, () => undefined)

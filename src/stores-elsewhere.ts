@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { messageOf } from './errors.ts'
+import { settingProblem, textSetting } from './json-setting.ts'
+import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
+import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
+
+/** Stores that others operate; undefined for those that are in the data folder. */
+export interface StoresElsewhere {
+  /** The server that the trace database is on. */
+  clickhouse: ElsewhereOptions | undefined
+  /** The bucket that blobs are in. */
+  s3: S3Options | undefined
+}
+
+const Url = z.url({ protocol: /^https?$/ })
+
+const Variables = z.object({
+  HEDDLE_CLICKHOUSE_URL: z.string().optional(),
+  HEDDLE_CLICKHOUSE_CA: z.string().optional(),
+  HEDDLE_CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[\w.-]+$/, { error: 'letters, digits, _, - and .' })
+    .optional(),
+  HEDDLE_CLICKHOUSE_COMPRESSION: z.stringbool().optional(),
+  HEDDLE_SQL_PORT: z.string().optional(),
+  HEDDLE_S3_URL: z.string().optional(),
+  HEDDLE_S3_ENDPOINT: Url.optional(),
+  HEDDLE_S3_CLIENT_ENDPOINT: Url.optional(),
+  AWS_ENDPOINT_URL_S3: Url.optional(),
+  AWS_ENDPOINT_URL: Url.optional(),
+  AWS_REGION: z.string().optional(),
+  AWS_DEFAULT_REGION: z.string().optional(),
+})
+
+type Values = z.output<typeof Variables>
+
+/** Settings that would be ignored without another one. */
+const OF: Partial<Record<keyof Values, readonly (keyof Values)[]>> = {
+  HEDDLE_CLICKHOUSE_URL: [
+    'HEDDLE_CLICKHOUSE_CA',
+    'HEDDLE_CLICKHOUSE_CLUSTER',
+    'HEDDLE_CLICKHOUSE_COMPRESSION',
+  ],
+  HEDDLE_S3_URL: ['HEDDLE_S3_ENDPOINT', 'HEDDLE_S3_CLIENT_ENDPOINT'],
+}
+
+/** Reads which stores are elsewhere. @throws Error that names a bad variable, without what it holds */
+export function readStoresElsewhere(env: NodeJS.ProcessEnv): StoresElsewhere {
+  const parsed = Variables.safeParse(env)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
+  }
+  const values = parsed.data
+  for (const [needed, names] of Object.entries(OF))
+    for (const name of names)
+      if (values[name] !== undefined && env[needed] === undefined)
+        throw settingProblem(name, `needs ${needed}`)
+  return { clickhouse: clickhouseOf(values), s3: s3Of(values) }
+}
+
+function clickhouseOf(values: Values): ElsewhereOptions | undefined {
+  const { HEDDLE_CLICKHOUSE_URL: url, HEDDLE_CLICKHOUSE_CA: ca } = values
+  if (url === undefined) return undefined
+  if (values.HEDDLE_SQL_PORT !== undefined)
+    throw settingProblem(
+      'HEDDLE_SQL_PORT',
+      'is of the embedded database: ask the server of HEDDLE_CLICKHOUSE_URL itself',
+    )
+  checked('HEDDLE_CLICKHOUSE_URL', () => readAddress(url))
+  return {
+    url,
+    ca: ca === undefined ? undefined : textSetting('HEDDLE_CLICKHOUSE_CA', ca, { charsMin: 1 }),
+    cluster: values.HEDDLE_CLICKHOUSE_CLUSTER,
+    isCompressed: values.HEDDLE_CLICKHOUSE_COMPRESSION ?? false,
+  }
+}
+
+/** Variables that other programs of Amazon read as well mean the same here. */
+function s3Of(values: Values): S3Options | undefined {
+  const url = values.HEDDLE_S3_URL
+  if (url === undefined) return undefined
+  return {
+    ...checked('HEDDLE_S3_URL', () => readS3Address(url)),
+    endpoint: values.HEDDLE_S3_ENDPOINT ?? values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL,
+    clientEndpoint: values.HEDDLE_S3_CLIENT_ENDPOINT,
+    region: values.AWS_REGION ?? values.AWS_DEFAULT_REGION,
+  }
+}
+
+function checked<Value>(name: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    throw settingProblem(name, messageOf(error))
+  }
+}

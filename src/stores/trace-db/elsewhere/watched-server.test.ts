@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../../eventually.ts'
+import { startTestNetwork } from '../../../test-network.ts'
+import { firstOf } from '../port.ts'
+import { openElsewhere } from './elsewhere.ts'
+import { startTestClickHouse, type TestClickHouse } from './test-server.ts'
+
+let server: TestClickHouse
+
+beforeAll(async () => {
+  server = await startTestClickHouse()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+describe('a server that takes requests and does not answer', () => {
+  it('fails those in progress with 503, and further ones at once, until it answers again', async () => {
+    await using network = await startTestNetwork(server.port)
+    const log = { error: vi.fn(), warn: vi.fn() }
+    const url = server.url('hanging').replace(`:${server.port}/`, `:${network.port}/`)
+    const limits = { lookEveryMs: 50, answerMsMax: 500, awayMsMin: 0 }
+    await using db = await openElsewhere({ url }, log, limits)
+    await db.command({ sql: 'CREATE TABLE notes (id UInt64) ENGINE = MergeTree ORDER BY id', params: {} })
+    network.hang(true)
+    const read = firstOf(db.query({ sql: 'SELECT 1 AS one', params: {} }))
+    const failing = [expect(db.insert('notes', [{ id: 1 }])), expect(read)]
+    await Promise.all(failing.map(({ rejects }) => rejects.toMatchObject({ status: 503 })))
+    await expect(db.insert('notes', [{ id: 2 }])).rejects.toThrow('does not answer, so nothing was stored')
+    expect(log.error).toHaveBeenCalledWith(
+      { url: `http://127.0.0.1:${network.port}`, reason: 'no answer within 500 ms' },
+      expect.stringContaining('requests are refused'),
+    )
+    network.hang(false)
+    await eventually(() => db.insert('notes', [{ id: 3 }]))
+    const kept = db.query({ sql: 'SELECT groupArray(id) AS ids FROM notes WHERE id = 3', params: {} })
+    expect(await firstOf(kept)).toEqual({ ids: [3] })
+  })
+})

@@ -1,0 +1,44 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from './stores/trace-db/embedded/instance.ts'
+
+/** A network between a client and a server of this machine, for tests; disposal closes it. */
+export interface TestNetwork extends AsyncDisposable {
+  /** The server's port as the client sees it. */
+  port: number
+  /** While it hangs, it takes what is sent and passes nothing on. */
+  hang(isHanging: boolean): void
+  /** Closes all connections, and takes no further ones. */
+  cut(): Promise<void>
+}
+
+/** @param to the port of the server */
+export async function startTestNetwork(to: number): Promise<TestNetwork> {
+  const sockets = new Set<Socket>()
+  let isHanging = false
+  const listener = createServer((client) => {
+    const target = connect(to, '127.0.0.1')
+    for (const socket of [client, target]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
+    }
+    client.on('data', (bytes) => isHanging || target.write(bytes)).on('close', () => target.destroy())
+    target.on('data', (bytes) => isHanging || client.write(bytes)).on('close', () => client.destroy())
+  })
+  const port = await freePort()
+  await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve))
+
+  async function cut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+
+  return {
+    port,
+    hang(value) {
+      isHanging = value
+    },
+    cut,
+    [Symbol.asyncDispose]: cut,
+  }
+}

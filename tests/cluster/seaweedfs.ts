@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { env } from 'node:process'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import pRetry from 'p-retry'
+import { environmentFolder } from '../../scripts/python-environments.ts'
+import { startChild } from '../../src/stores/processes/child.ts'
+import { createLogFolder } from '../../src/stores/processes/log-folder.ts'
+import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
+
+/** Those of the store, as programs of Amazon find them in their environment. */
+export const S3_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test-access', AWS_SECRET_ACCESS_KEY: 'test-secret' }
+
+/** It starts in four seconds, and on a busy machine in twenty. */
+const START_MS_MAX = 60_000
+
+/** Megabytes of one of its files of many objects: it allocates them as they are needed. */
+const VOLUME_MB = 100
+
+/** A SeaweedFS with an empty bucket; disposal removes all. */
+export interface SeaweedFs extends AsyncDisposable {
+  endpoint: string
+  bucket: string
+}
+
+/** @throws Error that says how to install it, or with its last output when it does not start */
+export async function startSeaweedFs(): Promise<SeaweedFs> {
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-seaweedfs-'))
+  const [master, volume, filer, s3] = await Promise.all(Array.from({ length: 4 }, freePort))
+  writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity()] }))
+  const child = startChild({
+    command: join(environmentFolder('s3'), 'bin/weed'),
+    args: [
+      '-logtostderr=true',
+      'server',
+      `-dir=${folder}`,
+      '-ip=127.0.0.1',
+      '-ip.bind=127.0.0.1',
+      `-master.port=${master}`,
+      `-master.volumeSizeLimitMB=${VOLUME_MB}`,
+      `-volume.port=${volume}`,
+      '-volume.max=100',
+      '-volume.minFreeSpace=1',
+      '-filer',
+      `-filer.port=${filer}`,
+      '-s3',
+      `-s3.port=${s3}`,
+      '-s3.autoCreateBucket=false',
+      '-s3.port.iceberg=0',
+      '-s3.port.lance=0',
+      `-s3.config=${join(folder, 's3.json')}`,
+      `-s3.localSocket=${join(folder, 's3.sock')}`,
+    ],
+    env,
+    cwd: folder,
+    logs: createLogFolder(folder),
+    logName: 'seaweedfs.log',
+    stdout: 'log',
+  })
+  async function dispose(): Promise<void> {
+    await child.kill('at-once')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const endpoint = `http://127.0.0.1:${s3}`
+  const bucket = 'heddle-tests'
+  const credentials = {
+    accessKeyId: S3_CREDENTIALS.AWS_ACCESS_KEY_ID,
+    secretAccessKey: S3_CREDENTIALS.AWS_SECRET_ACCESS_KEY,
+  }
+  const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
+  const create = (): Promise<unknown> => client.send(new CreateBucketCommand({ Bucket: bucket }))
+  try {
+    await pRetry(create, { retries: 10_000, maxTimeout: 200, maxRetryTime: START_MS_MAX })
+  } catch (error) {
+    const output = child.lastLines().join('\n')
+    await dispose()
+    throw new Error(`SeaweedFS does not start ("npm run setup s3" installs it):\n${output}`, { cause: error })
+  } finally {
+    client.destroy()
+  }
+  return { endpoint, bucket, [Symbol.asyncDispose]: dispose }
+}
+
+function identity() {
+  return {
+    name: 'tests',
+    credentials: [
+      {
+        accessKey: S3_CREDENTIALS.AWS_ACCESS_KEY_ID,
+        secretKey: S3_CREDENTIALS.AWS_SECRET_ACCESS_KEY,
+      },
+    ],
+    actions: ['Admin', 'Read', 'Write', 'List', 'Tagging'],
+  }
+}

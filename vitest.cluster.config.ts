@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config'
+import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
+
+/** Tests of features whose stores are then on servers elsewhere: of what is most of the SQL, and of what stores files. */
+const FEATURES = [
+  'src/trace/calls/{calls,payload-names}.test.ts',
+  'src/trace/objects/objects.test.ts',
+  'src/trace/{files,feedback,call-stats,threads}/*.test.ts',
+  'src/trace/otlp/conventions.test.ts',
+  'src/tracking/artifacts/{artifacts,uploads}.test.ts',
+  'src/tracking/runs/runs.test.ts',
+]
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.cluster.test.ts', ...FEATURES],
+    exclude: ['**/*.slow.test.ts', '**/node_modules/**'],
+    globalSetup: 'tests/cluster/start-servers.ts',
+    env: S3_CREDENTIALS,
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
+})
