@@ -214,6 +214,10 @@ def test_the_seed_orders_the_rows(worker: Worker, step_0: Path, tokenizer: Any, 
     assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
 
 
+def no_progress(*_: object) -> None:
+    pass
+
+
 @pytest.mark.parametrize(
     ("passes", "options", "of_source", "of_base"),
     [
@@ -247,7 +251,9 @@ def test_policies_that_are_asked_for_metrics_alone(
     rows = [to_row([sequence], base.device, share_prefixes=False) for _ in range(3)]
     job: Any = SimpleNamespace(config=rl_config(**options), reference_dir=None)
     with adapter(base, tmp_path / "zero") as model:
-        found = measure(replace(base, metric_passes=passes), model, rows, 0, job, cast(Any, SimpleNamespace()))
+        found = measure(
+            replace(base, metric_passes=passes), model, rows, 0, job, cast(Any, SimpleNamespace(progress=no_progress))
+        )
     assert [measured.source_N is not None for measured in found] == of_source
     assert [measured.base_N is not None for measured in found] == of_base
     assert [measured.meets_source for measured in found] == [True, False, False]
