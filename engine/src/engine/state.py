@@ -150,6 +150,9 @@ def write_progress(state: dict[str, Any], work_dir: Path) -> None:
         with aside.open("wb") as file:
             torch.save(state, file)
         aside.replace(path)
+    except RuntimeError as error:
+        # PyTorch notices at the end that something is missing, and hides why.
+        raise error.__context__ if isinstance(error.__context__, OSError) else error from None
     finally:
         aside.unlink(missing_ok=True)
 
