@@ -72,12 +72,9 @@ async function main(): Promise<void> {
   const calls = Number(given.calls)
   if (!(Number.isInteger(calls) && calls >= CALLS_MIN && calls % 100 === 0))
     throw new Error(`--calls takes hundreds from ${CALLS_MIN} on`)
-  const servers = SERVERS.filter((name) =>
-    namesIn(
-      given.only ??
-        SERVERS.filter((name) => name !== 'Before' || process.env.HEDDLE_BENCH_BEFORE !== undefined),
-    ).includes(name.toLowerCase()),
-  )
+  const present = SERVERS.filter((name) => name !== 'Before' || process.env.HEDDLE_BENCH_BEFORE !== undefined)
+  const wanted = namesIn(given.only ?? present)
+  const servers = SERVERS.filter((name) => wanted.includes(name.toLowerCase()))
   const results: Results = { cells: [] }
   for (const cell of CELLS.filter(({ server }) => servers.includes(server)))
     results.cells.push(

@@ -91,7 +91,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const shared = { ...options, ...stores, projects, mutations, redaction }
   const trace = createTraceArea({ ...shared, retention: settings })
   const tracking = createTrackingArea({ ...stores, contents, projects, mutations })
-  const training = createTrainingArea({ ...options, ...work, ...shared, stores, contents, trace, tracking })
+  const training = createTrainingArea({ ...work, ...shared, stores, contents, trace, tracking })
   const inference = createInferenceArea({
     ...options,
     ...stores,

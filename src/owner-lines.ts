@@ -1,3 +1,5 @@
+import { roundRobin } from './round-robin.ts'
+
 /**
  * A fair queue: entities take turns, and within each its owners, each in its own order. An owner with a thousand items
  * does not delay the first item of another, and an entity with a hundred owners has no more turns than one with one.
@@ -55,11 +57,7 @@ export function createOwnerLines<Item>(): OwnerLines<Item> {
   }
 
   function owners(): string[] {
-    const lists = [...entities.values()].map((lines) => [...lines.keys()])
-    const rounds = Math.max(0, ...lists.map((list) => list.length))
-    return Array.from({ length: rounds }, (_, round) =>
-      lists.flatMap((list) => list.slice(round, round + 1)),
-    ).flat()
+    return roundRobin([...entities.values()].map((lines) => [...lines.keys()]))
   }
 
   return {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTokenBucket, durationText } from './token-bucket.ts'
+import { createTokenBucket } from './token-bucket.ts'
 
 describe('createTokenBucket', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }))
@@ -22,17 +22,5 @@ describe('createTokenBucket', () => {
     const bucket = createTokenBucket(() => Number.POSITIVE_INFINITY)
     bucket.use(1e9)
     expect([bucket.left(), bucket.isUnused()]).toEqual([Number.POSITIVE_INFINITY, true])
-  })
-})
-
-describe('durationText', () => {
-  it.each([
-    [0, '0ms'],
-    [11.2, '12ms'],
-    [1_450, '1.5s'],
-    [360_000, '6m0s'],
-    [61_001, '1m2s'],
-  ])('of %d ms is %s', (ms, text) => {
-    expect(durationText(ms)).toBe(text)
   })
 })

@@ -47,11 +47,3 @@ export function createTokenBucket(perMinute: () => number): TokenBucket {
     },
   }
 }
-
-/** How long, as OpenAI writes it in its headers: `12ms`, `1.5s`, `6m0s`. */
-export function durationText(ms: number): string {
-  if (ms < 1000) return `${Math.ceil(ms)}ms`
-  if (ms < MINUTE_MS) return `${Math.ceil(ms / 100) / 10}s`
-  const seconds = Math.ceil(ms / 1000)
-  return `${Math.floor(seconds / 60)}m${seconds % 60}s`
-}

@@ -91,8 +91,9 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
   const { registry: models, checkpoints, baseModels, checkpointFiles } = training
   const limits = completionLimits(options, accounts.limitBook)
   const served = createServedModels({
-    ...training,
     models,
+    checkpoints,
+    baseModels,
     defaultBaseModel: engine.baseModel,
     closed: deps.projects.closed,
   })
@@ -106,12 +107,10 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     usage: recorder,
     projectOf: createProjectOf(options.projectHeaders),
   })
-  const { priorityScheduling, mmProcessorKwargs } = baseModels
-  const abilities = { priorityScheduling, mmProcessorKwargs }
   const traced = options.traceCompletions ? createTracing({ calls, log }) : untraced
   const publicFetch = createPublicFetch({ allowedHosts: deps.outboundHosts, setting: 'HEDDLE_SCORER_HOSTS' })
   const registry = createProviderRegistry({ ...deps, ...accounts, configured: providers, publicFetch })
-  const chat = createChatCompletions({ gateway, abilities, traced })
+  const chat = createChatCompletions({ gateway, abilities: baseModels, traced })
   const playground = createPlayground({
     chat,
     resolveModel: served.resolve,
@@ -141,7 +140,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     ],
     routes: [
       ...chatCompletionsRoutes(chat),
-      ...completionsRoutes(createCompletions({ gateway, abilities, traced })),
+      ...completionsRoutes(createCompletions({ gateway, abilities: baseModels, traced })),
       ...embeddingsRoutes(createEmbeddings({ gateway })),
       ...tokensRoutes(createTokens({ gateway })),
       ...servedModelsRoutes(served),

@@ -6,7 +6,7 @@ const DEPTH_MAX = 5
 
 /**
  * The owner that a request counts for: the project it names first, or its key where it names none, or one of an entity
- * that the caller does not belong to, since nobody takes the turns of others.
+ * that the caller does not belong to, so that a caller never uses the turns of another entity.
  */
 export function ownerOf(
   input: Record<string, unknown>,

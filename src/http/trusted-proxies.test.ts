@@ -1,7 +1,9 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { listen } from './listen.ts'
-import { parseNetworks } from './trusted-proxies.ts'
+import { dropForwarded, parseNetworks } from './trusted-proxies.ts'
 
 const app = new Hono().get('/', (c) => c.json(c.req.header()))
 
@@ -25,6 +27,22 @@ describe('trusted proxies', () => {
     const seen = await seenThrough(['10.0.0.0/8', '::1'])
     expect(seen['x-other']).toBe('kept')
     expect(Object.keys(seen).filter((name) => name.startsWith('x-forwarded'))).toEqual([])
+  })
+})
+
+describe('dropForwarded', () => {
+  it('compares addresses of a link without their zone, and of both families as they are', () => {
+    const networks = parseNetworks(['fe80::/10', '10.0.0.0/8'])
+    if (networks === undefined) throw new Error('these are networks')
+    const isBelieved = (remoteAddress: string): boolean => {
+      const request = new IncomingMessage(new Socket())
+      Object.defineProperty(request.socket, 'remoteAddress', { value: remoteAddress })
+      request.rawHeaders = ['X-Forwarded-For', '1.2.3.4']
+      dropForwarded(request, networks)
+      return request.rawHeaders.length > 0
+    }
+    expect(['fe80::1%eth0', '::ffff:10.1.2.3', '10.1.2.3'].map(isBelieved)).toEqual([true, true, true])
+    expect(['2001:db8::1%eth0', '::ffff:11.1.2.3', ''].map(isBelieved)).toEqual([false, false, false])
   })
 })
 

@@ -35,9 +35,9 @@ export function dropForwarded(request: IncomingMessage, trusted: Networks): void
 
 function isTrusted(address: string | undefined, trusted: Networks): boolean {
   if (address === undefined) return false
-  // A socket of both families writes addresses of IPv4 as ::ffff:10.0.0.1.
-  const plain = address.replace(/^::ffff:/i, '')
-  return isIP(plain) === 4 ? trusted.check(plain, 'ipv4') : trusted.check(plain, 'ipv6')
+  // A socket of both families writes addresses of IPv4 as ::ffff:10.0.0.1; those of a link have a zone, fe80::1%eth0.
+  const plain = address.replace(/^::ffff:/i, '').replace(/%.*$/, '')
+  return trusted.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
 }
 
 function bitsOf(version: number): number {

@@ -1,3 +1,5 @@
+import { roundRobin } from '../round-robin.ts'
+
 /** What the order of waiting jobs depends on. */
 interface WaitingJob {
   id: string
@@ -46,10 +48,7 @@ function linesOf<Job>(
 
 function inTurn<Job>(lines: readonly Line<Job>[]): Job[] {
   const byTurn = lines.toSorted((one, other) => compare(one.since, other.since))
-  const rounds = Math.max(0, ...lines.map(({ jobs }) => jobs.length))
-  return Array.from({ length: rounds }, (_, round) =>
-    byTurn.flatMap(({ jobs }) => jobs.slice(round, round + 1)),
-  ).flat()
+  return roundRobin(byTurn.map(({ jobs }) => jobs))
 }
 
 function compare(one: string, other: string): number {

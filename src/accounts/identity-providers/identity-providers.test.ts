@@ -84,7 +84,7 @@ describe('GET and PUT /v1/accounts/teams/{entity}/identity-providers', () => {
     expect(await statusOf(admin.put(pathOf('bea'), { data: [provider] }))).toBe(403)
   })
 
-  it('400 for a person, an account of another team, and an issuer without encryption or with the address of no one', async () => {
+  it('400 for a person, an account of another team, and an issuer without encryption or with no address', async () => {
     const { admin, provider } = await newTeam('cat')
     await newTeam('con')
     for (const change of [

@@ -55,7 +55,7 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
     return read({ entity })
   }
 
-  /** The id of the account. Whoever can have tokens given for it could make keys for it too. */
+  /** The id of the account. Tokens for it can be made by those who may also make keys for it. */
   async function serviceAccountOf(caller: Caller, entity: string, provider: wire.IdentityProvider) {
     const user = await identity.userNamed(provider.service_account)
     if (user.kind !== 'service' || !(await identity.rolesOf(user.id)).has(entity))

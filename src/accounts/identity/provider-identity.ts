@@ -1,4 +1,4 @@
-/** Who somebody is at a sign-in provider. */
+/** The identity of a person at a sign-in provider. */
 export interface ProviderIdentity {
   issuer: string
   /** The provider's own id of the person, which is never given to another. */

@@ -3,7 +3,8 @@ import { tooLarge, tooManyRequests } from '../../errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { CallerLimits, RequestLimits } from '../../http/caller-limits.ts'
 import type { QueryLimits } from '../../query-limits.ts'
-import { createTokenBucket, durationText, type TokenBucket } from '../../token-bucket.ts'
+import { type RateLimitState, rateLimitHeaders, rateLimitState } from '../../rate-limit-headers.ts'
+import { createTokenBucket, type TokenBucket } from '../../token-bucket.ts'
 import type { LimitBook, LimitedKind, Limits } from './limit-book.ts'
 import type { StorageUse } from './storage-use.ts'
 
@@ -86,35 +87,16 @@ export function createCallerLimits({
 
       headers() {
         const limited = subjects.filter((subject) => limitsOf(subject).requests_per_minute !== undefined)
-        return { ...requestHeaders(limited.map((subject) => stateOf(subject))), ...others }
+        return { ...rateLimitHeaders('requests', limited.map(stateOf)), ...others }
       },
     }
 
-    function stateOf(subject: Subject): RequestState {
-      const limit = limitsOf(subject).requests_per_minute ?? 0
-      const bucket = bucketOf(subject)
-      return { limit, left: Math.max(0, Math.floor(bucket.left())), resetMs: bucket.msUntil(limit) }
+    function stateOf(subject: Subject): RateLimitState {
+      return rateLimitState(bucketOf(subject), limitsOf(subject).requests_per_minute ?? 0)
     }
   }
 
   return { open }
-}
-
-interface RequestState {
-  limit: number
-  left: number
-  resetMs: number
-}
-
-/** Wire: OpenAI's names. They report the limit of which the least is left. */
-function requestHeaders(states: readonly RequestState[]): Record<string, string> {
-  const [tightest] = states.toSorted((one, other) => one.left - other.left)
-  if (tightest === undefined) return {}
-  return {
-    'x-ratelimit-limit-requests': String(tightest.limit),
-    'x-ratelimit-remaining-requests': String(tightest.left),
-    'x-ratelimit-reset-requests': durationText(tightest.resetMs),
-  }
 }
 
 /** The narrowest limits of queries among those of all subjects. */

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { spent } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { repeatedFromNow } from '../../repeated.ts'
 import type { LimitBook } from './limit-book.ts'
 
 /** Bytes that an entity stores in one part of the product. */
@@ -73,20 +73,6 @@ export function createStorageUse(deps: {
 
     limitsChanged,
 
-    start() {
-      const stopping = new AbortController()
-      const running = (async () => {
-        while (!stopping.signal.aborted) {
-          await measureAll()
-          await delay(MEASURE_MS, undefined, { signal: stopping.signal }).catch(() => {})
-        }
-      })()
-      return {
-        async [Symbol.asyncDispose]() {
-          stopping.abort()
-          await running
-        },
-      }
-    },
+    start: () => repeatedFromNow(MEASURE_MS, measureAll),
   }
 }

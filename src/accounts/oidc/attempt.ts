@@ -31,8 +31,8 @@ const Attempt = z.object({
 export type Attempt = Omit<z.output<typeof Attempt>, 'kind' | 'expiresAt'>
 
 /**
- * The cookie that keeps an attempt in the browser that began it, sealed. The server itself keeps nothing: whoever begins
- * many sign-ins fills no table.
+ * The cookie that keeps an attempt in the browser that began it, sealed. The server itself keeps nothing, so that
+ * many attempts fill no table.
  */
 export function attemptCookie(secretKey: SecretKey, attempt: Attempt, context: CallContext): string {
   const whole: z.output<typeof Attempt> = {

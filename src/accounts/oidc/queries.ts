@@ -5,7 +5,7 @@ import type { ProviderIdentity } from '../identity/provider-identity.ts'
 
 type UserIdentityRow = Selectable<UserIdentitiesTable>
 
-/** The id of the user who is somebody at a provider. */
+/** The id of the user with an identity of a provider. */
 export async function findIdentity(
   tx: ControlTx,
   { issuer, subject }: ProviderIdentity,
@@ -19,7 +19,7 @@ export async function findIdentity(
   return row?.user_id
 }
 
-/** Whether a user is somebody at a provider already. */
+/** Whether a user has an identity of a provider already. */
 export async function hasIdentity(tx: ControlTx, userId: string, issuer: string): Promise<boolean> {
   const row = await tx
     .selectFrom('user_identities')

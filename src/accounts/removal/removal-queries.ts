@@ -4,7 +4,15 @@ import type { ProviderIdentity } from '../identity/provider-identity.ts'
 
 /** Deletes the keys that are limited to one of the projects. */
 export async function deleteKeysOfProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom('api_keys').where('project_id', 'in', projectIds).execute()
+  const keys = await tx.selectFrom('api_keys').select('id').where('project_id', 'in', projectIds).execute()
+  await deleteKeys(tx, keys)
+}
+
+/** Deletes keys with their limits. */
+async function deleteKeys(tx: ControlTx, keys: readonly { id: string }[]): Promise<void> {
+  const ids = keys.map(({ id }) => id)
+  await tx.deleteFrom('usage_limits').where('kind', '=', 'key').where('name', 'in', ids).execute()
+  await tx.deleteFrom('api_keys').where('id', 'in', ids).execute()
 }
 
 /** Service accounts of an entity that belong to no other. */
@@ -44,20 +52,12 @@ export function identitiesOf(tx: ControlTx, userId: string): Promise<ProviderIde
 }
 
 /** Tables whose rows go with the user whom they name. */
-const OF_USER = [
-  'api_keys',
-  'sessions',
-  'sign_in_links',
-  'memberships',
-  'user_identities',
-  'identity_providers',
-] as const
+const OF_USER = ['sessions', 'sign_in_links', 'memberships', 'user_identities', 'identity_providers'] as const
 
 /** Deletes a user with all that signs the user in, and memberships. */
 export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   const keys = await tx.selectFrom('api_keys').select('id').where('user_id', '=', id).execute()
-  const keyIds = keys.map((key) => key.id)
-  await tx.deleteFrom('usage_limits').where('kind', '=', 'key').where('name', 'in', keyIds).execute()
+  await deleteKeys(tx, keys)
   for (const table of OF_USER) await tx.deleteFrom(table).where('user_id', '=', id).execute()
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }

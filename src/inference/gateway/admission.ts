@@ -1,5 +1,6 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
+import { type RateLimitState, rateLimitState } from '../../rate-limit-headers.ts'
 import { createTokenBucket } from '../../token-bucket.ts'
 
 /** Requests in progress or waiting. */
@@ -25,14 +26,6 @@ export interface Place {
   leave(tokens: number): void
 }
 
-/** What is left of a limit of tokens. */
-export interface TokensLeft {
-  limit: number
-  left: number
-  /** Until all of it is left again. */
-  resetMs: number
-}
-
 export interface Load {
   in_flight: number
   in_flight_max: number
@@ -47,8 +40,8 @@ export interface Admission {
   load(): Load
   /** @throws 429 with the numbers. */
   enter(payer: Payer): Place
-  /** What is left of the tokens of a minute: of the limit with the least left; undefined where there is none. */
-  tokens(payer: Payer): TokensLeft | undefined
+  /** What is left of each limit of tokens a minute. */
+  tokens(payer: Payer): RateLimitState[]
 }
 
 export function createAdmission(limitsOf: LimitsOf): Admission {
@@ -82,10 +75,7 @@ export function createAdmission(limitsOf: LimitsOf): Admission {
   return {
     load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
     enter,
-    tokens(payer) {
-      const states = metersOf(payer).flatMap((meter) => meter.tokens() ?? [])
-      return states.toSorted((one, other) => one.left - other.left)[0]
-    },
+    tokens: (payer) => metersOf(payer).flatMap((meter) => meter.tokens() ?? []),
   }
 }
 
@@ -93,7 +83,7 @@ interface Meter {
   check(): void
   enter(): void
   leave(tokens: number): void
-  tokens(): TokensLeft | undefined
+  tokens(): RateLimitState | undefined
   isIdle(): boolean
 }
 
@@ -151,7 +141,7 @@ function createMeter(whose: string, limits: () => Limits): Meter {
     tokens() {
       const limit = limits().tokensPerMinute
       if (limit === Number.POSITIVE_INFINITY) return undefined
-      return { limit, left: Math.max(0, Math.floor(tokens.left())), resetMs: tokens.msUntil(limit) }
+      return rateLimitState(tokens, limit)
     },
     isIdle: () => running === 0 && tokens.isUnused(),
   }

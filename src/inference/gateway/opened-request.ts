@@ -1,7 +1,7 @@
 import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
-import { durationText } from '../../token-bucket.ts'
+import { type RateLimitState, rateLimitHeaders } from '../../rate-limit-headers.ts'
 import { nameOf, type Target } from '../served-models/service.ts'
-import type { Admission, Payer, TokensLeft } from './admission.ts'
+import type { Admission, Payer } from './admission.ts'
 import type { StreamEnd } from './event-stream.ts'
 import type { Project } from './project-header.ts'
 import type { TokenUsage } from './reply-rewriter.ts'
@@ -80,12 +80,10 @@ function payerOf(project: Project | undefined, { caller }: CallContext): Payer {
   return { key: caller.keyId, project: project && `${project.entity}/${project.project}`, entity }
 }
 
-/** Wire: OpenAI's names; of a refusal too. */
-function showTokens(tokens: TokensLeft | undefined, { limits }: CallContext): void {
-  if (tokens === undefined) return
-  limits?.setHeader('x-ratelimit-limit-tokens', String(tokens.limit))
-  limits?.setHeader('x-ratelimit-remaining-tokens', String(tokens.left))
-  limits?.setHeader('x-ratelimit-reset-tokens', durationText(tokens.resetMs))
+/** In headers, of a refusal too. */
+function showTokens(states: readonly RateLimitState[], { limits }: CallContext): void {
+  for (const [name, value] of Object.entries(rateLimitHeaders('tokens', states)))
+    limits?.setHeader(name, value)
 }
 
 function modelOf(target: Target) {

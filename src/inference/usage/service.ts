@@ -45,7 +45,7 @@ export interface UsageDeps {
 export interface Usage {
   /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
-  /** All stored usage of a time, whoever may see it. Tokens are of prompts and answers; what has no price costs nothing. */
+  /** All stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
   total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
   /** What a request cost, in dollars, at a price that is at most a minute old; undefined where no price is known. */
   costOf(row: UsageRow): Promise<number | undefined>

@@ -8,7 +8,7 @@ export interface JobsTable {
   state: 'waiting' | 'active' | 'completed' | 'failed' | 'cancelled'
   /** JSON, of the kind's schema. */
   payload: string
-  /** Whose work it is; '' where it is nobody's, or older than this column. */
+  /** The entity that it is for; '' for none, and in rows older than this column. */
   entity: Generated<string>
   /** The key that asked for it; '' as above. */
   key_id: Generated<string>
