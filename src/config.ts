@@ -108,6 +108,7 @@ const Variables = z.object({
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
   HEDDLE_TENSOR_PARALLEL: Count.default(1),
+  HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
   HEDDLE_GRADIENT_CHECKPOINTING: z.enum(['auto', 'on', 'off']).default('auto'),
   HEDDLE_MAX_MODEL_LEN: Count.optional(),
   HEDDLE_MAX_NUM_SEQS: Count.default(128),
@@ -189,6 +190,8 @@ export interface EngineConfig {
   gpuMemory: number
   /** GPUs that one inference server computes on together. */
   tensorParallel: number
+  /** Rows of a job that policies other than the trained one are asked about for metrics alone. */
+  metricPasses: 'all' | 'sampled' | 'none'
   /** Whether layers run a second time in the backward pass: less memory, more time. */
   gradientCheckpointing: 'auto' | 'on' | 'off'
   /** Tokens of prompt and answer; undefined for what the model allows. */
@@ -374,6 +377,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     kvCacheGb: values.HEDDLE_KV_CACHE_GB,
     gpuMemory: values.HEDDLE_GPU_MEMORY,
     tensorParallel: values.HEDDLE_TENSOR_PARALLEL,
+    metricPasses: values.HEDDLE_METRIC_PASSES,
     gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,
     maxNumSeqs: values.HEDDLE_MAX_NUM_SEQS,

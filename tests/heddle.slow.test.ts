@@ -72,6 +72,17 @@ describe('heddle doctor', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
+  it('gpu calculates what fits, and names a model that it cannot read', async () => {
+    const { code, out } = await heddle(['doctor', 'gpu', '--gpu-gb', '24', '--json'], folder)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ weights_gib: 0.01, longest_trained_tokens: 131_072 })
+    const small = await heddle(['doctor', 'gpu', '--gpu-gb', '1'], folder)
+    expect(small).toMatchObject({ code: 1, out: expect.stringContaining('trains  nothing') })
+    const absent = await heddle(['doctor', 'gpu', '--model', './absent'], folder)
+    expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('absent/config.json') })
+    expect(await heddle(['doctor', 'gpu', '--gpus', '0'], folder)).toMatchObject({ code: 2 })
+  })
+
   it('1 for settings that are not valid, with the name of the variable', async () => {
     const { code, out } = await heddle(['doctor', '--data', 'none', '--json'], folder, {
       HEDDLE_PORT: 'high',

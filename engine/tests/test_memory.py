@@ -48,7 +48,7 @@ def half_model(kind: str, layers: int) -> BaseModel:
     )
     torch.manual_seed(0)
     model = cast(Any, AutoModelForCausalLM).from_config(config, dtype=torch.bfloat16)
-    return BaseModel("tiny", model.eval().requires_grad_(False), cast(Any, None), CPU, torch.bfloat16)
+    return BaseModel("tiny", "", model.eval().requires_grad_(False), cast(Any, None), CPU, torch.bfloat16)
 
 
 def kept(kind: str, layers: int, tokens: int, checkpoint: float, directory: Path) -> int:

@@ -4,12 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 import torch
 from examples import LOOM_TINY, lora, sums, write_lines
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from worker import Worker, files
 
+from engine.errors import Problem
 from engine.merge import logprobs, merge_adapter
 from engine.model import BaseModel, adapter, create_adapter
 
@@ -36,9 +38,9 @@ def test_it_loads_and_agrees(worker: Worker, step_0: Path, tokenizer: Any, base:
     tokens_T = torch.tensor(tokenizer.encode(text))
     plain = cast(Any, AutoModelForCausalLM.from_pretrained(LOOM_TINY, dtype=torch.float32))
     with adapter(base, tmp_path / "step-1") as model:
-        wanted_T = logprobs(model, tokens_T)
-    assert torch.allclose(logprobs(loaded, tokens_T), wanted_T, atol=1e-3)
-    assert (logprobs(plain, tokens_T) - wanted_T).abs().max() > 1e-2
+        wanted_BT = logprobs(model, tokens_T[None])
+    assert torch.allclose(logprobs(loaded, tokens_T[None]), wanted_BT, atol=1e-3)
+    assert (logprobs(plain, tokens_T[None]) - wanted_BT).abs().max() > 1e-2
 
 
 def test_the_base_stays_as_it_was(base: BaseModel, tmp_path: Path) -> None:
@@ -83,3 +85,32 @@ def test_a_merged_model_is_as_precise_as_its_base(base: BaseModel, tmp_path: Pat
     name = "model.layers.0.mlp.up_proj"
     a, b = (disturbed[f"base_model.model.{name}.lora_{side}.weight"] for side in "AB")
     assert merged[f"{name}.weight"].equal((own[f"{name}.weight"].float() + 2 * (b @ a)).bfloat16())
+
+
+def test_a_merge_in_several_files_says_how_far_it_is(
+    base: BaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_adapter(base, lora(), tmp_path / "zero")
+    merge_adapter(base, tmp_path / "zero", tmp_path / "whole")
+    monkeypatch.setattr("engine.merge.FILE_BYTES_MAX", 4_000_000)
+    beats: list[tuple[int, int]] = []
+    merge_adapter(base, tmp_path / "zero", tmp_path / "parts", lambda done, total: beats.append((done, total)))
+    whole = load_file(tmp_path / "whole" / "model.safetensors")
+    assert beats == [(done, len(whole)) for done in range(len(whole))]
+    parts = sorted((tmp_path / "parts").glob("model-*.safetensors"))
+    assert len(parts) > 2
+    found = {name: tensor for part in parts for name, tensor in load_file(part).items()}
+    assert found.keys() == whole.keys()
+    assert all(found[name].equal(whole[name]) for name in whole)
+    AutoModelForCausalLM.from_pretrained(tmp_path / "parts")
+    again = replace(base, path=str(tmp_path / "parts"))
+    assert merge_adapter(again, tmp_path / "zero", tmp_path / "again") < 1e-5
+
+
+def test_files_with_other_names_are_refused(base: BaseModel, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    save_file({"weight": torch.zeros(1)}, tmp_path / "other" / "model.safetensors")
+    create_adapter(base, lora(), tmp_path / "zero")
+    with pytest.raises(Problem, match=r"they have no model.layers.0.mlp.down_proj.weight"):
+        merge_adapter(replace(base, path=str(tmp_path / "other")), tmp_path / "zero", tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()

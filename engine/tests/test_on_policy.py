@@ -1,14 +1,20 @@
 """What RL jobs say about the distance between the rollouts and the policy."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
-from examples import Json, choice, group, sums, trajectory, user, write_lines
+from examples import Json, choice, group, lora, rl_config, sums, trajectory, user, write_lines
 from worker import Worker, files, steps
 
-from engine import metrics
+from engine import metrics, policy
+from engine.chat import Sequence
+from engine.model import BaseModel, MetricPasses, adapter, create_adapter
+from engine.packing import to_row
+from engine.rl import measure
 
 SMALL: Json = {"packed_sequence_length": 160}
 
@@ -206,3 +212,50 @@ def test_the_seed_orders_the_rows(worker: Worker, step_0: Path, tokenizer: Any, 
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         worker.run_job(name, step_0, tmp_path / name, groups, **SMALL, seed=seed)
     assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
+
+
+def no_progress(*_: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("passes", "options", "of_source", "of_base"),
+    [
+        ("all", {}, [False, True, True], [False, False, True]),
+        ("sampled", {}, [False, False, True], [False, False, True]),
+        ("none", {}, [False] * 3, [False] * 3),
+        ("none", {"precalculate_logprobs": True}, [False, True, True], [False] * 3),
+        ("none", {"kl_penalty_coef": 0.1}, [False] * 3, [True] * 3),
+    ],
+)
+def test_policies_that_are_asked_for_metrics_alone(
+    base: BaseModel,
+    tmp_path: Path,
+    passes: MetricPasses,
+    options: Json,
+    of_source: list[bool],
+    of_base: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And what an adapter that changes nothing makes superfluous."""
+    asked: list[Any] = []
+    real = policy.logprobs
+
+    def counted(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return real(*arguments)
+
+    monkeypatch.setattr("engine.policy.logprobs", counted)
+    create_adapter(base, lora(), tmp_path / "zero")
+    sequence = Sequence([5, 6, 7, 8], [False, True, True, True], [-1.0] * 4)
+    rows = [to_row([sequence], base.device, share_prefixes=False) for _ in range(3)]
+    job: Any = SimpleNamespace(config=rl_config(**options), reference_dir=None)
+    with adapter(base, tmp_path / "zero") as model:
+        found = measure(
+            replace(base, metric_passes=passes), model, rows, 0, job, cast(Any, SimpleNamespace(progress=no_progress))
+        )
+    assert [measured.source_N is not None for measured in found] == of_source
+    assert [measured.base_N is not None for measured in found] == of_base
+    assert [measured.meets_source for measured in found] == [True, False, False]
+    known = [wanted and there for wanted, there in zip(of_base, of_source, strict=True)]
+    assert len(asked) == sum(of_source) + sum(of_base) - sum(known)

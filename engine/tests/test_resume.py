@@ -1,14 +1,17 @@
 """A job that dies in the middle and is sent again ends as if nothing had happened."""
 
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import Json, sums, user, write_lines
+import torch
+from examples import Json, lora, sums, user, write_lines
 from worker import Worker, files, started_worker, steps, work_dir
 
-from engine.state import PROGRESS_FILE
+from engine.model import BaseModel, adapter, create_adapter
+from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
 
 RL: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
 
@@ -101,3 +104,54 @@ def test_what_was_done_is_not_done_again(worker: Worker, step_0: Path, tokenizer
     assert state.stat().st_mtime_ns == kept
     assert untimed(second) == untimed(first)
     assert files(tmp_path / "step-1") == files(tmp_path / "first")
+
+
+@pytest.mark.parametrize("phase", ["loading", "tokenizing", "training", "saving"])
+def test_a_kill_in_any_phase(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, phase: str) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
+    worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
+    with started_worker() as dying:
+        dying.read()
+        dying.start_job("j", step_0, tmp_path / "resumed", groups, **RL)
+        while (message := dying.read()).get("phase") != phase and message["kind"] != "checkpoint_saved":
+            pass
+        dying.process.kill()
+    # Too quick for a report of this phase: then the job is done, and is done again.
+    shutil.rmtree(tmp_path / "resumed", ignore_errors=True)
+    worker.run_job("j", step_0, tmp_path / "resumed", groups, **RL)
+    assert files(tmp_path / "resumed") == files(tmp_path / "whole")
+
+
+class Slow:
+    """Stands in for a disk that takes its time: each write waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.written: list[int] = []
+        self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def write(self, state: dict[str, Any], _: Path) -> None:
+        self.begun.release()
+        self.go.acquire()
+        self.written.append(len(state["steps"]))
+        if len(state["steps"]) == 9:
+            raise OSError("no room")
+
+
+def test_steps_do_not_wait_for_the_disk(base: BaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Slow()
+    monkeypatch.setattr("engine.state.write_progress", slow.write)
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero") as model:
+        optimizer = torch.optim.AdamW([*trainable(model).values()])
+        keeper = ProgressKeeper(tmp_path / "work")
+        keeper.keep([{}], optimizer, model)
+        slow.begun.acquire()
+        for count in (2, 3, 4):
+            keeper.keep([{}] * count, optimizer, model)
+        slow.go.release(2)
+        keeper.finish()
+        assert slow.written == [1, 4]
+        keeper.keep([{}] * 9, optimizer, model)
+        slow.go.release()
+        with pytest.raises(OSError, match="no room"):
+            keeper.finish()

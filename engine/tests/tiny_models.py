@@ -66,4 +66,4 @@ def tiny_model(name: str) -> PreTrainedModel:
 def as_base(model: PreTrainedModel) -> BaseModel:
     """With the tokenizer of the committed model, whose vocabulary has the same size."""
     tokenizer = cast(Any, AutoTokenizer.from_pretrained(LOOM_TINY))
-    return BaseModel("tiny", model, tokenizer, torch.device("cpu"), torch.float32)
+    return BaseModel("tiny", "", model, tokenizer, torch.device("cpu"), torch.float32)

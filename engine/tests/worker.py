@@ -97,7 +97,9 @@ class Worker:
     def merge(self, checkpoint: Path, directory: Path) -> Json:
         request = {"kind": "merge_adapter", "request_id": "r2"}
         self.write(json.dumps({**request, "checkpoint_dir": str(checkpoint), "output_dir": str(directory)}))
-        return self.read()
+        while (message := self.read())["kind"] == "request_progress":
+            assert message["request_id"] == request["request_id"]
+        return message
 
 
 def work_dir(output: Path) -> Path:

@@ -5,6 +5,7 @@ import { type Check, type Finding, failed, ok } from './doctor/check.ts'
 import { dataChecks } from './doctor/data-checks.ts'
 import { environmentChecks } from './doctor/environment-checks.ts'
 import { serverChecks } from './doctor/server-checks.ts'
+import { addDoctorGpu } from './doctor-gpu.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
 
 type Found = Finding & { name: string }
@@ -13,7 +14,7 @@ const MARKS = { ok: 'ok     ', warning: 'warning', failed: 'FAILED ' } as const
 
 /** `heddle doctor`. */
 export function addDoctor(program: Command): void {
-  program
+  const doctor = program
     .command('doctor')
     .description('Look for what keeps Heddle from working, and say what to type. Changes nothing.')
     .addOption(dataOption())
@@ -31,6 +32,7 @@ export function addDoctor(program: Command): void {
       if (json) process.stdout.write(`${JSON.stringify({ ok: isWell, checks: found })}\n`)
       process.exitCode = isWell ? 0 : 1
     })
+  addDoctorGpu(doctor)
 }
 
 /** With settings that cannot be read, only the data folder can be looked at. */

@@ -119,6 +119,14 @@ class AdapterMerged(BaseModel):
     logprob_gap_max: float
 
 
+class RequestProgress(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["request_progress"]
+    request_id: str
+    done: int
+    total: int
+
+
 class RequestFailed(BaseModel):
     model_config = ConfigDict(extra="forbid")
     kind: Literal["request_failed"]
@@ -181,6 +189,7 @@ WorkerMessageKinds = (
     WorkerReady
     | AdapterCreated
     | AdapterMerged
+    | RequestProgress
     | RequestFailed
     | JobProgress
     | TrainingStarted

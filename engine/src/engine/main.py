@@ -19,24 +19,14 @@ from engine.contract import (
     SftJob,
     WorkerReady,
 )
-from engine.messages import Cancelled, Inbox, Outbox, Report
+from engine.messages import Cancelled, Inbox, Outbox, Report, heartbeat
 
 
 def main() -> None:
     # Read when the libraries below are loaded: how long a thread of OpenMP waits for another before it sleeps. The
     # default is so long that a step takes several times as long beside other programs (docs/decisions/0009).
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    parser = argparse.ArgumentParser(prog="python -m engine.main")
-    parser.add_argument("--base-model", required=True, help="folder or Hugging Face id of the base model")
-    parser.add_argument("--base-model-id", default="heddle/loom-tiny", help="the name that adapters record")
-    parser.add_argument(
-        "--gradient-checkpointing",
-        choices=("auto", "on", "off"),
-        default="auto",
-        help="layers run a second time in the backward pass: less memory, more time; auto: where a batch is large",
-    )
-    arguments = parser.parse_args()
-
+    arguments = parse_arguments()
     outbox = Outbox()
     inbox = Inbox()
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
@@ -54,7 +44,9 @@ def main() -> None:
                 create_adapter(base, request.lora, directory)
                 outbox.send(AdapterCreated(kind="adapter_created", **reply))
             else:
-                gap = merge_adapter(base, Path(request.checkpoint_dir), directory)
+                gap = merge_adapter(
+                    base, Path(request.checkpoint_dir), directory, heartbeat(request.request_id, outbox)
+                )
                 outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
         except Exception as error:
             outbox.send(
@@ -80,7 +72,9 @@ def main() -> None:
         inbox.close_job(job.job_id, cancelled)
 
     try:
-        base = load_base(arguments.base_model, arguments.base_model_id, arguments.gradient_checkpointing)
+        base = load_base(
+            arguments.base_model, arguments.base_model_id, arguments.gradient_checkpointing, arguments.metric_passes
+        )
     except Problem as problem:
         explain(problem)
         # The last line of the log is read first. The thread that reads stdin would delay an ordinary exit.
@@ -100,6 +94,25 @@ def main() -> None:
             train(base, request, cancelled)
         else:
             answer(base, request)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m engine.main")
+    parser.add_argument("--base-model", required=True, help="folder or Hugging Face id of the base model")
+    parser.add_argument("--base-model-id", default="heddle/loom-tiny", help="the name that adapters record")
+    parser.add_argument(
+        "--gradient-checkpointing",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="layers run a second time in the backward pass: less memory, more time; auto: where a batch is large",
+    )
+    parser.add_argument(
+        "--metric-passes",
+        choices=("all", "sampled", "none"),
+        default="all",
+        help="rows that policies other than the trained one are asked about for metrics alone; sampled: the last",
+    )
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

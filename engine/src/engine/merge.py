@@ -1,18 +1,30 @@
 """The base model with an adapter merged into it, as a model of its own that needs no PEFT.
 
-Axes: T token position, V vocabulary.
+From the base's files to new ones, a tensor at a time: neither the device nor the memory of the machine holds a second
+model.
+
+Axes: B text, T token position, V vocabulary.
 """
 
+import copy
+import json
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from peft.tuners.lora import LoraLayer
+from safetensors import safe_open
+from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
 from torch import Tensor
+from transformers.utils.hub import cached_file  # pyright: ignore[reportUnknownVariableType]
 
-from engine.architecture import load_model
 from engine.chat import encode
+from engine.errors import Problem
 from engine.model import BaseModel, adapter, written_aside
+from engine.packing import padded
 
 SAMPLES = [
     "What is 17 + 25?",
@@ -22,29 +34,42 @@ SAMPLES = [
     "The quick brown fox jumps over the lazy dog, and then it sleeps until the evening.",
 ]
 
+# Of one written file, whose tensors are in memory together; a larger tensor gets a file of its own.
+FILE_BYTES_MAX = 2**31
+WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
-def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path) -> float:
+# Called after each tensor, with how many are done of how many.
+Beat = Callable[[int, int], None]
+
+
+def no_beat(done: int, total: int) -> None:
+    pass
+
+
+def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat = no_beat) -> float:
     """Writes the folder and returns its difference from the base with its adapter: the largest difference of a token's
     log-probability over some texts, in nats.
 
-    W + scale * B A is calculated beside the base model, which is not changed: other jobs use it.
+    The base model in memory stays as it is: other jobs use it.
     """
-    texts = sample_texts(base)
+    texts = [encode(base.tokenizer, text) for text in sample_texts(base)]
+    tokens_BT = padded(texts, base.device)
     with adapter(base, checkpoint) as model, torch.no_grad():
-        layers = cast(list[tuple[str, Any]], [*model.named_modules()])
-        merged = {
-            name.removeprefix("base_model.model.") + ".weight": merged_weight(module)
-            for name, module in layers
-            if is_adapted(module)
+        expected_BT = logprobs(model, tokens_BT)
+        layers = {
+            name.removeprefix("base_model.model."): layer
+            for name, layer in cast(list[tuple[str, Any]], [*model.named_modules()])
+            if is_adapted(layer)
         }
-        expected = [logprobs(model, text_T) for text_T in texts]
-    with written_aside(directory) as aside:
-        base.model.save_pretrained(aside, state_dict={**base.model.state_dict(), **merged})
-        cast(Any, base.tokenizer).save_pretrained(aside)
-        written = cast(Any, load_model(str(aside), base.dtype)).to(base.device)
-        gaps = [
-            (logprobs(written, text_T) - wanted).abs().max() for text_T, wanted in zip(texts, expected, strict=True)
-        ]
+        with TensorFiles(files_of(base.path)) as source, written_aside(directory) as aside:
+            write_merged(base, source, {f"{name}.weight": layer for name, layer in layers.items()}, aside, beat)
+            describe(base, aside)
+            with TensorFiles(files_of(str(aside))) as written, model.disable_adapter(), ExitStack() as replaced:
+                for name, layer in layers.items():
+                    read = partial(written.read, f"{name}.weight")
+                    replaced.enter_context(weight_from(layer.get_base_layer(), read))
+                found_BT = logprobs(model, tokens_BT)
+    gaps = [(found_BT - expected_BT)[row, : len(text) - 1].abs().max() for row, text in enumerate(texts)]
     return float(max(gaps))
 
 
@@ -52,22 +77,122 @@ def is_adapted(module: object) -> bool:
     return isinstance(module, LoraLayer)
 
 
-def merged_weight(module: Any) -> Tensor:
-    """In the precision of the base, rounded once: the adapter is float32, also beside a base in bfloat16."""
-    weight: Tensor = module.get_base_layer().weight
-    return (weight.float() + module.get_delta_weight("default").float()).to(weight.dtype)
+def write_merged(base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: Beat) -> None:
+    """Every tensor of the base in the precision that it is computed in, the adapted ones with their adapter."""
+    if missing := sorted(adapted.keys() - source.names.keys()):
+        raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
+    index: dict[str, str] = {}
+    shards = source.shards(base.dtype)
+    for number, names in enumerate(shards, 1):
+        file = WHOLE if len(shards) == 1 else f"model-{number:05}-of-{len(shards):05}.safetensors"
+        shard: dict[str, Tensor] = {}
+        for name in names:
+            tensor = source.read(name)
+            if name in adapted:
+                tensor = merged_weight(tensor, adapted[name], base.dtype)
+            shard[name] = tensor.to(base.dtype) if tensor.is_floating_point() else tensor
+            beat(len(index), len(source.names))
+            index[name] = file
+        save_file(shard, directory / file, metadata={"format": "pt"})
+    if len(shards) > 1:
+        (directory / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": index}) + "\n")
 
 
-def sample_texts(base: BaseModel) -> list[Tensor]:
+def merged_weight(weight: Tensor, layer: Any, dtype: torch.dtype) -> Tensor:
+    """Rounded once, to the precision that the base has in memory: the adapter is float32, also beside bfloat16."""
+    delta = layer.get_delta_weight("default").float()
+    # A base on the device computes with what its files hold in this precision.
+    return (weight.to(delta.device, dtype).float() + delta).to(dtype).cpu()
+
+
+def describe(base: BaseModel, directory: Path) -> None:
+    config = copy.deepcopy(cast(Any, base.model.config))
+    config.architectures = [type(base.model).__name__]
+    config.dtype = base.dtype
+    config.save_pretrained(directory)
+    if generation := cast(Any, base.model).generation_config:
+        generation.save_pretrained(directory)
+    cast(Any, base.tokenizer).save_pretrained(directory)
+
+
+@contextmanager
+def weight_from(layer: Any, read: Callable[[], Tensor]) -> Generator[None]:
+    """A linear layer that reads its weight anew each time."""
+
+    def forward(x: Tensor) -> Tensor:
+        return torch.nn.functional.linear(x, read().to(x.device, x.dtype), layer.bias)
+
+    layer.forward = forward
+    try:
+        yield
+    finally:
+        del layer.forward
+
+
+# ---- files ----
+
+
+def files_of(model: str) -> list[Path]:
+    """Of a folder, or of an id of the hub whose files are in its cache."""
+
+    def found(name: str) -> Path | None:
+        path = cached_file(model, name, _raise_exceptions_for_missing_entries=False)
+        return Path(path) if path else None
+
+    if index := found(INDEX):
+        return sorted({cast(Path, found(name)) for name in json.loads(index.read_text())["weight_map"].values()})
+    if whole := found(WHOLE):
+        return [whole]
+    raise Problem(f"the base model {model} has no {WHOLE}: only models in that format can be merged")
+
+
+class TensorFiles:
+    """The tensors of some files by name, read one at a time."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self._open = ExitStack()
+        self.names: dict[str, Any] = {}
+        for file in files:
+            opened = self._open.enter_context(cast(Any, safe_open)(file, framework="pt"))
+            names: list[str] = opened.keys()
+            self.names |= dict.fromkeys(names, opened)
+
+    def __enter__(self) -> "TensorFiles":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.__exit__(*cast(Any, error))
+
+    def read(self, name: str) -> Tensor:
+        return self.names[name].get_tensor(name)
+
+    def shards(self, dtype: torch.dtype) -> list[list[str]]:
+        """Names, each list of at most FILE_BYTES_MAX in this precision."""
+        shards: list[list[str]] = [[]]
+        used = 0
+        for name, file in self.names.items():
+            size = torch.Size(file.get_slice(name).get_shape()).numel() * dtype.itemsize
+            if shards[-1] and used + size > FILE_BYTES_MAX:
+                shards.append([])
+                used = 0
+            shards[-1].append(name)
+            used += size
+        return shards
+
+
+# ---- comparison ----
+
+
+def sample_texts(base: BaseModel) -> list[str]:
     prompts = [
         cast(Any, base.tokenizer).apply_chat_template([{"role": "user", "content": text}], tokenize=False)
         for text in SAMPLES
     ]
-    return [torch.tensor(encode(base.tokenizer, text), device=base.device) for text in [*SAMPLES, *prompts]]
+    return [*SAMPLES, *prompts]
 
 
 @torch.no_grad()
-def logprobs(model: Any, text_T: Tensor) -> Tensor:
+def logprobs(model: Any, tokens_BT: Tensor) -> Tensor:
     """Of each token but the first."""
-    all_logprobs_TV = model(text_T[None]).logits[0].float().log_softmax(-1)
-    return all_logprobs_TV[:-1].gather(-1, text_T[1:, None]).squeeze(-1)
+    all_logprobs_BTV = model(tokens_BT).logits.float().log_softmax(-1)
+    return all_logprobs_BTV[:, :-1].gather(-1, tokens_BT[:, 1:, None]).squeeze(-1)

@@ -6,7 +6,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TextIO, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +20,7 @@ from engine.contract import (
     JobFailed,
     JobProgress,
     MergeAdapter,
+    RequestProgress,
     RlJob,
     SftJob,
     TrainingStarted,
@@ -77,6 +78,19 @@ class Inbox:
             self._requests.put((request, cancelled))
         # The server is gone and its work is not needed: exit at once, whatever the main thread is computing.
         os._exit(0)
+
+
+def heartbeat(request_id: str, outbox: Outbox) -> Callable[[int, int], None]:
+    """For a request that takes long: sends how far it is, at most ten times a second."""
+    sent_s = 0.0
+
+    def beat(done: int, total: int) -> None:
+        nonlocal sent_s
+        if time.monotonic() - sent_s >= PROGRESS_INTERVAL_S:
+            sent_s = time.monotonic()
+            outbox.send(RequestProgress(kind="request_progress", request_id=request_id, done=done, total=total))
+
+    return beat
 
 
 class Cancelled(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model
@@ -34,15 +34,21 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 VOCABULARY_MIN = 256
 
 
+MetricPasses = Literal["all", "sampled", "none"]
+
+
 @dataclass(frozen=True)
 class BaseModel:
     name: str  # as adapters and messages call it; never a path of this machine
+    path: str  # its folder, or its id on the hub
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     device: torch.device
     dtype: torch.dtype
     # Tokens of a batch from which on layers keep only their inputs for the backward pass (checkpointing.py).
     checkpoint_from: float = math.inf
+    # Of which rows the policy that a job starts from and the base model are asked for metrics alone.
+    metric_passes: MetricPasses = "all"
 
     @property
     def num_positions(self) -> int:
@@ -53,7 +59,9 @@ class BaseModel:
         return shares_prefixes(self.model)
 
 
-def load_base(path: str, name: str, checkpointing: Checkpointing = "auto") -> BaseModel:
+def load_base(
+    path: str, name: str, checkpointing: Checkpointing = "auto", metric_passes: MetricPasses = "all"
+) -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -74,7 +82,14 @@ def load_base(path: str, name: str, checkpointing: Checkpointing = "auto") -> Ba
     cast(Any, model).to(device)
     check(model)
     return BaseModel(
-        name, model, tokenizer, device, dtype, checkpoint_from(checkpointing, text_config(model), device, dtype)
+        name,
+        path,
+        model,
+        tokenizer,
+        device,
+        dtype,
+        checkpoint_from(checkpointing, text_config(model), device, dtype),
+        metric_passes,
     )
 
 
@@ -130,6 +145,11 @@ def lent_weights(model: PeftModel, source: Path, directory: Path) -> Generator[N
         yield
     finally:
         load_weights(model, own)
+
+
+def changes_nothing(model: PeftModel) -> bool:
+    """Whether it is the base model, as before a model's first step: B is zero."""
+    return not any(tensor.any() for name, tensor in state_of(model).items() if ".lora_B." in name)
 
 
 def description(directory: Path) -> Any:

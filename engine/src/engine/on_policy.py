@@ -21,29 +21,32 @@ GAP_OF_ROUNDING = {torch.float32: 0.0, torch.bfloat16: 0.083, torch.float16: 0.0
 class Measured:
     """log pi of a row's sampled tokens under other policies than the current one."""
 
-    source_N: Tensor | None  # the policy that the job started from; None for the row that meets this very policy
+    source_N: Tensor | None  # the policy that the job started from; None where it was not asked, or is the current one
     base_N: Tensor | None  # the base model; None for a row of which it was not asked
     reference_N: Tensor | None  # of the KL penalty, where there is one
+    meets_source: bool = False  # the first row of a job meets the policy that it started from
 
 
 def health(
-    row: Row, logprobs_N: Tensor, source_N: Tensor, base_N: Tensor | None, policy_step: int, dtype: torch.dtype
+    row: Row, logprobs_N: Tensor, source_N: Tensor | None, base_N: Tensor | None, policy_step: int, dtype: torch.dtype
 ) -> Metrics:
     """`logprobs_N`: the policy's now; `source_N`: before the job's first update, which is the one that sampled the row
     when training is on-policy. `dtype` is what the model computes in. Metrics that cannot be computed for a row are
     left out."""
     known_N = ~row.rollout_logprobs_N.isnan()
-    rollout_N, source_known_N = row.rollout_logprobs_N[known_N], source_N[known_N]
+    rollout_N = row.rollout_logprobs_N[known_N]
     num_known = len(rollout_N)
     metrics = {
         "on_policy/tokens_with_logprobs": float(num_known),
         "on_policy/tokens_without_logprobs": float(len(known_N) - num_known),
-        "on_policy/tokens_forced": float(((rollout_N == 0) & (source_known_N < FORCED_BELOW)).sum()),
     }
     if base_N is not None:
         metrics["on_policy/kl_to_base"] = (logprobs_N - base_N).mean().item()
-    if num_known:
-        gap_N = (rollout_N - source_known_N).abs()
+    if source_N is not None:
+        source_known_N = source_N[known_N]
+        metrics["on_policy/tokens_forced"] = float(((rollout_N == 0) & (source_known_N < FORCED_BELOW)).sum())
+    if source_N is not None and num_known:
+        gap_N = (rollout_N - source_N[known_N]).abs()
         metrics["on_policy/logprob_gap_mean"] = gap_N.mean().item()
         metrics["on_policy/logprob_gap_max"] = gap_N.max().item()
         metrics["on_policy/logprob_gap_of_rounding"] = GAP_OF_ROUNDING.get(dtype, 0.0)

@@ -27,7 +27,7 @@ from engine import data, loss, packing, policy
 from engine.contract import RlConfig, RlJob
 from engine.messages import Report
 from engine.metrics import Metrics
-from engine.model import BaseModel, lent_weights
+from engine.model import BaseModel, changes_nothing, lent_weights
 from engine.on_policy import Measured, health
 from engine.packing import Row
 from engine.policy import Beat
@@ -42,7 +42,7 @@ def train(base: BaseModel, job: RlJob, report: Report) -> None:
         dataset = tokenize(base, job, report)
         rows = make_rows(dataset, job.config, Random(f"{job.config.seed}/{run.steps_before}"), base)
         first = run.steps_done
-        measured = measure(run.model, rows, first, job, report)
+        measured = measure(base, run.model, rows, first, job, report)
 
         def take_step(index: int) -> Metrics:
             beat = partial(report.progress, "training", index, len(rows))
@@ -73,28 +73,40 @@ def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseMo
     return [packing.to_row(row, base.device, share_prefixes=base.shares_prefixes) for row in packed]
 
 
-def measure(model: PeftModel, rows: list[Row], first: int, job: RlJob, report: Report) -> list[Measured]:
+def measure(
+    base: BaseModel, model: PeftModel, rows: list[Row], first: int, job: RlJob, report: Report
+) -> list[Measured]:
     """Log-probabilities of other policies for the rows from `first` on. The weights are those that the job starts from,
     also when it continues after a crash: the policy that sampled the rollouts is the same for all rows."""
     todo = list(enumerate(rows))[first:]
+    sampled = {"all": range(len(rows)), "sampled": [len(rows) - 1], "none": []}[base.metric_passes]
 
     def ask(index: int, row: Row) -> Tensor:
         return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)))
 
     # The first row meets that policy in its own step.
-    source = [None if index == 0 else ask(index, row) for index, row in todo]
+    needed = range(len(rows)) if job.config.precalculate_logprobs else sampled
+    source = [ask(index, row) if index > 0 and index in needed else None for index, row in todo]
     penalised_by_base = bool(job.config.kl_penalty_coef) and job.reference_dir is None
     # Without that penalty only a metric needs the base model, and one row is sample enough: rows are drawn at random,
     # and the last one meets nearly the policy that is saved.
+    wanted = range(len(rows)) if penalised_by_base else [index for index in sampled if index == len(rows) - 1]
+    unchanged = changes_nothing(model)
     with model.disable_adapter():
-        base = [ask(index, row) if penalised_by_base or index == len(rows) - 1 else None for index, row in todo]
+        of_base = [
+            (known if unchanged and known is not None else ask(index, row)) if index in wanted else None
+            for (index, row), known in zip(todo, source, strict=True)
+        ]
     reference: Sequence[Tensor | None] = [None] * len(todo)
     if penalised_by_base:
-        reference = base
+        reference = of_base
     elif job.config.kl_penalty_coef and job.reference_dir is not None:
         with lent_weights(model, Path(job.checkpoint_dir), Path(job.reference_dir)):
             reference = [ask(index, row) for index, row in todo]
-    return [Measured(*found) for found in zip(source, base, reference, strict=True)]
+    return [
+        Measured(*found, meets_source=index == 0)
+        for (index, _), *found in zip(todo, source, of_base, reference, strict=True)
+    ]
 
 
 def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat: Beat) -> Metrics:
@@ -134,7 +146,7 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
         **health(
             row,
             logprobs_N,
-            logprobs_N if measured.source_N is None else measured.source_N,
+            logprobs_N if measured.meets_source else measured.source_N,
             measured.base_N,
             job.policy_step,
             run.base.dtype,

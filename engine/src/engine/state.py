@@ -6,11 +6,11 @@ optimizer.safetensors    AdamW's moments and step count, each under the name of 
 progress.pt              inside a job: adapter, optimizer and the metrics of the steps taken so far
 """
 
-import io
 import json
 import pickle
 import shutil
 import sys
+import threading
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ import torch
 from peft import PeftModel
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map_only  # pyright: ignore[reportUnknownVariableType]
 
 from engine.metrics import Metrics
 from engine.model import ADAPTER_FILES, load_weights, state_of
@@ -86,17 +87,72 @@ class Progress:
         optimizer.load_state_dict(self.optimizer)
 
 
-def keep_progress(steps: list[Metrics], optimizer: Optimizer, model: PeftModel, work_dir: Path) -> None:
-    """One file that is replaced atomically: whenever the worker ends, it is whole. It is not fsynced, which can take as
-    long as a step: if the machine fails as well, the file's checksum shows it."""
+class ProgressKeeper:
+    """Keeps the state of a job while its next steps are taken: what is written is a copy, and where a step is done
+    before the last one's state is on the disk, only the newest of those that wait is written after it.
+
+    One file that is replaced atomically: whenever the worker ends, it is whole. It is not fsynced, which can take as
+    long as a step: if the machine fails as well, the file's checksum shows it. A job that is resumed from a step before
+    the last takes the steps in between again, with the same results.
+    """
+
+    def __init__(self, work_dir: Path) -> None:
+        self._work_dir = work_dir
+        self._newest: dict[str, Any] | None = None
+        self._changed = threading.Condition()
+        self._writer: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    def keep(self, steps: list[Metrics], optimizer: Optimizer, model: PeftModel) -> None:
+        """Raises what an earlier write raised."""
+        state = {"steps": [*steps], "adapter": state_of(model), "optimizer": optimizer.state_dict()}
+        copied = cast(dict[str, Any], tree_map_only(Tensor, copy_of, state))
+        with self._changed:
+            self._raise()
+            self._newest = copied
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._write, daemon=True)
+                self._writer.start()
+
+    def finish(self) -> None:
+        """Waits until the newest state is on the disk. Raises what a write raised."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._writer is None)
+            self._raise()
+
+    def _raise(self) -> None:
+        if self._error:
+            raise self._error
+
+    def _write(self) -> None:
+        while True:
+            with self._changed:
+                state, self._newest = self._newest, None
+                if state is None or self._error:
+                    self._writer = None
+                    self._changed.notify_all()
+                    return
+            try:
+                write_progress(state, self._work_dir)
+            except Exception as error:
+                self._error = error
+
+
+def copy_of(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+def write_progress(state: dict[str, Any], work_dir: Path) -> None:
     work_dir.mkdir(parents=True, exist_ok=True)
     path, aside = work_dir / PROGRESS_FILE, work_dir / (PROGRESS_FILE + ".partial")
     try:
-        # Written by Python, whose errors say when the disk is full.
-        content = io.BytesIO()
-        torch.save({"steps": steps, "adapter": state_of(model), "optimizer": optimizer.state_dict()}, content)
-        aside.write_bytes(content.getbuffer())
+        # Tensor by tensor, by Python, whose errors say when the disk is full.
+        with aside.open("wb") as file:
+            torch.save(state, file)
         aside.replace(path)
+    except RuntimeError as error:
+        # PyTorch notices at the end that something is missing, and hides why.
+        raise error.__context__ if isinstance(error.__context__, OSError) else error from None
     finally:
         aside.unlink(missing_ok=True)
 

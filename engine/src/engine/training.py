@@ -48,11 +48,13 @@ class Training:
             self._steps = self._found.steps
         for done in self._steps:
             self.report.gradient_step(done)
+        keeper = state.ProgressKeeper(Path(self.job.work_dir))
         for index in range(len(self._steps), num_steps):
             self._steps.append(metrics.finite(take_step(index)))
             if index + 1 < num_steps:
-                state.keep_progress(self._steps, self.optimizer, self.model, Path(self.job.work_dir))
+                keeper.keep(self._steps, self.optimizer, self.model)
             self.report.gradient_step(self._steps[-1])
+        keeper.finish()
 
     def update(self, learning_rate: float, gradient_norm_max: float) -> float:
         """One step of the optimizer along the present gradients; returns their norm before clipping."""

@@ -88,6 +88,7 @@ function createPrograms(options: LocalComputeOptions): Programs {
         'engine.main',
         `--base-model=${locationOf(baseModel)}`,
         `--base-model-id=${baseModel}`,
+        `--metric-passes=${engine.metricPasses}`,
         `--gradient-checkpointing=${engine.gradientCheckpointing}`,
       ]
       return spec('trainer', baseModel, args)

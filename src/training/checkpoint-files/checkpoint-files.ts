@@ -33,6 +33,8 @@ export interface CheckpointFiles {
   checkpointFolder(manifest: readonly ManifestEntry[]): Promise<string>
   /** Lays out the adapter alone, to serve from: once, and later calls share the folder. */
   adapterFolder(files: StoredFiles): Promise<string>
+  /** Removes what was laid out to serve an adapter; a later request lays it out again. */
+  removeAdapterFolder(digest: string): Promise<void>
   /** Lays out the training data of a job, as the only file of a folder; the caller removes it. */
   dataFolder(data: LaidOutFile): Promise<string>
   /** A folder that does not exist yet, for the engine to write. */
@@ -86,7 +88,7 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
     checkpointFolder: (manifest) => layOut(`checkpoints/${newId()}`, manifest),
 
     adapterFolder(files) {
-      const folder = `adapters/${files.adapter_digest}`
+      const folder = adapterFolderOf(files.adapter_digest)
       let work = laying.get(folder)
       if (work === undefined) {
         work = adapterLaidOut(folder, adapterPart(files.manifest))
@@ -96,6 +98,8 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
       }
       return work
     },
+
+    removeAdapterFolder: (digest) => workspace.remove(adapterFolderOf(digest)),
 
     async dataFolder(data) {
       const folder = `data/${newId()}`
@@ -128,6 +132,10 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
       for (const kind of ['outputs', 'adapters', 'checkpoints', 'data']) await workspace.remove(kind)
     },
   }
+}
+
+function adapterFolderOf(digest: string): string {
+  return `adapters/${digest}`
 }
 
 /** Completes a manifest of an adapter's files and possibly others. @throws Error when it lacks one of the adapter's. */

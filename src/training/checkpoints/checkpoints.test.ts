@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { group } from '../test-group.ts'
 import { json, useTrainingServer } from '../use-training-server.ts'
@@ -16,6 +18,9 @@ const read = async (id: string, which: string): Promise<Details> =>
   json(await server.request(at(id, `/${which}`)))
 const send = (method: string, path: string, body?: object) =>
   server.request(path, { method, ...(body !== undefined && { body: JSON.stringify(body) }) })
+
+/** The adapters that are laid out to be served, by digest. */
+const served = (): Promise<string[]> => readdir(join(server.folder, 'engine/adapters')).catch(() => [])
 
 /** A model with this many trained steps. */
 async function trained(count: number, more: object = {}) {
@@ -99,6 +104,20 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
     await json(await fork(target.id, { from_model: source.id }))
     await json(await send('DELETE', `/v1/preview/models/${source.id}`))
     expect(await weightsOf(`local/proj/${target.name}:step1`)).toBe('B=0+1')
+  })
+
+  it('frees the files that an adapter was served from once no checkpoint has it', async () => {
+    // As many steps as no other model here, so that the adapter is no other's.
+    const source = await trained(4)
+    const target = await newModel()
+    await json(await fork(target.id, { from_model: source.id }))
+    const before = await served()
+    await weightsOf(`local/proj/${source.name}`)
+    const [added] = (await served()).filter((digest) => !before.includes(digest))
+    await json(await send('DELETE', `/v1/preview/models/${source.id}`))
+    expect(await served()).toContain(added)
+    await json(await send('DELETE', `/v1/preview/models/${target.id}`))
+    expect(await served()).not.toContain(added)
   })
 
   it('404 for an unknown model or checkpoint, 422 without a source', async () => {

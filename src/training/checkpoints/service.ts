@@ -50,7 +50,16 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     const rows = await queries.markDeleted(control, { model_id, steps, deleted_at: nowIso() })
     await artifacts.removeVersions(rows.map((row) => row.artifact_id))
     await contents.release(rows.map((row) => OWNER_PREFIX + row.id))
+    await removeUnusedAdapters(new Set(rows.map((row) => row.adapter_digest)))
     return new Set(rows.map((row) => row.step))
+  }
+
+  /** Adapters whose last checkpoint is gone are not served any more, and their files are links that keep the bytes. */
+  async function removeUnusedAdapters(digests: ReadonlySet<string>): Promise<void> {
+    for (const digest of digests) {
+      const live = await queries.findByDigests(control, [digest])
+      if (live.length === 0) await files.removeAdapterFolder(digest)
+    }
   }
 
   function addMetrics(modelId: string, metrics: Record<string, number>): Promise<number | undefined> {

@@ -143,6 +143,16 @@ export const AdapterMerged = z
   })
   .meta({ id: 'AdapterMerged' })
 
+/** The heartbeat of a request that takes long. */
+export const RequestProgress = z
+  .strictObject({
+    kind: z.literal('request_progress'),
+    request_id: z.string(),
+    done: z.int(),
+    total: z.int(),
+  })
+  .meta({ id: 'RequestProgress' })
+
 /** `error_field`: the path of the field at fault; null where the request is not at fault. */
 export const RequestFailed = z
   .strictObject({
@@ -200,6 +210,7 @@ export const WorkerMessage = z
     WorkerReady,
     AdapterCreated,
     AdapterMerged,
+    RequestProgress,
     RequestFailed,
     JobProgress,
     TrainingStarted,

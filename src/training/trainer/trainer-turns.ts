@@ -42,6 +42,7 @@ export function createTrainerTurns(compute: Compute): TrainerTurns {
         const message = WorkerMessage.parse(raw)
         // The remaining messages of a cancelled job carry another id.
         if (!('request_id' in message) || message.request_id !== request.request_id) continue
+        if (message.kind === 'request_progress') continue
         if (message.kind === 'request_failed') throw failureOf(message)
         return message
       }
