@@ -26,8 +26,15 @@ const PAYLOAD_BYTES_MAX = 256 * 1024
 /** Memory of a call besides its payloads, approximately. */
 const CALL_BYTES = 1536
 
-type Texts = Partial<Record<(typeof GREATEST)[number] | (typeof LAST_TEXTS)[number], string>>
-type Counts = Partial<Record<(typeof LAST_COUNTS)[number], number>>
+type Texts = Record<(typeof GREATEST)[number] | (typeof LAST_TEXTS)[number], string | undefined>
+type Counts = Record<(typeof LAST_COUNTS)[number], number | undefined>
+
+/** Payloads of a call: JSON texts in UTF-8, one after the other in the order of `PAYLOADS`. */
+interface PackedPayloads {
+  bytes: Buffer
+  /** Of each payload; 0 for one that the call does not have. */
+  lengths: readonly number[]
+}
 
 /** A call in memory, merged from all its rows by the rules of the table (`sql/table.ts`). Texts are well-formed. */
 export interface KeptCall {
@@ -37,54 +44,68 @@ export interface KeptCall {
   error_count: number
   texts: Texts
   counts: Counts
-  /** JSON texts in UTF-8; undefined where they are too large, and only the database has them. */
-  payloads: Partial<Record<PayloadColumn, Buffer>> | undefined
+  /** Undefined where they are too large, and only the database has them. */
+  payloads: PackedPayloads | undefined
   /** Memory that it takes, approximately. */
   bytes: number
 }
 
-export function createKeptCall({ id, project_id }: Pick<CallRow, 'id' | 'project_id'>): KeptCall {
-  return {
-    id,
-    project_id,
-    has_start: false,
-    error_count: 0,
-    texts: {},
-    counts: {},
-    payloads: {},
+/** A call of one row. */
+export function createKeptCall(row: CallRow): KeptCall {
+  const call: KeptCall = {
+    id: row.id,
+    project_id: row.project_id,
+    has_start: row.has_start === 1,
+    error_count: row.error_count ?? 0,
+    texts: textsOf(row),
+    counts: { wb_run_step: row.wb_run_step, wb_run_step_end: row.wb_run_step_end },
+    payloads: NO_PAYLOADS,
     bytes: CALL_BYTES,
-  }
-}
-
-/** Merges a row into its call. */
-export function mergeRow(call: KeptCall, row: CallRow): void {
-  call.has_start ||= row.has_start === 1
-  call.error_count = Math.max(call.error_count, row.error_count ?? 0)
-  for (const column of GREATEST) {
-    const value = row[column]?.toWellFormed()
-    if (value !== undefined && isGreater(value, call.texts[column])) call.texts[column] = value
-  }
-  for (const column of LAST_TEXTS) {
-    const value = row[column]?.toWellFormed()
-    if (value !== undefined) call.texts[column] = value
-  }
-  for (const column of LAST_COUNTS) {
-    const value = row[column]
-    if (value !== undefined) call.counts[column] = value
   }
   mergePayloads(call, row)
   if (call.texts.deleted_at !== undefined) forgetContent(call)
+  return call
+}
+
+/** Merges another row into its call. */
+export function mergeRow(call: KeptCall, row: CallRow): void {
+  call.has_start ||= row.has_start === 1
+  call.error_count = Math.max(call.error_count, row.error_count ?? 0)
+  const texts = textsOf(row)
+  for (const column of GREATEST) {
+    const value = texts[column]
+    if (value !== undefined && isGreater(value, call.texts[column])) call.texts[column] = value
+  }
+  for (const column of LAST_TEXTS) call.texts[column] = texts[column] ?? call.texts[column]
+  for (const column of LAST_COUNTS) call.counts[column] = row[column] ?? call.counts[column]
+  mergePayloads(call, row)
+  if (call.texts.deleted_at !== undefined) forgetContent(call)
+}
+
+/** Written out, so that the objects of all calls have the same members in the same order, which engines read fast. */
+function textsOf(row: Partial<CallRow>): Texts {
+  return {
+    trace_id: row.trace_id?.toWellFormed(),
+    parent_id: row.parent_id?.toWellFormed(),
+    thread_id: row.thread_id?.toWellFormed(),
+    turn_id: row.turn_id?.toWellFormed(),
+    op_name: row.op_name?.toWellFormed(),
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    deleted_at: row.deleted_at,
+    wb_user_id: row.wb_user_id?.toWellFormed(),
+    wb_run_id: row.wb_run_id?.toWellFormed(),
+    display_name: row.display_name?.toWellFormed(),
+    exception: row.exception?.toWellFormed(),
+  }
 }
 
 /** Of a deleted call, only what its place in the order and its absence follow from is kept. */
 function forgetContent(call: KeptCall): void {
   const { started_at, deleted_at } = call.texts
-  call.texts = {
-    ...(started_at !== undefined && { started_at }),
-    ...(deleted_at !== undefined && { deleted_at }),
-  }
-  call.counts = {}
-  call.payloads = {}
+  call.texts = textsOf({ started_at, deleted_at })
+  call.counts = { wb_run_step: undefined, wb_run_step_end: undefined }
+  call.payloads = NO_PAYLOADS
   call.bytes = CALL_BYTES
 }
 
@@ -95,16 +116,31 @@ function isGreater(value: string, other: string | undefined): boolean {
   )
 }
 
+const NO_PAYLOADS: PackedPayloads = { bytes: Buffer.alloc(0), lengths: PAYLOADS.map(() => 0) }
+
 function mergePayloads(call: KeptCall, row: CallRow): void {
   if (call.payloads === undefined) return
-  for (const column of PAYLOADS) {
-    const text = row[column]
-    // A copy: a part of a larger text would keep all of it in memory.
-    if (text !== undefined) call.payloads[column] = Buffer.from(text)
-  }
-  const bytes = PAYLOADS.reduce((sum, column) => sum + (call.payloads?.[column]?.byteLength ?? 0), 0)
-  if (bytes > PAYLOAD_BYTES_MAX) call.payloads = undefined
-  call.bytes = CALL_BYTES + (call.payloads === undefined ? 0 : bytes)
+  const { payloads } = call
+  // Copies: a part of a larger text would keep all of it in memory.
+  const known = payloads === NO_PAYLOADS ? undefined : payloads
+  const parts = PAYLOADS.map((column, index) => row[column] ?? (known && payloadAt(known, index)) ?? '')
+  const lengths = parts.map((part) => Buffer.byteLength(part))
+  const size = lengths.reduce((sum, length) => sum + length, 0)
+  call.payloads = size > PAYLOAD_BYTES_MAX ? undefined : { bytes: joined(parts, size), lengths }
+  call.bytes = CALL_BYTES + (call.payloads?.bytes.byteLength ?? 0)
+}
+
+function joined(parts: readonly (string | Buffer)[], size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const part of parts) at += typeof part === 'string' ? bytes.write(part, at) : part.copy(bytes, at)
+  return bytes
+}
+
+/** Empty where the call does not have it. */
+function payloadAt({ bytes, lengths }: PackedPayloads, index: number): Buffer {
+  const from = lengths.slice(0, index).reduce((sum, length) => sum + length, 0)
+  return bytes.subarray(from, from + (lengths[index] ?? 0))
 }
 
 /** Whether lists show it: started, and not deleted. */
@@ -119,8 +155,12 @@ export function shownCall(
 ): ShownCall | undefined {
   const { payloads } = call
   if (payloads === undefined) return undefined
-  const bytesOf = (column: PayloadColumn): Buffer =>
-    (shown.includes(column) ? payloads[column] : undefined) ?? ABSENT_BYTES[column]
+  const bytesOf = (column: PayloadColumn): Buffer => {
+    const bytes = shown.includes(column)
+      ? payloadAt(payloads, PAYLOADS.indexOf(column))
+      : ABSENT_BYTES[column]
+    return bytes.byteLength === 0 ? ABSENT_BYTES[column] : bytes
+  }
   return {
     values: valuesOf(call),
     errorCount: call.error_count,

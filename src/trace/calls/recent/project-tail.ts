@@ -46,6 +46,8 @@ const EVICTED_MAX = 1000
 export function createProjectTail(stored: Bounds): ProjectTail {
   /** In the order of their first rows. */
   const calls = new Map<string, KeptCall>()
+  /** Stays where it is between evictions: an iterator that begins anew passes over the entries that were deleted. */
+  let oldest = calls.values()
   /** Started calls, in the order of lists where `isSorted`; evicted ones are among them. */
   let order: KeptCall[] = []
   let isSorted = true
@@ -58,13 +60,13 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       moveBounds(row)
       return
     }
+    const before = known && { bytes: known.bytes, startedAt: startOf(known) }
     const call = known ?? createKeptCall(row)
-    const before = { bytes: known?.bytes ?? 0, startedAt: startOf(call) }
-    mergeRow(call, row)
-    bytes += call.bytes - before.bytes
-    calls.set(row.id, call)
-    if (startOf(call) === before.startedAt) return
-    if (before.startedAt === undefined) order.push(call)
+    if (known === undefined) calls.set(row.id, call)
+    else mergeRow(known, row)
+    bytes += call.bytes - (before?.bytes ?? 0)
+    if (startOf(call) === before?.startedAt) return
+    if (before?.startedAt === undefined) order.push(call)
     isSorted = false
   }
 
@@ -104,9 +106,13 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       }
     },
     evictOldest() {
-      const [oldest] = calls.values()
-      if (oldest !== undefined) evict(oldest)
-      return oldest !== undefined
+      let call = oldest.next().value
+      if (call === undefined) {
+        oldest = calls.values()
+        call = oldest.next().value
+      }
+      if (call !== undefined) evict(call)
+      return call !== undefined
     },
     find(id) {
       return calls.get(id) ?? (isNew(id) ? null : undefined)
