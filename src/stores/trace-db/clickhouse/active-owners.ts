@@ -8,8 +8,10 @@ const ACTIVE_MS = 3_000
 /** The owners that made requests recently. */
 export interface ActiveOwners {
   note(owner: string): void
+  names(): ReadonlySet<string>
   count(): number
   /** Entities of these owners. */
+  entities(): ReadonlySet<string>
   countEntities(): number
 }
 
@@ -22,8 +24,10 @@ export function createActiveOwners(): ActiveOwners {
       noteIn(owners, owner)
       noteIn(entities, entityOf(owner))
     },
-    count: () => countIn(owners),
-    countEntities: () => countIn(entities),
+    names: () => new Set(activeIn(owners).keys()),
+    count: () => activeIn(owners).size,
+    entities: () => new Set(activeIn(entities).keys()),
+    countEntities: () => activeIn(entities).size,
   }
 }
 
@@ -32,10 +36,11 @@ function noteIn(asked: Map<string, number>, name: string): void {
   asked.set(name, performance.now())
 }
 
-function countIn(asked: Map<string, number>): number {
+/** Removes those that are not active any more. */
+function activeIn(asked: Map<string, number>): ReadonlyMap<string, number> {
   for (const [name, at] of asked) {
     if (performance.now() - at < ACTIVE_MS) break
     asked.delete(name)
   }
-  return asked.size
+  return asked
 }

@@ -170,7 +170,7 @@ describe('createGroupCommit', () => {
       await Promise.all(writes)
     })
 
-    it('pauses an owner with more rows for as long as its group took while another is active', async () => {
+    it('pauses an owner with more rows three times as long as its group took while another waits for its answers', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       try {
         const { group, begun, end } = twoSessions()
@@ -181,12 +181,37 @@ describe('createGroupCommit', () => {
         end.get('o1')?.()
         await first
         await idle()
-        vi.advanceTimersByTime(39)
+        vi.advanceTimersByTime(119)
         expect(begun).toEqual(['two: f1', 'one: o1'])
         vi.advanceTimersByTime(1)
         expect(begun).toEqual(['two: f1', 'one: o1', expect.stringMatching(': f2$')])
         end.get('f2')?.()
         await Promise.all(writes)
+      } finally {
+        vi.useRealTimers()
+      }
+    })
+
+    it('pauses owners with more rows for as long as their groups took where all have more', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      try {
+        const { group, begun, end } = twoSessions()
+        const first = group.write('one', 'a1')
+        const writes = ['a2', 'a3'].map((rows) => group.write('one', rows))
+        writes.push(...['b1', 'b2', 'b3'].map((rows) => group.write('two', rows)))
+        vi.advanceTimersByTime(40)
+        end.get('a1')?.()
+        await first
+        await idle()
+        vi.advanceTimersByTime(39)
+        expect(begun).toHaveLength(2)
+        vi.advanceTimersByTime(1)
+        expect(begun.slice(2)).toEqual([expect.stringMatching(': a2,?a3$')])
+        const finished = setInterval(() => {
+          for (const go of end.values()) go()
+        }, 1)
+        await Promise.all([...writes, group.drained()])
+        clearInterval(finished)
       } finally {
         vi.useRealTimers()
       }

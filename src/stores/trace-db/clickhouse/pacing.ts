@@ -1,23 +1,29 @@
 import { entityOf, type OwnerLines } from '../../../owner-lines.ts'
 import type { ActiveOwners } from './active-owners.ts'
 
+/**
+ * How long a flood pauses beside an owner who waits for each answer: as many times as long as the work before, so that the
+ * flood uses the processors for a quarter of the time. Floods among themselves share the processors by their turns.
+ */
+const PAUSE_BESIDE_QUIET = 3
+const PAUSE_BESIDE_FLOODS = 1
+
 /** A pause is no longer than this, however long the work before it took. */
-const PAUSE_MS_MAX = 250
+const PAUSE_MS_MAX = 750
 
 /** Shorter work needs no pause: others get the processors soon enough, and timers are not more exact. */
 const WORK_MS_MIN = 2
 
 export interface PacingDeps {
   lines: Pick<OwnerLines<unknown>, 'weight' | 'weightOfEntity'>
-  active: Pick<ActiveOwners, 'count' | 'countEntities'>
+  active: Pick<ActiveOwners, 'names' | 'entities'>
   /** Called when a pause is over. */
   onEnd: () => void
 }
 
 /**
- * Pauses of owners that have more work waiting while others are active. A pause is as long as the piece of work before
- * it, so a flood uses the processors for half of the time: all threads of the database have the same priority, and
- * without pauses small work of other owners would take several times as long. Beside other entities the whole entity
+ * Pauses of owners that have more work waiting while others are active. All threads of the database have the same priority:
+ * without pauses, small work of other owners would take several times as long. Beside other entities the whole entity
  * pauses, so that a flood of many owners is slowed down like that of one.
  */
 export interface Pacing {
@@ -32,23 +38,31 @@ export function createPacing({ lines, active, onEnd }: PacingDeps): Pacing {
   /** Owners and entities. */
   const paused = new Set<string>()
 
-  /** The entity or the owner that floods. */
-  function floodOf(owner: string): string | undefined {
-    if (active.countEntities() > 1 && lines.weightOfEntity(owner) > 0) return entityOf(owner)
-    return active.count() > 1 && lines.weight(owner) > 0 ? owner : undefined
+  /** What floods, the entity or the owner, and how long it pauses for each millisecond of work. */
+  function floodOf(owner: string): { name: string; pause: number } | undefined {
+    const entity = entityOf(owner)
+    const otherEntities = [...active.entities()].filter((other) => other !== entity)
+    if (otherEntities.length > 0 && lines.weightOfEntity(owner) > 0) {
+      const isAnyQuiet = otherEntities.some((other) => lines.weightOfEntity(other) === 0)
+      return { name: entity, pause: isAnyQuiet ? PAUSE_BESIDE_QUIET : PAUSE_BESIDE_FLOODS }
+    }
+    const others = [...active.names()].filter((other) => other !== owner)
+    if (others.length === 0 || lines.weight(owner) === 0) return undefined
+    const isAnyQuiet = others.some((other) => lines.weight(other) === 0)
+    return { name: owner, pause: isAnyQuiet ? PAUSE_BESIDE_QUIET : PAUSE_BESIDE_FLOODS }
   }
 
   return {
     isFlood: (owner) => floodOf(owner) !== undefined,
     worked(owner, workMs) {
       const flood = floodOf(owner)
-      if (flood === undefined || workMs < WORK_MS_MIN || paused.has(flood)) return
-      paused.add(flood)
+      if (flood === undefined || workMs < WORK_MS_MIN || paused.has(flood.name)) return
+      paused.add(flood.name)
       const end = (): void => {
-        paused.delete(flood)
+        paused.delete(flood.name)
         onEnd()
       }
-      setTimeout(end, Math.min(workMs, PAUSE_MS_MAX))
+      setTimeout(end, Math.min(flood.pause * workMs, PAUSE_MS_MAX))
     },
     isPaused: (owner) => paused.has(owner) || paused.has(entityOf(owner)),
   }

@@ -139,14 +139,14 @@ describe('createReadTurns', () => {
     expect(next.place).toBe(1)
   })
 
-  it('pauses an owner with more to read for as long as its read took while another is active', async () => {
+  it('pauses an owner with more to read three times as long as its read took while another waits for its answers', async () => {
     const turns = createReadTurns(PLACES, 2)
     turns.give('person', (await turns.take('person', undefined)).place)
     const flood = Array.from({ length: 3 }, () => ask(turns, 'flood'))
     await settled()
     vi.advanceTimersByTime(100)
     turns.give('flood', flood[0]?.place ?? -1)
-    vi.advanceTimersByTime(99)
+    vi.advanceTimersByTime(299)
     await settled()
     expect(flood[1]?.place).toBeUndefined()
     vi.advanceTimersByTime(1)
