@@ -138,18 +138,24 @@ type PythonOptions = Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'envir
 
 /** Finds the Python with the engine's packages, which may be installed while the server runs. */
 export function createPythonFinder(options: PythonOptions): () => string | undefined {
+  const { engine } = options
+  let folder: string | undefined
   let found: string | undefined
+  function find(): string | undefined {
+    if (engine.python !== undefined) return existsSync(engine.python) ? resolve(engine.python) : undefined
+    // The name is a hash of files that do not change while the server runs.
+    folder ??= environmentFolder(options)
+    return folder === undefined ? undefined : pythonOf(folder)
+  }
   return () => {
-    found ??= findPython(options)
+    found ??= find()
     return found
   }
 }
 
-function findPython({ engine, cacheFolder, environment }: PythonOptions): string | undefined {
-  if (engine.python !== undefined) return existsSync(engine.python) ? resolve(engine.python) : undefined
+function environmentFolder({ cacheFolder, environment }: PythonOptions): string | undefined {
   const files = engineRequirementFiles(REPOSITORY_FOLDER, environment['PATH'] ?? '')
-  if (!files.every((file) => existsSync(file))) return undefined
-  return pythonOf(pythonEnvFolder(cacheFolder, 'engine', files))
+  return files.every((file) => existsSync(file)) ? pythonEnvFolder(cacheFolder, 'engine', files) : undefined
 }
 
 /** Why there is no Python with the engine's packages, and what to do about it. */
