@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, lora, sums, user, write_lines
-from worker import Worker, files, started_worker, steps, work_dir
+from worker import Worker, files, read_steps, started_worker, steps, work_dir
 
 from engine.model import BaseModel, adapter, create_adapter
 from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
@@ -24,11 +24,6 @@ def untimed(messages: list[Json]) -> list[Json]:
         message.get("metrics", {}).pop("tokens_per_second", None)
         message.pop("directory", None)
     return kept
-
-
-def read_steps(worker: Worker, count: int) -> None:
-    while count:
-        count -= worker.read()["kind"] == "gradient_step"
 
 
 def start(worker: Worker, kind: str, source: Path, output: Path, tokenizer: Any) -> None:

@@ -115,10 +115,15 @@ def steps(messages: list[Json]) -> list[dict[str, float]]:
     return [message["metrics"] for message in messages if message["kind"] == "gradient_step"]
 
 
+def read_steps(worker: Worker, count: int) -> None:
+    while count:
+        count -= worker.read()["kind"] == "gradient_step"
+
+
 @contextmanager
-def started_worker(base_model: Path = LOOM_TINY) -> Generator[Worker]:
+def started_worker(base_model: Path = LOOM_TINY, processes: int = 1) -> Generator[Worker]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.main", "--base-model", str(base_model)],
+        [sys.executable, "-m", "engine.main", "--base-model", str(base_model), f"--processes={processes}"],
         env=engine_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
