@@ -74,8 +74,8 @@ def main() -> None:
             report.failed(explain(error))
         inbox.close_job(job.job_id, cancelled)
 
-    ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
     try:
+        ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
         base = load_base(
             arguments.base_model,
             arguments.base_model_id,

@@ -23,6 +23,7 @@ from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsa
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
+from engine.errors import Problem
 from engine.layers import layers_of
 from engine.packing import Batch, Row
 
@@ -149,6 +150,8 @@ def join(rank: int, size: int, store: TCPStore) -> Ranks:
     for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
         os.environ.setdefault(name, "lo")
     has_gpus = torch.cuda.is_available()
+    if has_gpus and torch.cuda.device_count() < size:
+        raise Problem(f"{size} processes need a GPU each, and {torch.cuda.device_count()} can be seen")
     if has_gpus:
         torch.cuda.set_device(rank)
     backend = "cpu:gloo,cuda:nccl" if has_gpus else "gloo"
