@@ -121,10 +121,10 @@ def read_steps(worker: Worker, count: int) -> None:
 
 
 @contextmanager
-def started_worker(base_model: Path = LOOM_TINY, processes: int = 1) -> Generator[Worker]:
+def started_worker(base_model: Path = LOOM_TINY, processes: int = 1, **environment: str) -> Generator[Worker]:
     process = subprocess.Popen(
         [sys.executable, "-m", "engine.main", "--base-model", str(base_model), f"--processes={processes}"],
-        env=engine_environment(),
+        env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
