@@ -118,7 +118,7 @@ function engineEnvironment(): Environment {
         file,
         installs: [{ by: 'pip', words: [TORCH] }, locked(file)],
       }
-    : { what: 'engine for NVIDIA GPUs (vLLM, PyTorch)', file, installs: [{ by: 'pip', words: ['-r', file] }] }
+    : { what: 'engine for NVIDIA GPUs (vLLM, PyTorch)', file, installs: [locked(file)] }
 }
 
 function environment(what: string, requirements: string): Environment {
@@ -133,13 +133,13 @@ function locked(file: string): Install {
 
 /**
  * The requirement files that name the hash of each file that pip may install, and the oldest Python they are for. Not
- * among them: PyTorch for the CPU, which each index builds its own way, and the engine for GPUs, whose packages follow
- * the driver.
+ * among them: PyTorch for the CPU, which each index builds its own way.
  */
 export function lockedRequirements(): { file: string; python: PythonVersion }[] {
   const { engine: _, ...others } = environments()
   return [
     { file: join(ROOT, 'engine/requirements-cpu.txt'), python: PYTHON_MIN },
+    { file: join(ROOT, 'engine/requirements-gpu.txt'), python: PYTHON_MIN },
     ...Object.values(others).map(({ file, python = PYTHON_MIN }) => ({ file, python })),
   ]
 }

@@ -29,6 +29,24 @@ describe('readConfig', () => {
     expect(readConfig({ HEDDLE_REBUILT_CONTEXT: 'refuse' }).engine.requireSampledContext).toBe(true)
   })
 
+  it.each([
+    ['0,1', '2,3', { serving: [0, 1], training: [2, 3] }],
+    [' 0', '0', { serving: [0], training: [0] }],
+  ])('places servers on GPUs %s and trainers on %s', (serving, training, gpus) => {
+    const { engine } = readConfig({ HEDDLE_GPUS_SERVING: serving, HEDDLE_GPUS_TRAINING: training })
+    expect(engine.gpus).toEqual(gpus)
+  })
+
+  it.each([
+    ['0,1', '1'],
+    ['0,1', '1,2'],
+    ['0', '0,1'],
+  ])('refuses servers on GPUs %s and trainers on %s, which share some', (serving, training) => {
+    expect(() => readConfig({ HEDDLE_GPUS_SERVING: serving, HEDDLE_GPUS_TRAINING: training })).toThrow(
+      'HEDDLE_GPUS_TRAINING: has some GPUs of HEDDLE_GPUS_SERVING',
+    )
+  })
+
   it('wants the port and the password of SQL access together', () => {
     const password = 'x'.repeat(16)
     expect(readConfig({}).sqlAccess).toBeUndefined()
@@ -55,6 +73,10 @@ describe('readConfig', () => {
     ['HEDDLE_OIDC_ISSUER', 'http://issuer.example'],
     ['HEDDLE_OIDC_SCOPES', 'profile'],
     ['HEDDLE_OIDC_SIGN_UP', 'on'],
+    ['HEDDLE_GPUS_TRAINING', '0'],
+    ['HEDDLE_GPUS_TRAINING', '0,0'],
+    ['HEDDLE_GPUS_SERVING', 'all'],
+    ['HEDDLE_VLLM_FLAGS', '--port 8000'],
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
   })

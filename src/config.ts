@@ -1,6 +1,8 @@
 import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { withoutSecrets } from './child-environment.ts'
+import { Gpus, problemOfGpus } from './gpu-placement.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
@@ -8,6 +10,7 @@ import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
+import { VllmFlags } from './vllm-flags.ts'
 
 /** The addresses of proxies that run beside the server. */
 const THIS_MACHINE = '127.0.0.0/8,::1'
@@ -107,9 +110,11 @@ const Variables = z.object({
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
-  HEDDLE_TENSOR_PARALLEL: Count.default(1),
+  HEDDLE_GPUS_SERVING: Gpus.default([]),
+  HEDDLE_GPUS_TRAINING: Gpus.default([]),
   HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
   HEDDLE_GRADIENT_CHECKPOINTING: z.enum(['auto', 'on', 'off']).default('auto'),
+  HEDDLE_VLLM_FLAGS: VllmFlags.default([]),
   HEDDLE_MAX_MODEL_LEN: Count.optional(),
   HEDDLE_MAX_NUM_SEQS: Count.default(128),
   HEDDLE_MAX_LORAS: Count.default(4),
@@ -151,6 +156,9 @@ const Environment = Variables.superRefine((values, context) => {
     const message = 'HEDDLE_SQL_PORT and HEDDLE_SQL_PASSWORD are set together'
     context.addIssue({ code: 'custom', path: [missing], message })
   }
+  const problem = problemOfGpus(values.HEDDLE_GPUS_SERVING, values.HEDDLE_GPUS_TRAINING)
+  if (problem !== undefined)
+    context.addIssue({ code: 'custom', path: ['HEDDLE_GPUS_TRAINING'], message: problem })
   if (values.HEDDLE_VLLM_URL !== undefined) return
   for (const name of OF_VLLM_URL) {
     if (values[name] === undefined) continue
@@ -188,8 +196,10 @@ export interface EngineConfig {
   kvCacheGb: number
   /** The share of a GPU's memory that an inference server takes. */
   gpuMemory: number
-  /** GPUs that one inference server computes on together. */
-  tensorParallel: number
+  /** GPUs, as `nvidia-smi` numbers them, that inference servers and trainers compute on; both empty for the first. */
+  gpus: { serving: number[]; training: number[] }
+  /** Further flags for vLLM. */
+  vllmFlags: string[]
   /** Rows of a job that policies other than the trained one are asked about for metrics alone. */
   metricPasses: 'all' | 'sampled' | 'none'
   /** Whether layers run a second time in the backward pass: less memory, more time. */
@@ -337,20 +347,6 @@ function tlsOf({ HEDDLE_TLS_CERT: cert, HEDDLE_TLS_KEY: key }: z.output<typeof E
   }
 }
 
-/** Child processes need none of the server's own secrets. */
-function withoutSecrets({
-  HEDDLE_SECRET_KEY: _,
-  HEDDLE_SQL_PASSWORD: _password,
-  HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
-  HEDDLE_CLICKHOUSE_URL: _clickhouse,
-  ...rest
-}: NodeJS.ProcessEnv) {
-  if (rest['HEDDLE_S3_URL'] === undefined) return rest
-  // Those of the bucket. Without it, an engine may read its models with them.
-  const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
-  return others
-}
-
 /** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */
 function secretKeyOf(values: z.output<typeof Environment>): string | undefined {
   const { HEDDLE_SECRET_KEY: key, HEDDLE_SECRET_KEY_FILE: file } = values
@@ -376,7 +372,8 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     stallSeconds: values.HEDDLE_STALL_SECONDS,
     kvCacheGb: values.HEDDLE_KV_CACHE_GB,
     gpuMemory: values.HEDDLE_GPU_MEMORY,
-    tensorParallel: values.HEDDLE_TENSOR_PARALLEL,
+    gpus: { serving: values.HEDDLE_GPUS_SERVING, training: values.HEDDLE_GPUS_TRAINING },
+    vllmFlags: values.HEDDLE_VLLM_FLAGS,
     metricPasses: values.HEDDLE_METRIC_PASSES,
     gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,

@@ -1,6 +1,5 @@
 """The trainer's log-probabilities are the model's own, whatever the architecture, or it is refused by name."""
 
-import math
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from engine import architecture
 from engine.chat import Sequence
 from engine.contract import LoraSpec
 from engine.errors import InputProblem, Problem
+from engine.layers import Keep
 from engine.model import BaseModel, adapter, create_adapter, load_base
 from engine.packing import Row, to_row
 from engine.policy import predict
@@ -94,11 +94,12 @@ def test_logprobs_and_gradients_are_the_models_own(name: str, tmp_path: Path, mo
         trained = trainable(model)
         assert len(trained) >= 2 * len(targets_of(name))
         expected = {key: cast(torch.Tensor, parameter.grad).clone() for key, parameter in trained.items()}
-        for checkpoint_from, logits_max in ((math.inf, 2**26), (0, 1536 * 5)):
+        ways: list[tuple[Keep, int]] = [("all", 2**26), ("inputs", 1536 * 5)]
+        for keep, logits_max in ways:
             monkeypatch.setattr("engine.policy.LOGITS_MAX", logits_max)
             model.zero_grad()
             for batch, part in zip(row.batches, row.parts, strict=True):
-                logprobs_M, _ = predict(model, batch, checkpoint_from=checkpoint_from)
+                logprobs_M, _ = predict(model, batch, keep)
                 assert (logprobs_M - whole[part]).abs().max() < 1e-4
                 (logprobs_M.sum() / len(whole)).backward()
             for key, parameter in trained.items():

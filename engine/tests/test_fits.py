@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from examples import LOOM_TINY
 
-from engine.fits import KNOWN, PROCESS_BYTES, TOKENS_MAX, fit, table
-from engine.memory import GIB, Shape, training
+from engine.fits import KNOWN, TOKENS_MAX, fit, table
+from engine.memory import GIB, PROCESS_BYTES, Shape, training
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -24,13 +24,20 @@ def test_the_table_of_the_docs() -> None:
     assert "\n".join(table()) in (SOURCE.parents[1] / "docs" / "GPUS.md").read_text()
 
 
+@pytest.mark.parametrize("gpus", [1, 8])
 @pytest.mark.parametrize("name", KNOWN)
-def test_the_longest_sequence_just_fits(name: str) -> None:
+def test_the_longest_sequence_just_fits(name: str, gpus: int) -> None:
     shape = Shape.of(KNOWN[name])
-    longest = fit(shape, 80, 1).longest_trained
+    longest = fit(shape, 80, gpus).longest_trained
     room = 80 * GIB - PROCESS_BYTES
-    assert longest == 0 or training(shape, longest).peak <= room
-    assert longest == TOKENS_MAX or training(shape, longest + 1).peak > room
+    assert longest == 0 or training(shape, longest, gpus=gpus).peak <= room
+    assert longest == TOKENS_MAX or training(shape, longest + 1, gpus=gpus).peak > room
+
+
+def test_several_gpus_train_what_one_does_not() -> None:
+    shape = Shape.of(KNOWN["72B"])
+    assert fit(shape, 80, 1).longest_trained == 0
+    assert fit(shape, 80, 8).longest_trained > 8192
 
 
 def test_a_model_by_its_config() -> None:

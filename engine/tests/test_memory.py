@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM
 
 from engine.chat import Sequence
 from engine.checkpointing import checkpoint_from
+from engine.layers import Keep
 from engine.memory import GIB, Shape, adapter_bytes, input_bytes, layer_bytes, training, weights_bytes
 from engine.model import BaseModel, adapter
 from engine.packing import to_row
@@ -51,24 +52,24 @@ def half_model(kind: str, layers: int) -> BaseModel:
     return BaseModel("tiny", "", model.eval().requires_grad_(False), cast(Any, None), CPU, torch.bfloat16)
 
 
-def kept(kind: str, layers: int, tokens: int, checkpoint: float, directory: Path) -> int:
+def kept(kind: str, layers: int, tokens: int, keep: Keep, directory: Path) -> int:
     base = half_model(kind, layers)
     sequence = Sequence(list(range(tokens)), [index >= tokens - 8 for index in range(tokens)], [-1.0] * tokens)
     (batch,) = to_row([sequence], CPU, share_prefixes=False).batches
     with adapter(base, adapter_of(base, DENSE, directory / f"{layers}-{tokens}")) as model:
         with bytes_kept() as most:
-            predict(model, batch, checkpoint_from=checkpoint)
+            predict(model, batch, keep)
         return most()
 
 
 @pytest.mark.parametrize("kind", ["Llama", "Qwen3"])
-@pytest.mark.parametrize("checkpoint", [0, math.inf])
-def test_what_a_layer_keeps_of_a_token(kind: str, checkpoint: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("keep", ["inputs", "all"])
+def test_what_a_layer_keeps_of_a_token(kind: str, keep: Keep, tmp_path: Path) -> None:
     """By differences, which leave out weights and the head."""
-    found = [kept(kind, layers, tokens, checkpoint, tmp_path) for layers in (2, 6) for tokens in (TOKENS, 3 * TOKENS)]
+    found = [kept(kind, layers, tokens, keep, tmp_path) for layers in (2, 6) for tokens in (TOKENS, 3 * TOKENS)]
     of_token_and_layer = (found[3] - found[2] - found[1] + found[0]) / (2 * TOKENS * 4)
     shape = Shape.of(half_model(kind, 2).model.config.to_dict())
-    expected = input_bytes(shape) if checkpoint == 0 else layer_bytes(shape)
+    expected = input_bytes(shape) if keep == "inputs" else layer_bytes(shape)
     assert of_token_and_layer == pytest.approx(expected, rel=0.06)
 
 

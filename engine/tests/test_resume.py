@@ -1,6 +1,7 @@
 """A job that dies in the middle and is sent again ends as if nothing had happened."""
 
 import shutil
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, lora, sums, user, write_lines
-from worker import Worker, files, started_worker, steps, work_dir
+from worker import Worker, files, read_steps, started_worker, steps, work_dir
 
 from engine.model import BaseModel, adapter, create_adapter
 from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
@@ -24,11 +25,6 @@ def untimed(messages: list[Json]) -> list[Json]:
         message.get("metrics", {}).pop("tokens_per_second", None)
         message.pop("directory", None)
     return kept
-
-
-def read_steps(worker: Worker, count: int) -> None:
-    while count:
-        count -= worker.read()["kind"] == "gradient_step"
 
 
 def start(worker: Worker, kind: str, source: Path, output: Path, tokenizer: Any) -> None:
@@ -106,20 +102,50 @@ def test_what_was_done_is_not_done_again(worker: Worker, step_0: Path, tokenizer
     assert files(tmp_path / "step-1") == files(tmp_path / "first")
 
 
-@pytest.mark.parametrize("phase", ["loading", "tokenizing", "training", "saving"])
-def test_a_kill_in_any_phase(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, phase: str) -> None:
+KILLS = {
+    "loading the adapter": ("engine.model.load_weights", 1),
+    "tokenizing": ("engine.data.add_group", 3),
+    "a forward pass": ("engine.policy.predict", 5),
+    "a backward pass": ("engine.low_rank.AddLowRank.backward", 40),
+    "a step of the optimizer": ("torch.optim.AdamW.step", 3),
+    "writing the state": ("pathlib.Path.replace", 2),
+    "writing the checkpoint": ("engine.state.save_training", 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("phase", "processes"),
+    [*((phase, 1) for phase in KILLS), ("writing the state", 2)],
+)
+def test_a_kill_in_any_phase(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, phase: str, processes: int
+) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
-    worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
-    with started_worker() as dying:
+    whole = worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
+    assert len(steps(whole)) >= 4
+    with started_worker(processes=processes, killed_at=KILLS[phase]) as dying:
         dying.read()
         dying.start_job("j", step_0, tmp_path / "resumed", groups, **RL)
-        while (message := dying.read()).get("phase") != phase and message["kind"] != "checkpoint_saved":
-            pass
-        dying.process.kill()
-    # Too quick for a report of this phase: then the job is done, and is done again.
-    shutil.rmtree(tmp_path / "resumed", ignore_errors=True)
-    worker.run_job("j", step_0, tmp_path / "resumed", groups, **RL)
-    assert files(tmp_path / "resumed") == files(tmp_path / "whole")
+        assert dying.process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "resumed").exists()
+    resumed = worker.run_job("j", step_0, tmp_path / "resumed", groups, **RL)
+    assert len(steps(resumed)) == len(steps(whole))
+    # Two processes add in another order.
+    if processes == 1:
+        assert untimed(resumed) == untimed(whole)
+        assert files(tmp_path / "resumed") == files(tmp_path / "whole")
+
+
+def test_a_kill_in_a_merge(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    worker.run_job("j", step_0, tmp_path / "step-1", write_lines(tmp_path / "groups", sums(tokenizer, 2)))
+    with started_worker(killed_at=("engine.merge.describe", 1)) as dying:
+        dying.read()
+        dying.start_merge(tmp_path / "step-1", tmp_path / "merged")
+        assert dying.process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "merged").exists()
+    assert worker.merge(tmp_path / "step-1", tmp_path / "merged")["kind"] == "adapter_merged"
+    worker.merge(tmp_path / "step-1", tmp_path / "again")
+    assert files(tmp_path / "merged") == files(tmp_path / "again")
 
 
 class Slow:

@@ -12,6 +12,7 @@ from typing import Any
 from examples import LOOM_TINY, TARGETS, Json, rl_config
 
 ENGINE = Path(__file__).parents[1]
+DYING = Path(__file__).with_name("dying.py")
 
 
 def engine_environment() -> dict[str, str]:
@@ -94,11 +95,14 @@ class Worker:
         self.start_sft(job_id, source, output, data, **config)
         return self.read_job()
 
-    def merge(self, checkpoint: Path, directory: Path) -> Json:
+    def start_merge(self, checkpoint: Path, directory: Path) -> None:
         request = {"kind": "merge_adapter", "request_id": "r2"}
         self.write(json.dumps({**request, "checkpoint_dir": str(checkpoint), "output_dir": str(directory)}))
+
+    def merge(self, checkpoint: Path, directory: Path) -> Json:
+        self.start_merge(checkpoint, directory)
         while (message := self.read())["kind"] == "request_progress":
-            assert message["request_id"] == request["request_id"]
+            assert message["request_id"] == "r2"
         return message
 
 
@@ -115,11 +119,20 @@ def steps(messages: list[Json]) -> list[dict[str, float]]:
     return [message["metrics"] for message in messages if message["kind"] == "gradient_step"]
 
 
+def read_steps(worker: Worker, count: int) -> None:
+    while count:
+        count -= worker.read()["kind"] == "gradient_step"
+
+
 @contextmanager
-def started_worker(base_model: Path = LOOM_TINY) -> Generator[Worker]:
+def started_worker(
+    base_model: Path = LOOM_TINY, processes: int = 1, *, killed_at: tuple[str, int] | None = None, **environment: str
+) -> Generator[Worker]:
+    """`killed_at`: a function, and the number of its call in which the worker kills itself."""
+    program = ["-m", "engine.main"] if killed_at is None else [str(DYING), *map(str, killed_at)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.main", "--base-model", str(base_model)],
-        env=engine_environment(),
+        [sys.executable, *program, "--base-model", str(base_model), f"--processes={processes}"],
+        env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -42,7 +42,7 @@ export function addDoctorGpu(doctor: Command): void {
     .addOption(
       new Option('--gpu-gb <number>', 'memory of each GPU in GB').argParser(positive).default(GPU_GB),
     )
-    .addOption(new Option('--gpus <number>', 'that serve together').argParser(whole).default(1))
+    .addOption(new Option('--gpus <number>', 'that serve or train together').argParser(whole).default(1))
     .addOption(new Option('--rank <number>', 'of the adapters').argParser(whole).default(RANK))
     .addOption(jsonOption())
     .addHelpText('after', examples('heddle doctor gpu', 'heddle doctor gpu --model ./my-model --gpu-gb 48'))
@@ -81,8 +81,8 @@ function textOf(found: Fit, { gpuGb, gpus }: Options): string {
     `model   ${billions} billion parameters, ${found.weights_gib} GiB of weights`,
     `GPUs    ${gpus} of ${gpuGb} GB`,
     trained > 0
-      ? `trains  a sequence of ${trained.toLocaleString('en')} tokens on one; 8,192 tokens take ${found.training_8k_gib} GiB`
-      : 'trains  nothing: the weights and an adapter do not fit on one',
+      ? `trains  a sequence of ${trained.toLocaleString('en')} tokens; 8,192 tokens take ${found.training_8k_gib} GiB of each`
+      : 'trains  nothing: the weights and an adapter do not fit',
     cached > 0
       ? `serves  ${cached.toLocaleString('en')} tokens of requests at a time, on all of them`
       : 'serves  nothing: the weights do not fit',

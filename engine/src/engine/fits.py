@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.memory import GIB, Shape, training, weights_bytes
+from engine.memory import GIB, PROCESS_BYTES, Shape, training, weights_bytes
 
-# What CUDA, its libraries and the gaps between tensors take of each process. Not measured: no GPU was at hand.
-PROCESS_BYTES = 2 * GIB
 TOKENS_MAX = 2**17
 # vLLM sizes its cache by what is left of this share of a GPU.
 SERVING_SHARE = 0.9
@@ -41,18 +39,18 @@ MACHINES = ((24, 1), (48, 1), (80, 1), (80, 8))
 class Fit:
     """Tokens; 0 where the weights alone do not fit."""
 
-    longest_trained: int  # of a sequence, on one GPU and without an inference server on it
+    longest_trained: int  # of a sequence, on all GPUs together (FSDP) and without an inference server on them
     cached: int  # of all requests together, without a trainer on these GPUs
 
 
 def fit(shape: Shape, gpu_gb: float, gpus: int, *, rank: int = 8) -> Fit:
-    """`gpus` serve together (tensor parallel); one of them trains."""
+    """`gpus` serve together (tensor parallel), or train together (FSDP)."""
     room = gpu_gb * GIB - PROCESS_BYTES
     left = SERVING_SHARE * room - weights_bytes(shape) / gpus
     # Keys and values in two bytes each; every GPU has a part of the heads.
     token = 2 * 2 * shape.keys * shape.layers / gpus
     return Fit(
-        longest_trained=most(lambda tokens: training(shape, tokens, rank=rank).peak <= room),
+        longest_trained=most(lambda tokens: training(shape, tokens, rank=rank, gpus=gpus).peak <= room),
         cached=max(0, int(left / token)),
     )
 
@@ -87,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engine.fits")
     parser.add_argument("--config", type=Path, help="config.json of a model")
     parser.add_argument("--gpu-gb", type=float, default=80.0, help="memory of each GPU, in GiB")
-    parser.add_argument("--gpus", type=int, default=1, help="that serve together (tensor parallel)")
+    parser.add_argument("--gpus", type=int, default=1, help="that serve or train together")
     parser.add_argument("--rank", type=int, default=8, help="of the adapters")
     parser.add_argument("--table", action="store_true", help="print the table of docs/GPUS.md")
     arguments = parser.parse_args()
@@ -107,7 +105,9 @@ def main() -> None:
     answer = {
         "parameters": shape.parameters,
         "weights_gib": round(weights_bytes(shape) / GIB, 2),
-        "training_8k_gib": round((training(shape, 8192, rank=arguments.rank).peak + PROCESS_BYTES) / GIB, 2),
+        "training_8k_gib": round(
+            (training(shape, 8192, rank=arguments.rank, gpus=arguments.gpus).peak + PROCESS_BYTES) / GIB, 2
+        ),
         "longest_trained_tokens": found.longest_trained,
         "cached_tokens": found.cached,
     }

@@ -57,7 +57,7 @@ def keys_and_values(body: Any, tokens_CP: Tensor, keep: Keep) -> list[KeysAndVal
             assert cache.all is not None
             return hidden, *cache.all
 
-        hidden, keys, values = kept(keep, with_cache, *args)
+        hidden, keys, values = cast(tuple[Tensor, ...], Tied.apply(*kept(keep, with_cache, *args)))
         found.append((keys, values))
         return hidden
 
@@ -92,6 +92,20 @@ def kept(keep: Keep, run: Run, *args: Any) -> Any:
         return run(*args)
     # Nothing here draws random numbers: models are in evaluation mode, and LoRA has no dropout.
     return cast(Any, checkpoint)(run, *args, use_reentrant=False, preserve_rng_state=False)
+
+
+class Tied(torch.autograd.Function):
+    """The same tensors. A gradient of any counts as one of all: weights that are gathered for a layer's backward pass
+    (ranks.py) are so when the layer's result gets a gradient, and the last layer's keys and values alone get some."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
+        ctx.set_materialize_grads(False)
+        return tuple(tensor.detach() for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        return gradients
 
 
 def layers_of(body: Any) -> list[Any]:

@@ -6,6 +6,7 @@ python -m engine.main --base-model engine/models/loom-tiny
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
 
@@ -33,6 +34,7 @@ def main() -> None:
     # seconds.
     from engine import rl, sft
     from engine.errors import InputProblem, Problem, explain
+    from engine.followers import meet
     from engine.merge import merge_adapter
     from engine.model import BaseModel, create_adapter, load_base
 
@@ -59,7 +61,8 @@ def main() -> None:
             )
 
     def train(base: BaseModel, job: RlJob | SftJob, cancelled: Event) -> None:
-        report = Report(job.job_id, outbox, cancelled)
+        # The server tells rank 0 alone, and all stop at the same point.
+        report = Report(job.job_id, outbox, lambda: ranks.as_first(cancelled.is_set()))
         try:
             if isinstance(job, RlJob):
                 rl.train(base, job, report)
@@ -72,8 +75,13 @@ def main() -> None:
         inbox.close_job(job.job_id, cancelled)
 
     try:
+        ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
         base = load_base(
-            arguments.base_model, arguments.base_model_id, arguments.gradient_checkpointing, arguments.metric_passes
+            arguments.base_model,
+            arguments.base_model_id,
+            arguments.gradient_checkpointing,
+            arguments.metric_passes,
+            ranks,
         )
     except Problem as problem:
         explain(problem)
@@ -90,10 +98,12 @@ def main() -> None:
     )
     while True:
         request, cancelled = inbox.next()
-        if isinstance(request, RlJob | SftJob):
-            train(base, request, cancelled)
-        else:
-            answer(base, request)
+        # An adapter is made without running the model.
+        with nullcontext() if isinstance(request, CreateAdapter) else followers.at(request):
+            if isinstance(request, RlJob | SftJob):
+                train(base, request, cancelled)
+            else:
+                answer(base, request)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -112,6 +122,11 @@ def parse_arguments() -> argparse.Namespace:
         default="all",
         help="rows that policies other than the trained one are asked about for metrics alone; sampled: the last",
     )
+    parser.add_argument(
+        "--processes", type=int, default=1, help="that train together, each on its own GPU; this one starts the others"
+    )
+    parser.add_argument("--rank", type=int, default=0, help="set by the process that starts the others")
+    parser.add_argument("--port", type=int, help="of that process, likewise")
     return parser.parse_args()
 
 

@@ -147,7 +147,8 @@ def training(
     element: int = 2,
 ) -> Training:
     """`tokens` are those of the longest sequence, or of a batch of shorter ones. Over several GPUs (FSDP) the layers
-    are sharded, two of them whole at a time; embeddings, head and adapter are on each."""
+    are sharded, two of them whole at a time; embeddings, head and adapter are on each, and once a step a copy of the
+    adapter's gradients."""
     whole = weights_bytes(shape, four_bit=four_bit, element=element)
     embeddings = shape.embeddings * element
     layers = whole - embeddings
@@ -155,7 +156,7 @@ def training(
     kept_inputs = tokens * shape.layers * input_bytes(shape, element) if checkpointed else 0
     return Training(
         weights=embeddings + layers / gpus + two_whole,
-        adapter=adapter_bytes(shape, rank),
+        adapter=adapter_bytes(shape, rank) + (FLOAT32 * shape.adapter_parameters(rank) if gpus > 1 else 0),
         activations=activations_bytes(shape, tokens, checkpointed=checkpointed, element=element),
         logits=kept_inputs + logits_bytes(shape, tokens, element),
     )

@@ -23,8 +23,9 @@ from transformers.utils.hub import cached_file  # pyright: ignore[reportUnknownV
 
 from engine.chat import encode
 from engine.errors import Problem
-from engine.model import BaseModel, adapter, written_aside
+from engine.model import BaseModel, adapter, partial_of, written_aside
 from engine.packing import padded
+from engine.ranks import Ranks
 
 SAMPLES = [
     "What is 17 + 25?",
@@ -61,9 +62,14 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
             for name, layer in cast(list[tuple[str, Any]], [*model.named_modules()])
             if is_adapted(layer)
         }
-        with TensorFiles(files_of(base.path)) as source, written_aside(directory) as aside:
-            write_merged(base, source, {f"{name}.weight": layer for name, layer in layers.items()}, aside, beat)
-            describe(base, aside)
+        adapted = {f"{name}.weight": layer for name, layer in layers.items()}
+        with TensorFiles(files_of(base.path)) as source, written_by_first(base.ranks, directory) as aside:
+            if missing := sorted(adapted.keys() - source.names.keys()):
+                raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
+            if base.ranks.is_first:
+                write_merged(base, source, adapted, aside, beat)
+                describe(base, aside)
+            base.ranks.wait()
             with TensorFiles(files_of(str(aside))) as written, model.disable_adapter(), ExitStack() as replaced:
                 for name, layer in layers.items():
                     read = partial(written.read, f"{name}.weight")
@@ -73,14 +79,24 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
     return float(max(gaps))
 
 
+@contextmanager
+def written_by_first(ranks: Ranks, directory: Path) -> Generator[Path]:
+    """Of several ranks the others read what the first writes, until all are done."""
+    if ranks.is_first:
+        with written_aside(directory) as aside:
+            yield aside
+            ranks.wait()
+    else:
+        yield partial_of(directory)
+        ranks.wait()
+
+
 def is_adapted(module: object) -> bool:
     return isinstance(module, LoraLayer)
 
 
 def write_merged(base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: Beat) -> None:
     """Every tensor of the base in the precision that it is computed in, the adapted ones with their adapter."""
-    if missing := sorted(adapted.keys() - source.names.keys()):
-        raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
     index: dict[str, str] = {}
     shards = source.shards(base.dtype)
     for number, names in enumerate(shards, 1):

@@ -100,10 +100,10 @@ class Cancelled(Exception):
 class Report:
     """The messages of one job, numbered from 1. A cancel takes effect at the next report of progress."""
 
-    def __init__(self, job_id: str, outbox: Outbox, cancelled: threading.Event) -> None:
+    def __init__(self, job_id: str, outbox: Outbox, is_cancelled: Callable[[], bool]) -> None:
         self._job_id = job_id
         self._outbox = outbox
-        self._cancelled = cancelled
+        self._is_cancelled = is_cancelled
         self._sequence = itertools.count(1)
         self._progress_sent_s = 0.0
 
@@ -136,7 +136,7 @@ class Report:
         self._send(JobCancelled)
 
     def _stop_if_cancelled(self) -> None:
-        if self._cancelled.is_set():
+        if self._is_cancelled():
             raise Cancelled
 
     def _send(self, message: type[BaseModel], **fields: object) -> None:

@@ -24,10 +24,12 @@ from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from engine import low_rank
-from engine.architecture import check, load_model, require_targets, shares_prefixes, text_config
+from engine.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
 from engine.checkpointing import Checkpointing, checkpoint_from
 from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
+from engine.layers import Keep
+from engine.ranks import ALONE, Ranks
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 # Any text can be written in bytes. Where its file is missing, a tokenizer loads all the same and knows next to none.
@@ -49,10 +51,16 @@ class BaseModel:
     checkpoint_from: float = math.inf
     # Of which rows the policy that a job starts from and the base model are asked for metrics alone.
     metric_passes: MetricPasses = "all"
+    # The processes among which the layers' weights are sharded, and this one's place.
+    ranks: Ranks = ALONE
 
     @property
     def num_positions(self) -> int:
         return int(text_config(self.model).max_position_embeddings)
+
+    def keep(self, num_tokens: int) -> Keep:
+        """What layers keep of a batch of so many tokens for its backward pass."""
+        return "inputs" if num_tokens >= self.checkpoint_from else "all"
 
     @property
     def shares_prefixes(self) -> bool:
@@ -60,26 +68,21 @@ class BaseModel:
 
 
 def load_base(
-    path: str, name: str, checkpointing: Checkpointing = "auto", metric_passes: MetricPasses = "all"
+    path: str,
+    name: str,
+    checkpointing: Checkpointing = "auto",
+    metric_passes: MetricPasses = "all",
+    ranks: Ranks = ALONE,
 ) -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    try:
-        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
-        model = load_model(path, dtype)
-    except Exception as error:
-        raise Problem(
-            f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
-            f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
-        ) from error
+    tokenizer, model = ranks.one_by_one(lambda: loaded(path, dtype, device, ranks))
     if len(tokenizer) < VOCABULARY_MIN:
         raise Problem(f"the base model {path} must be a folder with tokenizer.json: its tokenizer knows no tokens")
     if not cast(Any, tokenizer).chat_template:
         raise Problem(f"the base model {path} has no chat template: add chat_template.jinja to its folder")
-    model.requires_grad_(False)
-    cast(Any, model).to(device)
     check(model)
     return BaseModel(
         name,
@@ -88,9 +91,28 @@ def load_base(
         tokenizer,
         device,
         dtype,
-        checkpoint_from(checkpointing, text_config(model), device, dtype),
+        ranks.least(checkpoint_from(checkpointing, text_config(model), device, dtype)),
         metric_passes,
+        ranks,
     )
+
+
+def loaded(
+    path: str, dtype: torch.dtype, device: torch.device, ranks: Ranks
+) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
+    try:
+        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
+        model = load_model(path, dtype)
+    except Exception as error:
+        raise Problem(
+            f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
+            f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
+        ) from error
+    model.requires_grad_(False)
+    if ranks.size > 1:
+        ranks.shard(model, body_of(model), device)
+    cast(Any, model).to(device)
+    return tokenizer, model
 
 
 def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
@@ -173,10 +195,14 @@ def state_of(model: PeftModel) -> dict[str, Tensor]:
     return get_peft_model_state_dict(model, save_embedding_layers=False)
 
 
+def partial_of(directory: Path) -> Path:
+    return directory.with_name(directory.name + ".partial")
+
+
 @contextmanager
 def written_aside(directory: Path) -> Generator[Path]:
     """A folder to write to that becomes `directory` once it is complete, and is removed on failure."""
-    aside = directory.with_name(directory.name + ".partial")
+    aside = partial_of(directory)
     shutil.rmtree(aside, ignore_errors=True)
     try:
         aside.mkdir(parents=True)

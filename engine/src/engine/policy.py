@@ -7,7 +7,6 @@ Axes: B sequence of a batch, T token position, M predicted token of a batch, N o
 vocabulary.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -20,6 +19,7 @@ from engine.architecture import after_prefix, body_of, head, text_config
 from engine.layers import Keep, kept
 from engine.memory import LOGITS_MAX
 from engine.packing import Batch, Row
+from engine.ranks import ALONE, Ranks
 
 # Called between the batches of a row, so that a long row is not taken for a hang.
 Beat = Callable[[], None]
@@ -29,13 +29,11 @@ def no_beat() -> None:
     pass
 
 
-def predict(model: PeftModel, batch: Batch, *, checkpoint_from: float = math.inf) -> tuple[Tensor, Tensor]:
+def predict(model: PeftModel, batch: Batch, keep: Keep = "all") -> tuple[Tensor, Tensor]:
     """log pi of the predicted tokens, through which gradients flow, and the entropy there, without; both shape M.
-
-    Batches of at least `checkpoint_from` tokens keep only the inputs of their layers.
-    """
+    `keep` is what layers keep for the backward pass."""
     base = cast(Any, model.get_base_model())
-    hidden_MD = hidden_states(base, batch, "inputs" if batch.num_tokens >= checkpoint_from else "all")
+    hidden_MD = hidden_states(base, batch, keep)
     at_once = max(1, LOGITS_MAX // int(text_config(base).vocab_size))
     if len(hidden_MD) <= at_once:
         return from_hidden(base, hidden_MD, batch.targets_M)
@@ -47,13 +45,16 @@ def predict(model: PeftModel, batch: Batch, *, checkpoint_from: float = math.inf
 
 
 @torch.no_grad()
-def logprobs(model: PeftModel, row: Row, beat: Beat = no_beat) -> Tensor:
+def logprobs(model: PeftModel, row: Row, beat: Beat = no_beat, ranks: Ranks = ALONE) -> Tensor:
     """log pi of a row's sampled tokens: shape N."""
-    found: list[Tensor] = []
-    for batch in row.batches:
-        found.append(predict(model, batch)[0])
+    found_N = torch.zeros_like(row.weights_N)
+    for share in ranks.shares(row):
+        logprobs_M, _ = predict(model, share.batch)
+        if share.counts:
+            found_N[share.part] = logprobs_M
         beat()
-    return torch.cat(found)
+    ranks.sum([found_N])
+    return found_N
 
 
 def hidden_states(base: Any, batch: Batch, keep: Keep) -> Tensor:

@@ -82,7 +82,7 @@ def measure(
     sampled = {"all": range(len(rows)), "sampled": [len(rows) - 1], "none": []}[base.metric_passes]
 
     def ask(index: int, row: Row) -> Tensor:
-        return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)))
+        return policy.logprobs(model, row, partial(report.progress, "tokenizing", index, len(rows)), base.ranks)
 
     # The first row meets that policy in its own step.
     needed = range(len(rows)) if job.config.precalculate_logprobs else sampled
@@ -111,25 +111,26 @@ def measure(
 
 def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat: Beat) -> Metrics:
     """Batch by batch: the gradients of their shares of the loss add up to those of the row's."""
-    config = job.config
+    config, ranks = job.config, run.base.ranks
     run.optimizer.zero_grad()
     terms = Terms.of(row, measured, config)
     if terms.reference_N is not None:
         # The penalty of each token depends on the mean over the row, so there is a pass for that mean first.
-        current_N = policy.logprobs(run.model, row, beat)
+        current_N = policy.logprobs(run.model, row, beat, ranks)
         terms = replace(terms, kl_policy_ref=terms.loss(current_N, config).kl_policy_ref)
-    logprobs, entropies = list[Tensor](), list[Tensor]()
-    for batch, part in zip(row.batches, row.parts, strict=True):
-        logprobs_M, entropy_M = policy.predict(run.model, batch, checkpoint_from=run.base.checkpoint_from)
-        share = (len(logprobs_M) + 1e-6) / (len(row.weights_N) + 1e-6)
-        batch_loss = terms.part(part).loss(logprobs_M, config).loss * share
-        require_finite(batch_loss)
-        batch_loss.backward()
-        logprobs.append(logprobs_M.detach())
-        entropies.append(entropy_M)
+    logprobs_N, entropy_N = torch.zeros_like(row.weights_N), torch.zeros_like(row.weights_N)
+    for share in ranks.shares(row):
+        logprobs_M, entropy_M = policy.predict(run.model, share.batch, run.base.keep(share.num_tokens_max))
+        part_of_loss = (len(logprobs_M) + 1e-6) / (len(row.weights_N) + 1e-6)
+        batch_loss = terms.part(share.part).loss(logprobs_M, config).loss * part_of_loss
+        share.of(batch_loss).backward()
+        if share.counts:
+            logprobs_N[share.part] = logprobs_M.detach()
+            entropy_N[share.part] = entropy_M
         beat()
-    logprobs_N, entropy_N = torch.cat(logprobs), torch.cat(entropies)
+    ranks.sum([logprobs_N, entropy_N])
     result = terms.loss(logprobs_N, config)
+    require_finite(result.loss)
     power = config.num_trajectories_learning_rate_multiplier_power
     learning_rate = config.learning_rate * row.num_trajectories**power
     gradient_norm = run.update(learning_rate, GRADIENT_NORM_MAX)

@@ -70,6 +70,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--gpu-memory", type=float, default=0.7, help="GPU only: share of its memory to take")
     # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
     parser.add_argument("--kv-cache-gb", type=int, default=1, help="CPU only: memory for keys and values")
+    parser.add_argument("flags", nargs="*", help="after --: further flags for vLLM")
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1), help="CPU only")
     return parser.parse_args()
 
@@ -119,7 +120,7 @@ def command(arguments: argparse.Namespace) -> list[str]:
     else:
         flags += ["--gpu-memory-utilization", str(arguments.gpu_memory)]
         flags += ["--tensor-parallel-size", str(arguments.tensor_parallel)]
-    return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
+    return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags, *arguments.flags]
 
 
 def environment(arguments: argparse.Namespace) -> dict[str, str]:

@@ -119,12 +119,13 @@ def gradient_step(
     if sequences:
         run.optimizer.zero_grad()
         loss = torch.zeros((), device=base.device)
-        for batch in to_row(sequences, base.device, share_prefixes=False).batches:
-            logprobs_M, _ = predict(run.model, batch, checkpoint_from=base.checkpoint_from)
-            piece = -logprobs_M.sum() / num_trained
+        for share in base.ranks.shares(to_row(sequences, base.device, share_prefixes=False)):
+            logprobs_M, _ = predict(run.model, share.batch, base.keep(share.num_tokens_max))
+            piece = share.of(-logprobs_M.sum() / num_trained)
             piece.backward()
             loss += piece.detach()
             beat()
+        base.ranks.sum([loss])
         require_finite(loss)
         metrics["loss"] = loss.item()
         metrics["grad_norm"] = run.update(learning_rate, GRADIENT_NORM_MAX)

@@ -51,14 +51,16 @@ class Training:
         keeper = state.ProgressKeeper(Path(self.job.work_dir))
         for index in range(len(self._steps), num_steps):
             self._steps.append(metrics.finite(take_step(index)))
-            if index + 1 < num_steps:
+            if self.base.ranks.is_first and index + 1 < num_steps:
                 keeper.keep(self._steps, self.optimizer, self.model)
             self.report.gradient_step(self._steps[-1])
         keeper.finish()
 
     def update(self, learning_rate: float, gradient_norm_max: float) -> float:
-        """One step of the optimizer along the present gradients; returns their norm before clipping."""
+        """One step of the optimizer along the present gradients, which are those of all ranks together; returns their
+        norm before clipping."""
         parameters = state.trainable(self.model).values()
+        self.base.ranks.sum([parameter.grad for parameter in parameters if parameter.grad is not None])
         norm = torch.nn.utils.clip_grad_norm_(parameters, gradient_norm_max).item()
         if not math.isfinite(norm):
             raise Problem(f"the gradient of a step is {norm}: {WHEN_NOT_FINITE}")
@@ -70,13 +72,17 @@ class Training:
     def save(self, of_data: Metrics) -> None:
         source, output = Path(self.job.checkpoint_dir), Path(self.job.output_dir)
         self.report.progress("saving", 0, 1)
+        if self.base.ranks.is_first:
+            self._write(source, output)
+        self.report.saved(self.job.output_dir, {**of_data, **metrics.of_job(self._steps)})
+
+    def _write(self, source: Path, output: Path) -> None:
         with written_aside(output) as directory:
             state.copy_checkpoint(source, directory)
             if self._steps:
                 save_weights(self.model, directory)
                 num_steps = self.steps_before + len(self._steps)
                 state.save_training(self.kind, num_steps, self.optimizer, self.model, directory)
-        self.report.saved(self.job.output_dir, {**of_data, **metrics.of_job(self._steps)})
 
 
 WHEN_NOT_FINITE = (
@@ -99,4 +105,6 @@ def training(
         optimizer = torch.optim.AdamW(state.trainable(model).values(), betas=BETAS, weight_decay=weight_decay)
         steps_before = state.load_training(kind, optimizer, model, source)
         report.progress("loading", 1, 1)
-        yield Training(base, model, optimizer, kind, job, report, steps_before, state.find_progress(Path(job.work_dir)))
+        # One answer for all: an earlier attempt may still be writing.
+        found = base.ranks.from_first(lambda: state.find_progress(Path(job.work_dir)))
+        yield Training(base, model, optimizer, kind, job, report, steps_before, found)

@@ -22,9 +22,13 @@ afterEach(async () => {
 })
 
 /** Servers need 2 GB and trainers 1 GB. */
-function open(budgetGb: number, options: Partial<ComputeOptions> = {}): Compute {
+function open(
+  budgetGb: number,
+  { trainersApart = false, ...options }: Partial<ComputeOptions> & { trainersApart?: boolean } = {},
+): Compute {
   const memory = {
     budgetBytes: budgetGb * GB,
+    trainersApart,
     inferenceBytes: () => 2 * GB,
     trainerBytes: () => GB,
     measure: async () => {},
@@ -95,6 +99,18 @@ describe('engine processes that share the memory', () => {
     expect(statusOf(compute, 'inference b').last_error).toBeNull()
     expect(await answerOf(compute, 'b')).toBe(200)
     expect(statusOf(compute, 'inference a').state).toBe('idle')
+  })
+
+  it.each([
+    [false, 'idle'],
+    [true, 'ready'],
+  ])('leave a server running where trainers have GPUs of their own: %s', async (trainersApart, state) => {
+    const compute = open(2, { trainersApart })
+    expect(await answerOf(compute, 'a')).toBe(200)
+    await compute.trainer('a').ready(signal())
+    expect(statusOf(compute, 'inference a').state).toBe(state)
+    const memory = trainersApart ? { budget_bytes: 4 * GB, used_bytes: 3 * GB } : { used_bytes: GB }
+    expect(compute.memory()).toMatchObject(memory)
   })
 
   it('are lost to a request that held them idle, with an error that it was not sent', async () => {

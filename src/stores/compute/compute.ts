@@ -4,7 +4,7 @@ import type { ChildSpec } from '../processes/child.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'
-import { type Compute, EngineProcessLost, type Inference, type Trainer } from './port.ts'
+import { type Compute, type EngineMemory, EngineProcessLost, type Inference, type Trainer } from './port.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
@@ -51,14 +51,16 @@ export interface RemoteOptions {
 /** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
   const { log, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
-  const budget = createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
+  const newBudget = () => createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
+  const inferenceBudget = newBudget()
+  const trainerBudget = memory.trainersApart ? newBudget() : inferenceBudget
   const trainers = createKnownProcesses(newTrainer, options.defaultBaseModel)
   const inferences = createKnownProcesses(newInference, options.defaultBaseModel)
 
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     const measure = () => memory.measure(baseModel)
-    return { name: `${kind} ${baseModel}`, log, budget, rank, stallMs, workspaceFolder, measure }
+    return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceFolder, measure }
   }
 
   function newTrainer(baseModel: string): KnownProcess<Trainer> {
@@ -66,11 +68,11 @@ export function openCompute(options: ComputeOptions): Compute {
     const memoryBytes = () => memory.trainerBytes(baseModel)
     // Its messages name files by their names in the workspace.
     const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
-    return createTrainer({ ...shared('trainer', baseModel), memoryBytes, spec })
+    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, spec })
   }
 
   function newInference(baseModel: string): KnownProcess<Inference> {
-    const common = { ...shared('inference', baseModel), servedModel: baseModel }
+    const common = { ...shared('inference', baseModel), budget: inferenceBudget, servedModel: baseModel }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
       return createRemoteVllm({
         ...common,
@@ -104,10 +106,17 @@ export function openCompute(options: ComputeOptions): Compute {
     trainer: trainers.get,
     inference: inferences.get,
     statuses: () => [...trainers.statuses(), ...inferences.statuses()],
-    memory: budget.memory,
+    memory: () => sumOf([...new Set([inferenceBudget, trainerBudget])].map((budget) => budget.memory())),
 
     async [Symbol.asyncDispose]() {
       await Promise.all([trainers[Symbol.asyncDispose](), inferences[Symbol.asyncDispose]()])
     },
+  }
+}
+
+function sumOf(memories: readonly EngineMemory[]): EngineMemory {
+  return {
+    budget_bytes: memories.reduce((sum, memory) => sum + memory.budget_bytes, 0),
+    used_bytes: memories.reduce((sum, memory) => sum + memory.used_bytes, 0),
   }
 }

@@ -40,6 +40,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     },
     memory: {
       budgetBytes: 100 * GB,
+      trainersApart: false,
       inferenceBytes: () => 2 * GB,
       trainerBytes: () => GB,
       measure: async () => {},

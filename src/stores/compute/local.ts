@@ -43,6 +43,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
     programs: createPrograms(options),
     memory: {
       budgetBytes: needs.budgetBytes,
+      trainersApart: needs.trainersApart,
       trainerBytes: (baseModel) => needs.trainerBytes(locationOf(baseModel)),
       inferenceBytes: (baseModel) => needs.inferenceBytes(locationOf(baseModel)),
       measure: (baseModel) => needs.measure(locationOf(baseModel)),
@@ -55,7 +56,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
 }
 
 /** The engine's Python programs with the settings as flags. */
-function createPrograms(options: LocalComputeOptions): Programs {
+export function createPrograms(options: LocalComputeOptions): Programs {
   const { engine } = options
   const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
@@ -66,6 +67,7 @@ function createPrograms(options: LocalComputeOptions): Programs {
       args,
       env: {
         ...options.environment,
+        ...onlyOn(kind === 'trainer' ? engine.gpus.training : engine.gpus.serving),
         PYTHONPATH: join(REPOSITORY_FOLDER, 'engine/src'),
         PYTHONUNBUFFERED: '1',
         // A trainer runs among uploaded files.
@@ -90,6 +92,7 @@ function createPrograms(options: LocalComputeOptions): Programs {
         `--base-model-id=${baseModel}`,
         `--metric-passes=${engine.metricPasses}`,
         `--gradient-checkpointing=${engine.gradientCheckpointing}`,
+        `--processes=${Math.max(1, engine.gpus.training.length)}`,
       ]
       return spec('trainer', baseModel, args)
     },
@@ -103,6 +106,13 @@ function createPrograms(options: LocalComputeOptions): Programs {
   }
 }
 
+/** A process that sees these GPUs alone, whatever this server sees; all that it inherits where none are named. */
+function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
+  if (gpus.length === 0) return {}
+  // CUDA's own order is by speed, that of nvidia-smi by slot.
+  return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') }
+}
+
 function serveFlags(engine: EngineConfig): string[] {
   const values = {
     '--max-lora-rank': engine.loraRankMax,
@@ -112,7 +122,7 @@ function serveFlags(engine: EngineConfig): string[] {
     '--gpu-memory': engine.gpuMemory,
     '--kv-cache-gb': engine.kvCacheGb,
     '--threads': engine.threads,
-    '--tensor-parallel': engine.tensorParallel,
+    '--tensor-parallel': Math.max(1, engine.gpus.serving.length),
     '--tool-parser': engine.toolParser,
     '--reasoning-parser': engine.reasoningParser,
   }
@@ -123,6 +133,7 @@ function serveFlags(engine: EngineConfig): string[] {
     ...flags,
     ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
     ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
+    ...(engine.vllmFlags.length > 0 ? ['--', ...engine.vllmFlags] : []),
   ]
 }
 

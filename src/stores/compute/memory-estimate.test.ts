@@ -27,6 +27,7 @@ async function needs(options: { memoryGb?: number; of?: string } = {}) {
     memoryGb: options.memoryGb,
     kvCacheGb: 2,
     gpuMemory: 0.7,
+    gpus: { serving: [], training: [] },
     environment: { HF_HOME: join(folder, 'hf') },
   })
   if (options.of !== undefined) await found.measure(options.of)
@@ -74,5 +75,45 @@ describe('the memory of engine processes', () => {
   it('fits a budget that is set, or a share of the machine', async () => {
     expect((await needs({ memoryGb: 3 })).budgetBytes).toBe(3 * GB)
     expect((await needs()).budgetBytes).toBeGreaterThan(0.1 * GB)
+  })
+})
+
+describe('the memory of GPUs', () => {
+  /** With a fake nvidia-smi that lists these memories, in MB. */
+  function needsOnGpus(megabytes: number[], serving: number[], training: number[]) {
+    const bin = mkdtempSync(join(folder, 'bin-'))
+    const lines = megabytes.map((memory, gpu) => `${gpu}, ${memory}`).join('\n')
+    writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\necho '${lines}'\n`, { mode: 0o755 })
+    return createMemoryNeeds({
+      accelerator: 'gpu',
+      memoryGb: undefined,
+      kvCacheGb: 1,
+      gpuMemory: 0.5,
+      gpus: { serving, training },
+      environment: { PATH: bin },
+    })
+  }
+
+  it('is that of the smallest that is used', () => {
+    expect(needsOnGpus([30, 10, 20], [], []).budgetBytes).toBe(10 * 1024 ** 2)
+    expect(needsOnGpus([30, 10, 20], [0], [2]).budgetBytes).toBe(20 * 1024 ** 2)
+  })
+
+  it('is shared by servers and trainers on the same ones, and not by those on others', () => {
+    expect(needsOnGpus([30, 30], [], []).trainersApart).toBe(false)
+    expect(needsOnGpus([30, 30], [0, 1], [1, 0]).trainersApart).toBe(false)
+    expect(needsOnGpus([30, 30], [0], [1]).trainersApart).toBe(true)
+  })
+
+  it('has an equal part of the weights on each that trains', () => {
+    expect(needsOnGpus([30, 30, 30], [0], [1, 2]).trainerBytes('org/unknown')).toBe((6 / 2 + 0.8) * GB)
+  })
+
+  it('is not there for GPUs that the machine does not have', async () => {
+    expect(() => needsOnGpus([30, 30], [0], [1, 2])).toThrow('names GPU 2, but nvidia-smi lists 0, 1')
+    const onCpu = { accelerator: 'cpu', memoryGb: 1, kvCacheGb: 1, gpuMemory: 0.7, environment: {} } as const
+    expect(() => createMemoryNeeds({ ...onCpu, gpus: { serving: [0], training: [0] } })).toThrow(
+      'HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver',
+    )
   })
 })

@@ -39,12 +39,16 @@ export interface MemoryOptions {
   kvCacheGb: number
   /** The share of a GPU that each inference server takes. */
   gpuMemory: number
+  /** As `nvidia-smi` numbers them; both empty for the first. */
+  gpus: { serving: readonly number[]; training: readonly number[] }
   environment: NodeJS.ProcessEnv
 }
 
 /** The memory that the processes of a base model need, in bytes, from the size of its weights. */
 export interface MemoryNeeds {
   budgetBytes: number
+  /** Whether trainers have GPUs, and so a budget, of their own. */
+  trainersApart: boolean
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
   /** Measures the weights, unless that was done a moment ago. */
@@ -53,12 +57,17 @@ export interface MemoryNeeds {
 
 /**
  * Estimates: weights in the dtype that is computed with (float32 on a CPU, bfloat16 on a GPU), plus the KV cache, plus
- * what a process takes without either. On GPUs an inference server takes its share of each, and the budget is one GPU.
+ * what a process takes without either. On GPUs an inference server takes its share of each, a trainer has an equal part
+ * of the weights on each, and the budget is that of one GPU.
+ *
+ * @throws Error where GPUs are named that this machine does not have.
  */
 export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
   const { accelerator, memoryGb, environment } = options
   const onGpu = accelerator === 'gpu'
-  const wholeBytes = (onGpu ? gpuBytes(environment) : undefined) ?? machineBytes()
+  const { serving, training } = options.gpus
+  if (!onGpu && training.length > 0) throw new Error('HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver')
+  const wholeBytes = (onGpu ? gpuBytes(environment, [...serving, ...training]) : undefined) ?? machineBytes()
   const share = onGpu ? 1 : MACHINE_SHARE
   const known = createKnownSizes(environment)
   const weightsBytes = (location: string): number => {
@@ -71,7 +80,9 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
       onGpu
         ? options.gpuMemory * wholeBytes
         : weightsBytes(location) + (options.kvCacheGb + INFERENCE_PROCESS_GB) * GB,
-    trainerBytes: (location) => weightsBytes(location) + TRAINER_PROCESS_GB * GB,
+    trainersApart: training.some((gpu) => !serving.includes(gpu)),
+    trainerBytes: (location) =>
+      weightsBytes(location) / Math.max(1, training.length) + TRAINER_PROCESS_GB * GB,
     measure: known.measure,
   }
 }
@@ -116,15 +127,41 @@ function machineBytes(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** The memory of the smallest GPU; undefined where it cannot be read. */
-function gpuBytes(environment: NodeJS.ProcessEnv): number | undefined {
+/**
+ * The memory of the smallest of these GPUs, or of all where none are named; undefined where it cannot be read.
+ *
+ * @throws Error for one that is not there.
+ */
+function gpuBytes(environment: NodeJS.ProcessEnv, named: readonly number[]): number | undefined {
+  const all = bytesOfGpus(environment)
+  if (all.size === 0) return undefined
+  const absent = named.filter((gpu) => !all.has(gpu))
+  if (absent.length > 0)
+    throw new Error(
+      `HEDDLE_GPUS_SERVING or HEDDLE_GPUS_TRAINING names GPU ${absent.join(', ')}, but nvidia-smi lists ${[...all.keys()].join(', ')}`,
+    )
+  return Math.min(
+    ...[...all].flatMap(([gpu, bytes]) => (named.length === 0 || named.includes(gpu) ? [bytes] : [])),
+  )
+}
+
+/** By number; empty where it cannot be read. */
+function bytesOfGpus(environment: NodeJS.ProcessEnv): Map<number, number> {
   try {
-    const args = ['--query-gpu=memory.total', '--format=csv,noheader,nounits']
+    const args = ['--query-gpu=index,memory.total', '--format=csv,noheader,nounits']
     const text = execFileSync('nvidia-smi', args, { env: environment, timeout: NVIDIA_SMI_MS_MAX })
-    const megabytes = text.toString().trim().split('\n').map(Number).filter(Number.isFinite)
-    return megabytes.length === 0 ? undefined : Math.min(...megabytes) * 1024 ** 2
+    const rows = text
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => line.split(',').map(Number))
+    return new Map(
+      rows.flatMap(([gpu = Number.NaN, megabytes = Number.NaN]) =>
+        Number.isFinite(gpu + megabytes) ? [[gpu, megabytes * 1024 ** 2] as const] : [],
+      ),
+    )
   } catch {
-    return undefined
+    return new Map()
   }
 }
 

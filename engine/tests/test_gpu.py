@@ -1,0 +1,54 @@
+"""What only GPUs can show. Written without one: none of this has run yet."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from examples import Json, sums, write_lines
+from worker import Worker, started_worker, steps
+
+pytestmark = pytest.mark.gpu
+
+NUM_GPUS = torch.cuda.device_count()
+one_gpu = pytest.mark.skipif(NUM_GPUS < 1, reason="needs an NVIDIA GPU")
+two_gpus = pytest.mark.skipif(NUM_GPUS < 2, reason="needs two NVIDIA GPUs")
+
+ROWS: Json = {"packed_sequence_length": 4000, "learning_rate": 1e-3, "seed": 7}
+# The base is in bfloat16, with 8 bits of significand, and sums are made in other orders.
+ROUNDING = 0.03
+
+
+def trained(worker: Worker, tokenizer: Any, folder: Path, name: str) -> list[dict[str, float]]:
+    source = folder / f"{name}-0"
+    worker.create_adapter(source)
+    groups = write_lines(folder / f"{name}-groups", sums(tokenizer, 60))
+    messages = worker.run_job(name, source, folder / name, groups, **ROWS)
+    assert messages[-1]["kind"] == "checkpoint_saved", messages[-1]
+    return steps(messages)
+
+
+@one_gpu
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=two_gpus)])
+def test_losses_are_those_of_a_cpu(tokenizer: Any, tmp_path: Path, processes: int) -> None:
+    with started_worker(processes=processes) as on_gpus:
+        ready = on_gpus.read()
+        assert (ready["device"], ready["dtype"]) == ("cuda", "bfloat16")
+        found = trained(on_gpus, tokenizer, tmp_path, "gpu")
+        merged = on_gpus.merge(tmp_path / "gpu", tmp_path / "merged")
+        assert merged["kind"] == "adapter_merged", merged
+    with started_worker(CUDA_VISIBLE_DEVICES="") as on_cpu:
+        assert on_cpu.read()["device"] == "cpu"
+        expected = trained(on_cpu, tokenizer, tmp_path, "cpu")
+    for one, other in zip(found, expected, strict=True):
+        for name in ("loss", "entropy", "on_policy/ratio_mean"):
+            assert one[name] == pytest.approx(other[name], rel=ROUNDING, abs=ROUNDING), name
+
+
+@one_gpu
+def test_more_processes_than_gpus_do_not_start() -> None:
+    with started_worker(processes=NUM_GPUS + 1) as worker:
+        assert worker.process.wait(timeout=300) == 1
+        assert worker.process.stderr is not None
+        log = worker.process.stderr.read()
+    assert f"{NUM_GPUS + 1} processes need a GPU each, and {NUM_GPUS} can be seen" in log

@@ -1,0 +1,13 @@
+/** Child processes need none of the server's own secrets. */
+export function withoutSecrets({
+  HEDDLE_SECRET_KEY: _,
+  HEDDLE_SQL_PASSWORD: _password,
+  HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
+  HEDDLE_CLICKHOUSE_URL: _clickhouse,
+  ...rest
+}: NodeJS.ProcessEnv) {
+  if (rest['HEDDLE_S3_URL'] === undefined) return rest
+  // Those of the bucket. Without it, an engine may read its models with them.
+  const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
+  return others
+}
