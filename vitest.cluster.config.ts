@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
 
-/** Tests of features whose stores are then on servers elsewhere: of what is most of the SQL, and of what stores files. */
+/** Tests of features whose stores are then on servers elsewhere: of most of the SQL, and of what stores files. */
 const FEATURES = [
   'src/trace/calls/{calls,payload-names}.test.ts',
   'src/trace/objects/objects.test.ts',
@@ -9,6 +9,13 @@ const FEATURES = [
   'src/trace/otlp/conventions.test.ts',
   'src/tracking/artifacts/{artifacts,uploads}.test.ts',
   'src/tracking/runs/runs.test.ts',
+  'src/jobs/{job-queue,due-in-turn}.test.ts',
+  'src/accounts/accounts.test.ts',
+  'src/accounts/{graphql,oidc,limits}/*.test.ts',
+  'src/trace/annotation-queues/*.test.ts',
+  'src/training/{checkpoints,trajectories}/*.test.ts',
+  'src/redaction/redaction.test.ts',
+  'src/system/health/health.test.ts',
 ]
 
 export default defineConfig({

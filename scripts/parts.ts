@@ -17,6 +17,7 @@ const PARTS = {
   generators: () => ensurePython('generators'),
   fuzzer: () => ensurePython('fuzzer'),
   s3: () => ensurePython('s3'),
+  postgres: () => ensurePython('postgres'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

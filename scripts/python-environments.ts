@@ -43,6 +43,7 @@ export type EnvironmentName =
   | 'generators'
   | 'fuzzer'
   | 's3'
+  | 'postgres'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -87,6 +88,7 @@ function environments(): Record<EnvironmentName, Environment> {
     ),
     fuzzer: environment('a fuzzer of APIs (schemathesis)', 'tests/wire/requirements/fuzzer.txt'),
     s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
+    postgres: environment('PostgreSQL, for tests', 'tests/cluster/requirements-postgres.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

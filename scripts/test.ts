@@ -60,7 +60,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     run: (show) => runVitest('differential', 'vitest.differential.config.ts', { show }),
   },
   unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
-  cluster: { needs: ['s3'], run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }) },
+  cluster: {
+    needs: ['s3', 'postgres'],
+    run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }),
+  },
   wire: {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),

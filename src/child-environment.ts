@@ -4,6 +4,7 @@ export function withoutSecrets({
   HEDDLE_SQL_PASSWORD: _password,
   HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
   HEDDLE_CLICKHOUSE_URL: _clickhouse,
+  HEDDLE_POSTGRES_URL: _postgres,
   ...rest
 }: NodeJS.ProcessEnv) {
   if (rest['HEDDLE_S3_URL'] === undefined) return rest

@@ -2,13 +2,12 @@ import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
 import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
+import { type ControlDbPlace, openControlDb, placeOfControlDb } from './open-control-db.ts'
 import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.ts'
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
-import { migrateControlDb } from './stores/control-db/migrate.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
-import { openSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
@@ -46,7 +45,7 @@ export interface StoreFolders {
   workspace: string
 }
 
-export interface StoreOptions extends Omit<TraceDbPlace & BlobsPlace, 'dataFolder'> {
+export interface StoreOptions extends Omit<TraceDbPlace & ControlDbPlace & BlobsPlace, 'dataFolder'> {
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
 }
@@ -58,7 +57,7 @@ export interface StoreOptions extends Omit<TraceDbPlace & BlobsPlace, 'dataFolde
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, clickhouse, s3, secretKey: givenKey }: StoreOptions = {},
+  { sqlAccess, clickhouse, postgres, s3, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -70,11 +69,11 @@ export async function openStores(
   const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
     opening.use(await openTraceDb(tracePlace, log)),
   )
-  const control = await named('control database', at('control.sqlite'), async () => {
-    const opened = opening.use(openSqlite(dataFolder, (error) => writeFailures.note('control_db', error)))
-    await migrateControlDb(opened)
-    return opened
-  })
+  const controlPlace = { dataFolder, postgres }
+  const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
+  const { control, dropLog } = await named('control database', placeOfControlDb(controlPlace), async () =>
+    opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
+  )
   const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
     opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
@@ -92,16 +91,16 @@ export async function openStores(
       command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
     },
     control,
-    dropControlLog: control.dropLog,
+    dropControlLog: dropLog,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
     workspace,
     secretKey,
     writeFailures,
     brokenParts,
     snapshots:
-      'freeze' in traces && 'keepInto' in blobs
+      'freeze' in traces && 'keepInto' in blobs && postgres === undefined
         ? createLiveSnapshots({ dataFolder, traces, blobs, log })
-        : refuseSnapshots(storesElsewhere({ clickhouse, s3 })),
+        : refuseSnapshots(storesElsewhere({ clickhouse, postgres, s3 })),
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -6,7 +6,11 @@ import { readStoresElsewhere } from './stores-elsewhere.ts'
 
 describe('readStoresElsewhere', () => {
   it('has none without settings', () => {
-    expect(readStoresElsewhere({})).toEqual({ clickhouse: undefined, s3: undefined })
+    expect(readStoresElsewhere({})).toEqual({
+      clickhouse: undefined,
+      postgres: undefined,
+      s3: undefined,
+    })
   })
 
   it('reads a ClickHouse server, with the certificates of a file', () => {
@@ -20,6 +24,11 @@ describe('readStoresElsewhere', () => {
       cluster: 'c',
       isCompressed: false,
     })
+  })
+
+  it('reads a PostgreSQL server', () => {
+    const url = 'postgresql://ada:secret@db.example/heddle?sslmode=require'
+    expect(readStoresElsewhere({ HEDDLE_POSTGRES_URL: url }).postgres).toEqual({ url, ca: undefined })
   })
 
   it('reads a bucket, and what other programs of Amazon read', () => {
@@ -51,6 +60,16 @@ describe('readStoresElsewhere', () => {
     ],
     [{ HEDDLE_CLICKHOUSE_CLUSTER: 'c' }, 'HEDDLE_CLICKHOUSE_CLUSTER: needs HEDDLE_CLICKHOUSE_URL'],
     [{ HEDDLE_CLICKHOUSE_CLUSTER: "'" }, 'HEDDLE_CLICKHOUSE_CLUSTER: letters'],
+    [{ HEDDLE_POSTGRES_URL: 'mysql://db.example/heddle' }, 'HEDDLE_POSTGRES_URL: no address'],
+    [
+      { HEDDLE_POSTGRES_URL: 'postgres://db.example/?host=other' },
+      'HEDDLE_POSTGRES_URL: an address without host',
+    ],
+    [
+      { HEDDLE_POSTGRES_URL: 'postgres://db.example/?sslmode=prefer' },
+      'HEDDLE_POSTGRES_URL: sslmode is one of',
+    ],
+    [{ HEDDLE_POSTGRES_CA: '/any' }, 'HEDDLE_POSTGRES_CA: needs HEDDLE_POSTGRES_URL'],
     [{ HEDDLE_S3_URL: 'https://bucket' }, 'HEDDLE_S3_URL: no address'],
     [{ HEDDLE_S3_URL: 's3://bucket/a b' }, 'HEDDLE_S3_URL: a prefix has'],
     [{ HEDDLE_S3_ENDPOINT: 'http://any:1' }, 'HEDDLE_S3_ENDPOINT: needs HEDDLE_S3_URL'],

@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { messageOf } from './errors.ts'
 import { settingProblem, textSetting } from './json-setting.ts'
 import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
+import { type PostgresOptions, readPostgresAddress } from './stores/control-db/postgres-address.ts'
 import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
 
 /** Stores that others operate; undefined for those that are in the data folder. */
 export interface StoresElsewhere {
   /** The server that the trace database is on. */
   clickhouse: ElsewhereOptions | undefined
+  /** The server that the control database is on. */
+  postgres: PostgresOptions | undefined
   /** The bucket that blobs are in. */
   s3: S3Options | undefined
 }
@@ -23,6 +26,8 @@ const Variables = z.object({
     .optional(),
   HEDDLE_CLICKHOUSE_COMPRESSION: z.stringbool().optional(),
   HEDDLE_SQL_PORT: z.string().optional(),
+  HEDDLE_POSTGRES_URL: z.string().optional(),
+  HEDDLE_POSTGRES_CA: z.string().optional(),
   HEDDLE_S3_URL: z.string().optional(),
   HEDDLE_S3_ENDPOINT: Url.optional(),
   HEDDLE_S3_CLIENT_ENDPOINT: Url.optional(),
@@ -41,6 +46,7 @@ const OF: Partial<Record<keyof Values, readonly (keyof Values)[]>> = {
     'HEDDLE_CLICKHOUSE_CLUSTER',
     'HEDDLE_CLICKHOUSE_COMPRESSION',
   ],
+  HEDDLE_POSTGRES_URL: ['HEDDLE_POSTGRES_CA'],
   HEDDLE_S3_URL: ['HEDDLE_S3_ENDPOINT', 'HEDDLE_S3_CLIENT_ENDPOINT'],
 }
 
@@ -56,7 +62,7 @@ export function readStoresElsewhere(env: NodeJS.ProcessEnv): StoresElsewhere {
     for (const name of names)
       if (values[name] !== undefined && env[needed] === undefined)
         throw settingProblem(name, `needs ${needed}`)
-  return { clickhouse: clickhouseOf(values), s3: s3Of(values) }
+  return { clickhouse: clickhouseOf(values), postgres: postgresOf(values), s3: s3Of(values) }
 }
 
 function clickhouseOf(values: Values): ElsewhereOptions | undefined {
@@ -74,6 +80,19 @@ function clickhouseOf(values: Values): ElsewhereOptions | undefined {
     cluster: values.HEDDLE_CLICKHOUSE_CLUSTER,
     isCompressed: values.HEDDLE_CLICKHOUSE_COMPRESSION ?? false,
   }
+}
+
+function postgresOf({
+  HEDDLE_POSTGRES_URL: url,
+  HEDDLE_POSTGRES_CA: ca,
+}: Values): PostgresOptions | undefined {
+  if (url === undefined) return undefined
+  const options = {
+    url,
+    ca: ca === undefined ? undefined : textSetting('HEDDLE_POSTGRES_CA', ca, { charsMin: 1 }),
+  }
+  checked('HEDDLE_POSTGRES_URL', () => readPostgresAddress(options))
+  return options
 }
 
 /** Variables that other programs of Amazon read as well mean the same here. */

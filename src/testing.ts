@@ -8,6 +8,7 @@ import type { Route } from './http/route.ts'
 import { newId } from './ids.ts'
 import { parseKeeping } from './lossless-json.ts'
 import type { StoreOptions, Stores } from './open-stores.ts'
+import { newTestDatabase } from './stores/control-db/test-database.ts'
 import { openTestApp, type TestApp, type TestAppOptions } from './test-app.ts'
 
 const KEY = 'Bearer test-key'
@@ -49,17 +50,20 @@ export interface TestServers {
     url: string
     cluster?: string
   }
+  /** An address with a database in which all may create others. */
+  postgres: { url: string }
   s3: { endpoint: string; bucket: string }
 }
 
 /** Stores on the servers of this run that no other test uses; none where it has no servers. */
-export function storesOnServers(): StoreOptions {
+export async function storesOnServers(): Promise<StoreOptions> {
   const servers: TestServers | undefined = inject('servers')
   if (servers === undefined) return {}
   const own = newId().replaceAll('-', '')
   const { clickhouse, s3 } = servers
   return {
     clickhouse: { ...clickhouse, url: `${clickhouse.url}/test_${own}` },
+    postgres: await newTestDatabase(),
     s3: { ...s3, prefix: `${own}/`, clientEndpoint: undefined, region: undefined },
   }
 }
@@ -74,7 +78,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
     await options.prepare?.(folder)
-    opened = await openTestApp(folder, { stores: storesOnServers(), ...options })
+    opened = await openTestApp(folder, { stores: await storesOnServers(), ...options })
   })
 
   afterAll(async () => {

@@ -1,25 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrateControlDb } from '../stores/control-db/migrate.ts'
-import { openSqlite } from '../stores/control-db/sqlite.ts'
+import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { isoIn } from '../time.ts'
 import { dueInTurn } from './due-in-turn.ts'
 import { countOpenBy, insertJobs, type JobRow } from './queries.ts'
 
-let folder: string
-let control: ReturnType<typeof openSqlite>
+let control: Awaited<ReturnType<typeof openTestControlDb>>
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'heddle-jobs-'))
-  control = openSqlite(folder)
-  await migrateControlDb(control)
+  control = await openTestControlDb()
 })
-afterAll(async () => {
-  await control[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => control[Symbol.asyncDispose]())
 
 /** Adds due jobs of an entity, oldest first. */
 async function add(kind: string, entity: string, ids: readonly string[]): Promise<void> {

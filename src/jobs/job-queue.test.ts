@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
-import { migrateControlDb } from '../stores/control-db/migrate.ts'
-import { openSqlite } from '../stores/control-db/sqlite.ts'
+import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { SILENT } from '../test-log.ts'
 import { isoIn } from '../time.ts'
 import type { Job, JobContext, JobKind } from './job-kind.ts'
@@ -15,18 +11,12 @@ import { removeFinished } from './queries.ts'
 
 type Work = Record<string, unknown>
 
-let folder: string
-let control: ReturnType<typeof openSqlite>
+let control: Awaited<ReturnType<typeof openTestControlDb>>
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'heddle-jobs-'))
-  control = openSqlite(folder)
-  await migrateControlDb(control)
+  control = await openTestControlDb()
 })
-afterAll(async () => {
-  await control[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => control[Symbol.asyncDispose]())
 
 /** A server with one kind of job, under a new name unless one is given. */
 async function serve(

@@ -1,14 +1,16 @@
 import type { TestProject } from 'vitest/node'
 import { startTestClickHouse } from '../../src/stores/trace-db/elsewhere/test-server.ts'
+import { startPostgres } from './postgres.ts'
 import { startSeaweedFs } from './seaweedfs.ts'
 
 /** Starts the servers that hold the stores of all tests of a run, and ends them after it. */
 export default async function startServers({ provide }: TestProject): Promise<() => Promise<void>> {
   await using starting = new AsyncDisposableStack()
   const clickhouse = starting.use(await startTestClickHouse())
+  const postgres = starting.use(await startPostgres())
   const { endpoint, bucket } = starting.use(await startSeaweedFs())
   const url = clickhouse.url('').replace(/\/$/, '')
-  provide('servers', { clickhouse: { url }, s3: { endpoint, bucket } })
+  provide('servers', { clickhouse: { url }, postgres: { url: postgres.url }, s3: { endpoint, bucket } })
   const started = starting.move()
   return () => started.disposeAsync()
 }

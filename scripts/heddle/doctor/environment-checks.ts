@@ -7,6 +7,7 @@ import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
 import { checkS3 } from '../../../src/stores/blobs/s3.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
+import { checkPostgres } from '../../../src/stores/control-db/postgres.ts'
 import { lookElsewhere } from '../../../src/stores/trace-db/elsewhere/elsewhere.ts'
 import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
 import { pingTraceDb } from '../../../src/stores/trace-db/port.ts'
@@ -32,6 +33,7 @@ export function environmentChecks(config: Config): Check[] {
     { name: 'engine', look: () => engine(config) },
     { name: 'web UI', look: web },
     { name: 'ClickHouse', look: () => clickHouse(config) },
+    { name: 'control database', look: () => controlDatabase(config) },
     { name: 'file store', look: () => fileStore(config) },
     { name: 'base model', look: () => baseModel(config) },
   ]
@@ -85,6 +87,16 @@ async function clickHouse({ clickhouse }: Config): Promise<Finding> {
     return failed(`It does not start: ${messageOf(error)}`, 'npm run setup packages')
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function controlDatabase({ postgres }: Config): Promise<Finding> {
+  if (postgres === undefined) return ok('It is in the data folder')
+  try {
+    await checkPostgres(postgres)
+    return ok('PostgreSQL answers, and the database is one that can be used')
+  } catch (error) {
+    return failed(messageOf(error), 'correct that, or HEDDLE_POSTGRES_URL')
   }
 }
 

@@ -46,7 +46,12 @@ async function check(
   const unrecorded = [...checkAppliedMigrations(ofBuild, new Map([...recorded, ...applied]))]
   if (unrecorded.length === 0) return
   const values = unrecorded.map(([name, checksum]) => ({ name, checksum }))
-  await db.insertInto('migration_checksums').values(values).execute()
+  // Another server that starts at the same time records the same.
+  await db
+    .insertInto('migration_checksums')
+    .values(values)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 async function createChecksumsTable(db: ControlDb): Promise<void> {

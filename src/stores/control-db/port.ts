@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ControlTables } from './tables.ts'
 
 /**
- * The control database: small rows that need transactions, queried through Kysely. Adapters: sqlite.ts. Queries use
+ * The control database: small rows that need transactions, queried through Kysely. Adapters: sqlite.ts, postgres.ts. Queries use
  * what SQLite and PostgreSQL both do alike, which `control-db.contract.ts` holds every adapter to:
  *
  * - A commit is on disk once its promise resolves. What a transaction's callback throws rolls it back. A statement that

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
@@ -20,6 +21,11 @@ export type OpenSqlite = ControlDb &
     /** Moves the write-ahead log, which has earlier versions of rows, into the database, and empties it. */
     dropLog: () => void
   }
+
+/** Whether a data folder has such a database. */
+export function hasSqlite(folder: string): boolean {
+  return existsSync(join(folder, CONTROL_FILE))
+}
 
 /**
  * Opens the embedded control database. A commit is on disk when its promise resolves.

@@ -2,9 +2,9 @@ import { describe, expect, inject, it } from 'vitest'
 import { storesOnServers, useTestServer } from '../../testing.ts'
 import { createTestClient } from '../test-client.ts'
 
-const { clickhouse, s3 } = storesOnServers()
+const { s3, ...stores } = await storesOnServers()
 const server = useTestServer({
-  stores: { clickhouse, s3: s3 && { ...s3, clientEndpoint: inject('servers').s3.endpoint } },
+  stores: { ...stores, s3: s3 && { ...s3, clientEndpoint: inject('servers').s3.endpoint } },
 })
 const client = createTestClient(server)
 

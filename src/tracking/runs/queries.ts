@@ -162,7 +162,10 @@ export function pageFiles(
     .where('run_id', '=', page.run_id)
     .where('name', '>', page.after)
   if (page.names.length > 0) query = query.where('name', 'in', page.names)
-  if (page.pattern !== undefined) query = query.where('name', 'like', page.pattern)
+  const { pattern } = page
+  // In PostgreSQL, `like` alone is case-sensitive.
+  if (pattern !== undefined)
+    query = query.where((eb) => eb(eb.fn('lower', ['name']), 'like', eb.fn('lower', [eb.val(pattern)])))
   return query.orderBy('name').limit(page.limit).execute()
 }
 

@@ -1,0 +1,67 @@
+/** A PostgreSQL server that others operate. */
+export interface PostgresOptions {
+  /** Such as `postgres://user:password@host:5432/database?sslmode=verify-full`. */
+  url: string
+  /** Certificates in PEM that the server's is signed by; those that Node knows where absent. */
+  ca?: string | undefined
+}
+
+/** What `url` says. */
+export interface PostgresAddress {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
+  /**
+   * `disable` is without TLS, `require` encrypts and takes every certificate, `verify-full` checks that it is signed and the
+   * host's.
+   */
+  tls: 'disable' | 'require' | 'verify-full'
+}
+
+const PORT_DEFAULT = 5432
+
+const NAME_DEFAULT = 'heddle'
+
+const TLS_MODES = ['disable', 'require', 'verify-full'] as const
+
+/**
+ * Reads `postgres://user:password@host:5432/database`; user and database are `heddle` where absent.
+ * @throws Error that says what is wrong, without the password
+ */
+export function readPostgresAddress({ url: text, ca }: PostgresOptions): PostgresAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol) || url.hostname === '')
+    throw new Error('no address such as postgres://user:password@host:5432/database')
+  const other = [...url.searchParams.keys()].find((name) => name !== 'sslmode')
+  if (other !== undefined || url.hash !== '')
+    throw new Error(`an address without ${other ?? '#'}: only sslmode may follow the ?`)
+  const mode = url.searchParams.get('sslmode') ?? (ca === undefined ? 'disable' : 'verify-full')
+  const tls = TLS_MODES.find((known) => known === mode)
+  if (tls === undefined) throw new Error(`sslmode is one of ${TLS_MODES.join(', ')}, not ${mode}`)
+  if (tls !== 'verify-full' && ca !== undefined)
+    throw new Error('certificates are checked with sslmode=verify-full only')
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? PORT_DEFAULT : Number(url.port),
+    user: decoded(url.username) || NAME_DEFAULT,
+    password: decoded(url.password),
+    database: decoded(url.pathname.slice(1)) || NAME_DEFAULT,
+    tls,
+  }
+}
+
+/** An address for people; without a password. */
+export function placeOfPostgres(options: PostgresOptions): string {
+  const { host, port, database } = readPostgresAddress(options)
+  return `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error('% in user, password or database is written %25')
+  }
+}

@@ -1,0 +1,180 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import type pg from 'pg'
+import { inDoubt, postgresError } from './postgres-errors.ts'
+import type { PostgresHold } from './postgres-hold.ts'
+
+/** Any number that other programs on the database do not use: "heddle" in ASCII. */
+const TURN = 0x686564646c65
+
+/**
+ * Kysely's dialect of PostgreSQL, in which writers take turns as they do on the one connection of SQLite: a transaction, or a
+ * statement by itself that is not a `select`, holds a lock that all servers of the database share. So no transaction sees
+ * another one's writes between its statements, none deadlocks, and none has to be repeated. Reads outside of transactions
+ * do not wait.
+ */
+export function postgresDialect(deps: DialectDeps): Dialect {
+  return {
+    createDriver: () => driverOf(deps),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    // Migrations run in one transaction, whose turn is a lock already.
+    createAdapter: () =>
+      Object.assign(new PostgresAdapter(), {
+        acquireMigrationLock: async () => undefined,
+        releaseMigrationLock: async () => undefined,
+      }),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  }
+}
+
+/** What the dialect works with. */
+export interface DialectDeps {
+  pool: pg.Pool
+  /** Asked before each write. */
+  hold: Pick<PostgresHold, 'check'>
+  /** Called after each write, with its error where it failed. */
+  written: (error: unknown) => void
+}
+
+/** A connection as Kysely sees it; of the pool it has one only once it is used, since a writer waits for its turn before. */
+interface Session extends DatabaseConnection {
+  begin(): Promise<void>
+  end(how: 'commit' | 'rollback'): Promise<void>
+  release(): void
+}
+
+function driverOf(deps: DialectDeps): Driver {
+  const { pool } = deps
+  const takeTurn = createTurns()
+  const sessions = new WeakMap<DatabaseConnection, Session>()
+  const sessionOf = (connection: DatabaseConnection): Session => {
+    const session = sessions.get(connection)
+    if (session === undefined) throw new TypeError('a connection of another driver')
+    return session
+  }
+  return {
+    async init() {},
+    async acquireConnection() {
+      const session = createSession(deps, takeTurn)
+      sessions.set(session, session)
+      return session
+    },
+    beginTransaction: (connection) => sessionOf(connection).begin(),
+    commitTransaction: (connection) => sessionOf(connection).end('commit'),
+    rollbackTransaction: (connection) => sessionOf(connection).end('rollback'),
+    releaseConnection: async (connection) => sessionOf(connection).release(),
+    destroy: () => pool.end(),
+  }
+}
+
+function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Promise<() => void>): Session {
+  let client: pg.PoolClient | undefined
+  let endTurn: (() => void) | undefined
+
+  /** @param isBroken whether the connection is closed: its state is not known */
+  function release(isBroken = false): void {
+    client?.release(isBroken)
+    client = undefined
+    endTurn?.()
+    endTurn = undefined
+  }
+
+  async function run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>) {
+    try {
+      client ??= await pool.connect()
+      const { command, rowCount, rows } = await client.query<Row & pg.QueryResultRow>(sql, [...parameters])
+      const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
+      const result: QueryResult<Row> = {
+        rows: rows ?? [],
+        ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }),
+      }
+      return { command, result }
+    } catch (error) {
+      const translated = postgresError(error)
+      if (endTurn !== undefined) written(translated)
+      throw translated
+    }
+  }
+
+  async function begin(): Promise<void> {
+    endTurn = await takeTurn()
+    try {
+      hold.check()
+      client ??= await pool.connect()
+      // One round trip. The statements after it see what all earlier transactions have committed.
+      await client.query(`begin isolation level read committed; select pg_advisory_xact_lock(${TURN})`)
+    } catch (error) {
+      release(true)
+      written(postgresError(error))
+      throw postgresError(error)
+    }
+  }
+
+  async function end(how: 'commit' | 'rollback'): Promise<void> {
+    if (client === undefined) return
+    try {
+      const { command } = await client.query(how)
+      // A transaction in which a statement failed is not committed.
+      if (how === 'commit' && command !== 'COMMIT')
+        throw new Error('A statement of the transaction failed, and the error was not passed on')
+      written(undefined)
+    } catch (error) {
+      release(true)
+      if (how === 'rollback') return
+      written(postgresError(error))
+      throw inDoubt(error)
+    }
+  }
+
+  async function write<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    await begin()
+    try {
+      const { result } = await run<Row>(query)
+      await end('commit')
+      return result
+    } catch (error) {
+      await end('rollback')
+      throw error
+    } finally {
+      release()
+    }
+  }
+
+  return {
+    begin,
+    end,
+    release,
+    async executeQuery<Row>(query: CompiledQuery) {
+      if (endTurn === undefined && !isRead(query.sql)) return write<Row>(query)
+      return (await run<Row>(query)).result
+    },
+    // biome-ignore lint/correctness/useYield: nothing is streamed.
+    async *streamQuery() {
+      throw new TypeError('The control database has small rows: they are not streamed')
+    },
+  }
+}
+
+function isRead(sql: string): boolean {
+  return /^\s*select\b/i.test(sql)
+}
+
+/** One writer of this server waits for the lock at a time, so that the others leave the connections to readers. */
+function createTurns(): () => Promise<() => void> {
+  let last = Promise.resolve()
+  return async () => {
+    const mine = Promise.withResolvers<void>()
+    const before = last
+    last = mine.promise
+    await before
+    return mine.resolve
+  }
+}

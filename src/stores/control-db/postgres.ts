@@ -1,0 +1,140 @@
+import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely'
+import pg from 'pg'
+import type { Log } from '../../log.ts'
+import type { ControlDb } from './port.ts'
+import { type PostgresOptions, readPostgresAddress } from './postgres-address.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { holdPostgres } from './postgres-hold.ts'
+import type { ControlTables } from './tables.ts'
+import { WIDE_INTEGERS } from './wide-integers.ts'
+
+/** Readers at once; writers of a server take one more together. PostgreSQL allows 100 connections of all servers by default. */
+const CONNECTIONS_MAX = 10
+
+/** For a connection, or for one of the pool to be free. */
+const CONNECT_MS_MAX = 5_000
+
+/** Longer than any statement takes. */
+const STATEMENT_MS_MAX = 60_000
+
+/** How long a transaction waits for those of other servers. */
+const LOCK_MS_MAX = 30_000
+
+/** Ends the transaction of a server whose connection was never closed: all others wait for it. */
+const IDLE_IN_TRANSACTION_MS_MAX = 30_000
+
+/** A network that drops packets gives neither an answer nor an error. */
+const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000
+
+/** Seconds without a packet after which the server ends a connection, so that a lost server holds nothing for long. */
+const KEEPALIVE_S = 10
+
+/** As `server_version_num` counts. */
+const VERSION_MIN = 150_000
+
+/** Orders texts by code points. */
+const COLLATION = /^(C|POSIX|C\.utf-?8)$/i
+
+const INT8 = 20
+const NUMERIC = 1700
+
+/** A control database on a PostgreSQL server. */
+export type OpenPostgres = ControlDb & AsyncDisposable
+
+/**
+ * Opens a control database elsewhere.
+ * @param written called after every write, with its error where it failed
+ * @throws Error where it does not answer, is too old, orders texts otherwise, or is used by another server
+ */
+export async function openPostgres(
+  options: PostgresOptions,
+  log: Pick<Log, 'warn'>,
+  written: (error: unknown) => void = () => undefined,
+): Promise<OpenPostgres> {
+  await using opening = new AsyncDisposableStack()
+  const connection = connectionOf(options)
+  const pool = opening.adopt(new pg.Pool({ ...connection, max: CONNECTIONS_MAX }), (opened) =>
+    opened.ended ? undefined : opened.end(),
+  )
+  // A statement in progress fails by itself; the event alone would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  // The pool drops an idle connection that breaks; the next statement opens another one.
+  pool.on('error', (error) => log.warn({ error }, 'a connection to the control database broke'))
+  await checkDatabase(pool, readPostgresAddress(options).database)
+  const hold = opening.use(await holdPostgres(() => new pg.Client(connection), log))
+  const kysely = new Kysely<ControlTables>({
+    dialect: postgresDialect({ pool, hold, written }),
+    plugins: [
+      WIDE_INTEGERS,
+      // An empty list is a syntax error there.
+      new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression }),
+    ],
+  })
+  const opened = opening.move()
+  return Object.assign(kysely, { [Symbol.asyncDispose]: () => opened.disposeAsync() })
+}
+
+function connectionOf(options: PostgresOptions): pg.ClientConfig {
+  const { tls, ...address } = readPostgresAddress(options)
+  return {
+    ...address,
+    ssl: tls !== 'disable' && { rejectUnauthorized: tls === 'verify-full', ca: options.ca },
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: ANSWER_MS_MAX,
+    keepAlive: true,
+    application_name: 'heddle',
+    options: settings({
+      synchronous_commit: 'on',
+      statement_timeout: STATEMENT_MS_MAX,
+      lock_timeout: LOCK_MS_MAX,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+      tcp_keepalives_idle: KEEPALIVE_S,
+      tcp_keepalives_interval: KEEPALIVE_S,
+      tcp_keepalives_count: 3,
+    }),
+    types: { getTypeParser },
+  }
+}
+
+function settings(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+}
+
+/** Counts are `int8`, sums of them `numeric`; both would be texts. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === INT8 || oid === NUMERIC) return Number
+  return format === 'binary' ? pg.types.getTypeParser(oid, format) : pg.types.getTypeParser(oid, 'text')
+}
+
+/** Looks at a database without using it. @throws Error with what is wrong, and how to make a right one */
+export async function checkPostgres(options: PostgresOptions): Promise<void> {
+  const client = new pg.Client(connectionOf(options))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await checkDatabase(client, readPostgresAddress(options).database)
+  } finally {
+    await client.end()
+  }
+}
+
+async function checkDatabase(client: Pick<pg.ClientBase, 'query'>, database: string): Promise<void> {
+  const { rows: versions } = await client.query<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  )
+  const version = versions[0]?.version ?? 0
+  if (version < VERSION_MIN)
+    throw new Error(`PostgreSQL is version ${Math.floor(version / 10_000)}; 15 or later is needed`)
+  const { rows } = await client.query<{ collation: string; provider: string; encoding: string }>(
+    `select datcollate as collation, datlocprovider as provider, pg_encoding_to_char(encoding) as encoding
+      from pg_database where datname = current_database()`,
+  )
+  for (const { collation, provider, encoding } of rows)
+    if (provider === 'i' || !COLLATION.test(collation) || encoding !== 'UTF8')
+      throw new Error(
+        `The database orders texts by ${provider === 'i' ? 'ICU' : collation} in ${encoding}, which must be by C in UTF8: ` +
+          `CREATE DATABASE ${JSON.stringify(database)} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`,
+      )
+}

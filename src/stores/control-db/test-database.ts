@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { newId } from '../../ids.ts'
+import { SILENT } from '../../test-log.ts'
+import { migrateControlDb } from './migrate.ts'
+import type { ControlDb } from './port.ts'
+import { openPostgres } from './postgres.ts'
+import type { PostgresOptions } from './postgres-address.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** A new database of the PostgreSQL server of this run. */
+export async function newTestDatabase(server = inject('servers').postgres.url): Promise<PostgresOptions> {
+  const name = `test_${newId().replaceAll('-', '')}`
+  const client = new pg.Client(server)
+  await client.connect()
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`)
+  } finally {
+    await client.end()
+  }
+  const url = new URL(server)
+  url.pathname = name
+  return { url: url.href }
+}
+
+/** An empty control database with all migrations: one in a temporary folder, or on the PostgreSQL server of this run. */
+export async function openTestControlDb(): Promise<ControlDb & AsyncDisposable> {
+  const servers: { postgres: { url: string } } | undefined = inject('servers')
+  const folder = await mkdtemp(join(tmpdir(), 'heddle-control-'))
+  const control =
+    servers === undefined ? openSqlite(folder) : await openPostgres(await newTestDatabase(), SILENT)
+  await migrateControlDb(control)
+  const close = control[Symbol.asyncDispose]
+  return Object.assign(control, {
+    async [Symbol.asyncDispose]() {
+      await close()
+      await rm(folder, { recursive: true })
+    },
+  })
+}
