@@ -21,6 +21,8 @@ export function createActiveOwners(): ActiveOwners {
   const entities = new Map<string, number>()
   return {
     note(owner) {
+      // Work of the server itself has no owner, and takes nothing from one.
+      if (owner === '') return
       noteIn(owners, owner)
       noteIn(entities, entityOf(owner))
     },
