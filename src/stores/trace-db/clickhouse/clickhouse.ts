@@ -8,6 +8,7 @@ import { buildDeferredIndexes, DEFERRED_INDEXES } from './deferred-indexes.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { jsonLines } from './json-lines.ts'
 import { createLostWrites, trustWrites } from './lost-writes.ts'
+import { createPauses } from './pauses.ts'
 import { createReads } from './reads.ts'
 import { request, requestsTo, type Server } from './server.ts'
 import { ONE_NODE, requestsIn, type Topology } from './topology.ts'
@@ -71,7 +72,8 @@ export function openClickHouse(
   { readMsMax = READ_MS_MAX, topology = ONE_NODE }: ClickHouseOptions = {},
 ): ClickHouseDb {
   const requests = requestsIn(topology, requestsTo(server))
-  const reads = createReads({ server, requests, log, readMsMax, onFailure: () => lostWrites.look() })
+  const pauses = createPauses()
+  const reads = createReads({ server, requests, log, readMsMax, pauses, onFailure: () => lostWrites.look() })
   const lostWrites = topology.isReplicated ? trustWrites() : createLostWrites({ requests, log })
   const deferredIndexes = buildDeferredIndexes({ requests, log })
   const gate = createWriteGate()
@@ -81,7 +83,10 @@ export function openClickHouse(
     let commit = commits.get(table)
     if (commit === undefined) {
       const write = (lines: string) => kept(() => insert(table, lines))
-      commit = createGroupCommit(Array.from({ length: WRITERS }, () => write))
+      commit = createGroupCommit(
+        Array.from({ length: WRITERS }, () => write),
+        pauses,
+      )
       commits.set(table, commit)
     }
     return commit

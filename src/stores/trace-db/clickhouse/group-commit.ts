@@ -2,6 +2,7 @@ import { ClientError, unavailable } from '../../../errors.ts'
 import { createOwnerLines, entityOf } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
+import { createPauses, type Pauses } from './pauses.ts'
 
 /** Bytes of encoded rows that may wait for one table before further writers are refused with Retry-After. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -49,8 +50,9 @@ export interface GroupCommit {
  * within them their owners, and an owner uses one session at a time: a small write does not wait for the commit of a flood. While several owners
  * are active, one with more rows waiting pauses between its groups.
  * @param sessions each commits one group at a time
+ * @param pauses those of the other work of the same owners
  */
-export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
+export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = createPauses()): GroupCommit {
   /** Weighed by bytes. */
   const lines = createOwnerLines<Waiting>()
   const active = createActiveOwners()
@@ -58,7 +60,7 @@ export function createGroupCommit(sessions: readonly Commit[]): GroupCommit {
   const running = new Set<Promise<void>>()
   /** Owners whose rows a session is writing: the rows of one owner are written in their order. */
   const writing = new Set<string>()
-  const pacing = createPacing({ lines, active, onEnd: startIdle })
+  const pacing = createPacing({ lines, active, pauses, onEnd: startIdle })
   let isDraining = false
 
   function mayWrite(owner: string): boolean {

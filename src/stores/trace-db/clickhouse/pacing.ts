@@ -1,5 +1,6 @@
 import { entityOf, type OwnerLines } from '../../../owner-lines.ts'
 import type { ActiveOwners } from './active-owners.ts'
+import type { Pauses } from './pauses.ts'
 
 /**
  * How long a flood pauses beside an owner who waits for each answer: as many times as long as the work before, so that the
@@ -8,15 +9,13 @@ import type { ActiveOwners } from './active-owners.ts'
 const PAUSE_BESIDE_QUIET = 3
 const PAUSE_BESIDE_FLOODS = 1
 
-/** A pause is no longer than this, however long the work before it took. */
-const PAUSE_MS_MAX = 750
-
 /** Shorter work needs no pause: others get the processors soon enough, and timers are not more exact. */
 const WORK_MS_MIN = 2
 
 export interface PacingDeps {
   lines: Pick<OwnerLines<unknown>, 'weight' | 'weightOfEntity'>
   active: Pick<ActiveOwners, 'names' | 'entities'>
+  pauses: Pauses
   /** Called when a pause is over. */
   onEnd: () => void
 }
@@ -34,9 +33,8 @@ export interface Pacing {
   isPaused(owner: string): boolean
 }
 
-export function createPacing({ lines, active, onEnd }: PacingDeps): Pacing {
-  /** Owners and entities. */
-  const paused = new Set<string>()
+export function createPacing({ lines, active, pauses, onEnd }: PacingDeps): Pacing {
+  pauses.onEnd(onEnd)
 
   /** What floods, the entity or the owner, and how long it pauses for each millisecond of work. */
   function floodOf(owner: string): { name: string; pause: number } | undefined {
@@ -56,14 +54,8 @@ export function createPacing({ lines, active, onEnd }: PacingDeps): Pacing {
     isFlood: (owner) => floodOf(owner) !== undefined,
     worked(owner, workMs) {
       const flood = floodOf(owner)
-      if (flood === undefined || workMs < WORK_MS_MIN || paused.has(flood.name)) return
-      paused.add(flood.name)
-      const end = (): void => {
-        paused.delete(flood.name)
-        onEnd()
-      }
-      setTimeout(end, Math.min(flood.pause * workMs, PAUSE_MS_MAX))
+      if (flood !== undefined && workMs >= WORK_MS_MIN) pauses.add(flood.name, flood.pause * workMs)
     },
-    isPaused: (owner) => paused.has(owner) || paused.has(entityOf(owner)),
+    isPaused: (owner) => pauses.isPaused(owner) || pauses.isPaused(entityOf(owner)),
   }
 }

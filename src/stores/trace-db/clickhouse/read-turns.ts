@@ -2,6 +2,7 @@ import { unavailable } from '../../../errors.ts'
 import { createOwnerLines } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
+import { createPauses, type Pauses } from './pauses.ts'
 import { createSlots } from './slots.ts'
 
 /** Reads that wait; more would wait longer than a client does. */
@@ -44,11 +45,15 @@ export interface ReadTurns<Place> {
  * uses all threads, and none of an owner with more waiting while others are active; such an owner also pauses between
  * its reads.
  */
-export function createReadTurns<Place>(places: readonly Place[], processors: number): ReadTurns<Place> {
+export function createReadTurns<Place>(
+  places: readonly Place[],
+  processors: number,
+  pauses: Pauses = createPauses(),
+): ReadTurns<Place> {
   const lines = createOwnerLines<Waiting<Place>>()
   const active = createActiveOwners()
   const slots = createSlots(places, processors, active)
-  const pacing = createPacing({ lines, active, onEnd: serve })
+  const pacing = createPacing({ lines, active, pauses, onEnd: serve })
   const takenAt = new Map<Place, number>()
 
   function placeFor(owner: string): Taken<Place> | undefined {

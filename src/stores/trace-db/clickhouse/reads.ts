@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { Log } from '../../../log.ts'
 import { type QueryLimits, queryLimits } from '../../../query-limits.ts'
 import type { Query } from '../port.ts'
+import type { Pauses } from './pauses.ts'
 import { readError, tookTooLong } from './read-errors.ts'
 import { createReadTurns, type Taken } from './read-turns.ts'
 import { type Requests, request, type Server } from './server.ts'
@@ -25,6 +26,7 @@ export interface ReadsDeps {
   log: Pick<Log, 'warn'>
   /** A query that takes longer is ended, at the latest a block of rows later. */
   readMsMax: number
+  pauses: Pauses
   /** Called when a query fails by itself. */
   onFailure: () => void
 }
@@ -57,10 +59,11 @@ function settingsOf(
   }
 }
 
-export function createReads({ server, requests, log, readMsMax, onFailure }: ReadsDeps): Reads {
+export function createReads({ server, requests, log, readMsMax, pauses, onFailure }: ReadsDeps): Reads {
   const turns = createReadTurns(
     Array.from({ length: READERS }, (_, reader) => reader),
     availableParallelism(),
+    pauses,
   )
   const ending = new Set<Promise<void>>()
 
