@@ -115,6 +115,10 @@ const Variables = z.object({
   HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
   HEDDLE_GRADIENT_CHECKPOINTING: z.enum(['auto', 'on', 'off']).default('auto'),
   HEDDLE_VLLM_FLAGS: VllmFlags.default([]),
+  /** Refused by name, since a start without it would serve on one GPU. */
+  HEDDLE_TENSOR_PARALLEL: z
+    .never({ error: 'is no setting any more: HEDDLE_GPUS_SERVING names the GPUs' })
+    .optional(),
   HEDDLE_MAX_MODEL_LEN: Count.optional(),
   HEDDLE_MAX_NUM_SEQS: Count.default(128),
   HEDDLE_MAX_LORAS: Count.default(4),
