@@ -41,7 +41,7 @@ export async function holdPostgres(
       await opened.end().catch(() => undefined)
       throw error
     }
-    if (!isHeld) {
+    if (!isHeld || stopping.signal.aborted) {
       await opened.end()
       return false
     }
