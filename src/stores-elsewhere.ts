@@ -76,7 +76,7 @@ function clickhouseOf(values: Values): ElsewhereOptions | undefined {
   checked('HEDDLE_CLICKHOUSE_URL', () => readAddress(url))
   return {
     url,
-    ca: ca === undefined ? undefined : textSetting('HEDDLE_CLICKHOUSE_CA', ca, { charsMin: 1 }),
+    ca: certificatesOf('HEDDLE_CLICKHOUSE_CA', ca),
     cluster: values.HEDDLE_CLICKHOUSE_CLUSTER,
     isCompressed: values.HEDDLE_CLICKHOUSE_COMPRESSION ?? false,
   }
@@ -87,10 +87,7 @@ function postgresOf({
   HEDDLE_POSTGRES_CA: ca,
 }: Values): PostgresOptions | undefined {
   if (url === undefined) return undefined
-  const options = {
-    url,
-    ca: ca === undefined ? undefined : textSetting('HEDDLE_POSTGRES_CA', ca, { charsMin: 1 }),
-  }
+  const options = { url, ca: certificatesOf('HEDDLE_POSTGRES_CA', ca) }
   checked('HEDDLE_POSTGRES_URL', () => readPostgresAddress(options))
   return options
 }
@@ -105,6 +102,11 @@ function s3Of(values: Values): S3Options | undefined {
     clientEndpoint: values.HEDDLE_S3_CLIENT_ENDPOINT,
     region: values.AWS_REGION ?? values.AWS_DEFAULT_REGION,
   }
+}
+
+/** The text of a file that a variable names. */
+function certificatesOf(name: string, file: string | undefined): string | undefined {
+  return file === undefined ? undefined : textSetting(name, file, { charsMin: 1 })
 }
 
 function checked<Value>(name: string, read: () => Value): Value {

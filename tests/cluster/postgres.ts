@@ -24,7 +24,7 @@ export interface TestPostgres extends AsyncDisposable {
 /** It starts in a second, and on a busy machine in twenty. */
 const START_MS_MAX = 60_000
 
-/** PostgreSQL refuses to run as root; this is nobody everywhere. */
+/** The unprivileged user and group of Linux, as which it is run by root: PostgreSQL refuses to run as root. */
 const OTHER_ID = 65_534
 
 const PASSWORD = 'test-password'

@@ -146,7 +146,7 @@ def open_store(port: int | None = None) -> TCPStore:
 
 def join(rank: int, size: int, store: TCPStore) -> Ranks:
     """Meets the others, each of which calls this."""
-    # All are on this machine, and nobody else should reach them.
+    # All ranks are on this machine: their sockets listen on the loopback interface alone.
     for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
         os.environ.setdefault(name, "lo")
     has_gpus = torch.cuda.is_available()

@@ -52,26 +52,18 @@ interface Session extends DatabaseConnection {
 }
 
 function driverOf(deps: DialectDeps): Driver {
-  const { pool } = deps
   const takeTurn = createTurns()
-  const sessions = new WeakMap<DatabaseConnection, Session>()
-  const sessionOf = (connection: DatabaseConnection): Session => {
-    const session = sessions.get(connection)
-    if (session === undefined) throw new TypeError('a connection of another driver')
-    return session
-  }
+  // Kysely hands back what it acquired.
+  const sessionOf = (connection: DatabaseConnection): Session => connection as Session
   return {
     async init() {},
-    async acquireConnection() {
-      const session = createSession(deps, takeTurn)
-      sessions.set(session, session)
-      return session
-    },
+    acquireConnection: async () => createSession(deps, takeTurn),
     beginTransaction: (connection) => sessionOf(connection).begin(),
     commitTransaction: (connection) => sessionOf(connection).end('commit'),
     rollbackTransaction: (connection) => sessionOf(connection).end('rollback'),
     releaseConnection: async (connection) => sessionOf(connection).release(),
-    destroy: () => pool.end(),
+    // The pool is closed where it was opened.
+    async destroy() {},
   }
 }
 
@@ -87,16 +79,12 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
     endTurn = undefined
   }
 
-  async function run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>) {
+  async function run<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     try {
       client ??= await pool.connect()
       const { command, rowCount, rows } = await client.query<Row & pg.QueryResultRow>(sql, [...parameters])
       const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
-      const result: QueryResult<Row> = {
-        rows: rows ?? [],
-        ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }),
-      }
-      return { command, result }
+      return { rows: rows ?? [], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) }
     } catch (error) {
       const translated = postgresError(error)
       if (endTurn !== undefined) written(translated)
@@ -137,7 +125,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
   async function write<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     await begin()
     try {
-      const { result } = await run<Row>(query)
+      const result = await run<Row>(query)
       await end('commit')
       return result
     } catch (error) {
@@ -154,7 +142,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
     release,
     async executeQuery<Row>(query: CompiledQuery) {
       if (endTurn === undefined && !isRead(query.sql)) return write<Row>(query)
-      return (await run<Row>(query)).result
+      return run<Row>(query)
     },
     // biome-ignore lint/correctness/useYield: nothing is streamed.
     async *streamQuery() {

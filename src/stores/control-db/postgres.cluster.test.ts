@@ -1,9 +1,7 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../tests/cluster/postgres.ts'
 import { ClientError } from '../../errors.ts'
 import { eventually } from '../../eventually.ts'
-import { newId } from '../../ids.ts'
 import { SILENT } from '../../test-log.ts'
 import { controlDbContract } from './control-db.contract.ts'
 import { migrateControlDb } from './migrate.ts'
@@ -35,14 +33,9 @@ describe('openPostgres', () => {
   })
 
   it('refuses a database of another encoding, and says how to make a right one', async () => {
-    const name = `test_${newId().replaceAll('-', '')}`
-    const url = new URL(inject('servers').postgres.url)
-    const client = new pg.Client(url.href)
-    await client.connect()
-    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
-    await client.end()
-    url.pathname = name
-    await expect(openPostgres({ url: url.href }, SILENT)).rejects.toThrow(
+    const place = await newTestDatabase({ encoding: 'LATIN1' })
+    const name = new URL(place.url).pathname.slice(1)
+    await expect(openPostgres(place, SILENT)).rejects.toThrow(
       `by C in LATIN1, which must be by C in UTF8: CREATE DATABASE "${name}" TEMPLATE template0`,
     )
   })
@@ -93,7 +86,7 @@ describe('a PostgreSQL server that is killed', () => {
   afterAll(() => server[Symbol.asyncDispose]())
 
   it('has what was acknowledged, once; all else is 503, and the server is used again when it is back', async () => {
-    await using control = await openPostgres(await newTestDatabase(server.url), SILENT)
+    await using control = await openPostgres(await newTestDatabase({ server: server.url }), SILENT)
     await createCounters(control)
     const counters = countersOf(control)
     const acknowledged = new Set<string>()

@@ -8,7 +8,7 @@ import { holdPostgres } from './postgres-hold.ts'
 import type { ControlTables } from './tables.ts'
 import { WIDE_INTEGERS } from './wide-integers.ts'
 
-/** Readers at once; writers of a server take one more together. PostgreSQL allows 100 connections of all servers by default. */
+/** Readers and the one writer at a time. PostgreSQL allows 100 connections of all servers by default. */
 const CONNECTIONS_MAX = 10
 
 /** For a connection, or for one of the pool to be free. */
@@ -51,17 +51,16 @@ export async function openPostgres(
   log: Pick<Log, 'warn'>,
   written: (error: unknown) => void = () => undefined,
 ): Promise<OpenPostgres> {
+  await checkPostgres(options)
   await using opening = new AsyncDisposableStack()
   const connection = connectionOf(options)
-  const pool = opening.adopt(new pg.Pool({ ...connection, max: CONNECTIONS_MAX }), (opened) =>
-    opened.ended ? undefined : opened.end(),
-  )
+  // Released after the pool is closed: until then, writes are in progress.
+  const hold = opening.use(await holdPostgres(() => new pg.Client(connection), log))
+  const pool = opening.adopt(new pg.Pool({ ...connection, max: CONNECTIONS_MAX }), (opened) => opened.end())
   // A statement in progress fails by itself; the event alone would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   // The pool drops an idle connection that breaks; the next statement opens another one.
   pool.on('error', (error) => log.warn({ error }, 'a connection to the control database broke'))
-  await checkDatabase(pool, readPostgresAddress(options).database)
-  const hold = opening.use(await holdPostgres(() => new pg.Client(connection), log))
   const kysely = new Kysely<ControlTables>({
     dialect: postgresDialect({ pool, hold, written }),
     plugins: [

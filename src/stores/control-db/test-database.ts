@@ -11,13 +11,16 @@ import { openPostgres } from './postgres.ts'
 import type { PostgresOptions } from './postgres-address.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** A new database of the PostgreSQL server of this run. */
-export async function newTestDatabase(server = inject('servers').postgres.url): Promise<PostgresOptions> {
+/** A new database, by default of the PostgreSQL server of this run. */
+export async function newTestDatabase({
+  server = inject('servers').postgres.url,
+  encoding = 'UTF8',
+} = {}): Promise<PostgresOptions> {
   const name = `test_${newId().replaceAll('-', '')}`
   const client = new pg.Client(server)
   await client.connect()
   try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`)
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`)
   } finally {
     await client.end()
   }

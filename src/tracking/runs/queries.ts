@@ -163,7 +163,7 @@ export function pageFiles(
     .where('name', '>', page.after)
   if (page.names.length > 0) query = query.where('name', 'in', page.names)
   const { pattern } = page
-  // In PostgreSQL, `like` alone is case-sensitive.
+  // `like` ignores case in SQLite alone.
   if (pattern !== undefined)
     query = query.where((eb) => eb(eb.fn('lower', ['name']), 'like', eb.fn('lower', [eb.val(pattern)])))
   return query.orderBy('name').limit(page.limit).execute()

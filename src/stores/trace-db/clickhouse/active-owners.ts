@@ -8,10 +8,10 @@ const ACTIVE_MS = 3_000
 /** The owners that made requests recently. */
 export interface ActiveOwners {
   note(owner: string): void
-  names(): ReadonlySet<string>
+  names(): Iterable<string>
   count(): number
   /** Entities of these owners. */
-  entities(): ReadonlySet<string>
+  entities(): Iterable<string>
   countEntities(): number
 }
 
@@ -21,14 +21,14 @@ export function createActiveOwners(): ActiveOwners {
   const entities = new Map<string, number>()
   return {
     note(owner) {
-      // Work of the server itself has no owner, and takes nothing from one.
+      // Work of the server itself has no owner, and slows no other work down.
       if (owner === '') return
       noteIn(owners, owner)
       noteIn(entities, entityOf(owner))
     },
-    names: () => new Set(activeIn(owners).keys()),
+    names: () => activeIn(owners).keys(),
     count: () => activeIn(owners).size,
-    entities: () => new Set(activeIn(entities).keys()),
+    entities: () => activeIn(entities).keys(),
     countEntities: () => activeIn(entities).size,
   }
 }

@@ -39,15 +39,10 @@ export function createPacing({ lines, active, pauses, onEnd }: PacingDeps): Paci
   /** What floods, the entity or the owner, and how long it pauses for each millisecond of work. */
   function floodOf(owner: string): { name: string; pause: number } | undefined {
     const entity = entityOf(owner)
-    const otherEntities = [...active.entities()].filter((other) => other !== entity)
-    if (otherEntities.length > 0 && lines.weightOfEntity(owner) > 0) {
-      const isAnyQuiet = otherEntities.some((other) => lines.weightOfEntity(other) === 0)
-      return { name: entity, pause: isAnyQuiet ? PAUSE_BESIDE_QUIET : PAUSE_BESIDE_FLOODS }
-    }
-    const others = [...active.names()].filter((other) => other !== owner)
-    if (others.length === 0 || lines.weight(owner) === 0) return undefined
-    const isAnyQuiet = others.some((other) => lines.weight(other) === 0)
-    return { name: owner, pause: isAnyQuiet ? PAUSE_BESIDE_QUIET : PAUSE_BESIDE_FLOODS }
+    return (
+      floodBeside(entity, active.entities(), lines.weightOfEntity) ??
+      floodBeside(owner, active.names(), lines.weight)
+    )
   }
 
   return {
@@ -58,4 +53,17 @@ export function createPacing({ lines, active, pauses, onEnd }: PacingDeps): Paci
     },
     isPaused: (owner) => pauses.isPaused(owner) || pauses.isPaused(entityOf(owner)),
   }
+}
+
+/** Undefined where nothing of it waits, or no other is active. */
+function floodBeside(
+  name: string,
+  active: Iterable<string>,
+  weightOf: (name: string) => number,
+): { name: string; pause: number } | undefined {
+  if (weightOf(name) === 0) return undefined
+  const others = [...active].filter((other) => other !== name)
+  if (others.length === 0) return undefined
+  const isAnyQuiet = others.some((other) => weightOf(other) === 0)
+  return { name, pause: isAnyQuiet ? PAUSE_BESIDE_QUIET : PAUSE_BESIDE_FLOODS }
 }

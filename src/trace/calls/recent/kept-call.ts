@@ -32,8 +32,8 @@ type Counts = Record<(typeof LAST_COUNTS)[number], number | undefined>
 /** Payloads of a call: JSON texts in UTF-8, one after the other in the order of `PAYLOADS`. */
 interface PackedPayloads {
   bytes: Buffer
-  /** Of each payload; 0 for one that the call does not have. */
-  lengths: readonly number[]
+  /** Where each payload ends; one that the call does not have is empty. */
+  ends: readonly number[]
 }
 
 /** A call in memory, merged from all its rows by the rules of the table (`sql/table.ts`). Texts are well-formed. */
@@ -82,7 +82,7 @@ export function mergeRow(call: KeptCall, row: CallRow): void {
   if (call.texts.deleted_at !== undefined) forgetContent(call)
 }
 
-/** Written out, so that the objects of all calls have the same members in the same order, which engines read fast. */
+/** Written out, so that the objects of all calls have the same shape, which JavaScript engines read fast. */
 function textsOf(row: Partial<CallRow>): Texts {
   return {
     trace_id: row.trace_id?.toWellFormed(),
@@ -116,31 +116,31 @@ function isGreater(value: string, other: string | undefined): boolean {
   )
 }
 
-const NO_PAYLOADS: PackedPayloads = { bytes: Buffer.alloc(0), lengths: PAYLOADS.map(() => 0) }
+const NO_PAYLOADS: PackedPayloads = { bytes: Buffer.alloc(0), ends: PAYLOADS.map(() => 0) }
 
 function mergePayloads(call: KeptCall, row: CallRow): void {
-  if (call.payloads === undefined) return
   const { payloads } = call
-  // Copies: a part of a larger text would keep all of it in memory.
-  const known = payloads === NO_PAYLOADS ? undefined : payloads
-  const parts = PAYLOADS.map((column, index) => row[column] ?? (known && payloadAt(known, index)) ?? '')
-  const lengths = parts.map((part) => Buffer.byteLength(part))
-  const size = lengths.reduce((sum, length) => sum + length, 0)
-  call.payloads = size > PAYLOAD_BYTES_MAX ? undefined : { bytes: joined(parts, size), lengths }
-  call.bytes = CALL_BYTES + (call.payloads?.bytes.byteLength ?? 0)
+  if (payloads === undefined) return
+  const parts = PAYLOADS.map((column, index) => row[column] ?? payloadAt(payloads, index))
+  const size = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  call.payloads = size > PAYLOAD_BYTES_MAX ? undefined : packed(parts, size)
+  call.bytes = CALL_BYTES + (call.payloads === undefined ? 0 : size)
 }
 
-function joined(parts: readonly (string | Buffer)[], size: number): Buffer {
+/** Copies: a part of a larger text would keep all of it in memory. */
+function packed(parts: readonly (string | Buffer)[], size: number): PackedPayloads {
   const bytes = Buffer.allocUnsafe(size)
-  let at = 0
-  for (const part of parts) at += typeof part === 'string' ? bytes.write(part, at) : part.copy(bytes, at)
-  return bytes
+  let end = 0
+  const ends = parts.map((part) => {
+    end += typeof part === 'string' ? bytes.write(part, end) : part.copy(bytes, end)
+    return end
+  })
+  return { bytes, ends }
 }
 
 /** Empty where the call does not have it. */
-function payloadAt({ bytes, lengths }: PackedPayloads, index: number): Buffer {
-  const from = lengths.slice(0, index).reduce((sum, length) => sum + length, 0)
-  return bytes.subarray(from, from + (lengths[index] ?? 0))
+function payloadAt({ bytes, ends }: PackedPayloads, index: number): Buffer {
+  return bytes.subarray(ends[index - 1] ?? 0, ends[index])
 }
 
 /** Whether lists show it: started, and not deleted. */

@@ -46,7 +46,7 @@ const EVICTED_MAX = 1000
 export function createProjectTail(stored: Bounds): ProjectTail {
   /** In the order of their first rows. */
   const calls = new Map<string, KeptCall>()
-  /** Stays where it is between evictions: an iterator that begins anew passes over the entries that were deleted. */
+  /** Kept between evictions: a new iterator would first pass over all entries that were deleted. */
   let oldest = calls.values()
   /** Started calls, in the order of lists where `isSorted`; evicted ones are among them. */
   let order: KeptCall[] = []
