@@ -20,7 +20,7 @@ const FEATURES = [
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.cluster.test.ts', ...FEATURES],
+    include: ['{src,tests}/**/*.cluster.test.ts', ...FEATURES],
     exclude: ['**/*.slow.test.ts', '**/node_modules/**'],
     globalSetup: 'tests/cluster/start-servers.ts',
     env: S3_CREDENTIALS,

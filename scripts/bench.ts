@@ -47,6 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   learn: { program: 'learn.py', needs: ['engine', 'clients'], options: learnOptions },
   chat: { program: 'chat.ts', needs: ['engine'], options: chatOptions },
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
+  growth: { program: 'growth.ts', needs: [] },
   mixed: { program: 'mixed.ts', needs: ['reference'] },
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
@@ -62,6 +63,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
                                      [--primer N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
+       npm run bench -- growth [--calls N] [--folder DIR] [--json FILE]
        npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
@@ -94,6 +96,10 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
            --only   of heddle, before, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all);
                     before is an earlier Heddle, of the checkout with its packages that HEDDLE_BENCH_BEFORE names
+  growth  one project that grows: the rate of each tenth of the import, disk, memory, the start over the full folder, and
+          questions by day and without, the first with nothing in the caches of the disk (as root on Linux)
+           --calls   how many, about 2 kB each, a multiple of 80000 (default 1040000)
+           --folder  keeps the data there; one that has data already is asked alone
   mixed  reads while calls come in, beside weave's own server on ClickHouse; eight readers ask a steady number of questions, and
          then as many as they can
            --calls    that are there before (default 20000)

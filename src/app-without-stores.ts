@@ -11,6 +11,7 @@ export function routesWithoutStores(): Route[] {
   const stores: Stores = {
     traces: nothing(),
     control: nothing(),
+    peers: nothing(),
     dropControlLog: nothing(),
     blobs: nothing(),
     workspace: nothing(),
@@ -40,6 +41,8 @@ export function routesWithoutStores(): Route[] {
     dataFolder: '',
     engineFolder: '',
     recentCallsBytes: 0,
+    role: 'all',
+    stopping: new AbortController().signal,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
   return app.routes

@@ -24,6 +24,8 @@ import type { Providers } from './providers.ts'
 import { createRedaction } from './redaction/service.ts'
 import { createRetentionSettings } from './retention/settings/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
+import type { ServersSetting } from './servers-setting.ts'
+import { createSharedUse } from './shared-use.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import { createMutations } from './stores/trace-db/mutations.ts'
@@ -52,13 +54,17 @@ export interface AppOptions {
   recentCallsBytes: number
   /** The clock of budgets; that of the machine where absent. */
   now?: () => Date
+  /** What this server does of the work of all. */
+  role: ServersSetting['role']
+  /** Aborted once the server is to stop: it is reported as not ready. */
+  stopping: AbortSignal
   /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
 }
 
 /** The server without its HTTP. */
 export interface App {
-  /** The whole API. */
+  /** The whole API; of a worker, what tells its state. */
   routes: Route[]
   authenticator: Authenticator
   authorize: Authorize
@@ -79,13 +85,13 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const stores = { ...opened, traces: countWrites(opened.traces) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
-  const accounts = createAccounts({ ...options, ...stores, projects })
+  const sharedUse = createSharedUse(stores.peers)
+  const accounts = createAccounts({ ...options, ...stores, projects, sharedUse })
   const { audit, principals, workLimits } = accounts
   const redaction = createRedaction({ ...stores, projects, audit, log })
   const mutations = createMutations(stores.traces)
   const settings = createRetentionSettings({ ...stores, audit })
-  // The lock of the data folder keeps other servers away from its control database.
-  const jobQueue = createJobQueue({ ...stores, log, otherServers: 'none' })
+  const jobQueue = createJobQueue({ ...stores, log })
   const work = { jobQueue, workLimits }
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
@@ -99,6 +105,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     outboundHosts: options.remoteScorers.hosts,
     options: options.inference,
     accounts,
+    sharedUse,
     projects,
     now: options.now ?? (() => new Date()),
     trace,
@@ -131,7 +138,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   })
   areas.push(retention)
   return {
-    routes: areas.flatMap((area) => area.routes),
+    routes: options.role === 'worker' ? system.routes : areas.flatMap((area) => area.routes),
     authenticator: accounts.authenticator,
     authorize,
     limits: accounts.callerLimits,
@@ -141,10 +148,13 @@ export function createApp(opened: Stores, options: AppOptions): App {
 
     async start() {
       await using starting = new AsyncDisposableStack()
+      starting.use(sharedUse)
       starting.use(redaction.start())
       for (const area of areas) if (area.start !== undefined) starting.use(await area.start())
-      starting.use(blobSweep.start())
-      starting.use(await jobQueue.start())
+      if (options.role !== 'api') {
+        starting.use(blobSweep.start())
+        starting.use(await jobQueue.start())
+      }
       return starting.move()
     },
   }

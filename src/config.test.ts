@@ -21,10 +21,22 @@ describe('readConfig', () => {
       HEDDLE_PRIORITY_SCHEDULING: 'on',
     })
     expect(engine.vllm).toEqual({
-      url: 'http://router:8000',
+      urls: ['http://router:8000'],
       workers: ['http://a:8000', 'http://b:8000'],
       key: undefined,
     })
+    const several = { HEDDLE_VLLM_URLS: 'http://a:8000, http://b:8000/', HEDDLE_VLLM_KEY: 'key' }
+    expect(readConfig(several).engine.vllm).toEqual({
+      urls: ['http://a:8000', 'http://b:8000'],
+      workers: [],
+      key: 'key',
+    })
+    expect(() => readConfig({ ...several, HEDDLE_VLLM_URL: 'http://c:8000' })).toThrow(
+      'HEDDLE_VLLM_URL is set as well',
+    )
+    expect(() => readConfig({ ...several, HEDDLE_VLLM_WORKERS: 'http://c:8000' })).toThrow(
+      'HEDDLE_VLLM_WORKERS: needs HEDDLE_VLLM_URL',
+    )
     expect(engine.priorityScheduling).toBe(true)
     expect(readConfig({ HEDDLE_REBUILT_CONTEXT: 'refuse' }).engine.requireSampledContext).toBe(true)
   })

@@ -2,11 +2,13 @@ import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { withoutSecrets } from './child-environment.ts'
-import { Gpus, problemOfGpus } from './gpu-placement.ts'
+import { problemsOfEngine } from './engine-settings.ts'
+import { Gpus } from './gpu-placement.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
+import { readServersSetting, type ServersSetting } from './servers-setting.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
@@ -72,9 +74,6 @@ const ProxyNetworks = z
 
 const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
 
-/** Settings of a vLLM elsewhere, which would be ignored without one. */
-const OF_VLLM_URL = ['HEDDLE_VLLM_WORKERS', 'HEDDLE_VLLM_KEY'] as const
-
 /** 32 bytes in hexadecimal or base64 have more characters. */
 const SECRET_CHARS_MIN = 32
 const SecretText = z.string().min(SECRET_CHARS_MIN, { error: `at least ${SECRET_CHARS_MIN} characters` })
@@ -132,6 +131,7 @@ const Variables = z.object({
   HEDDLE_TOOL_PARSER: z.string().default('hermes'),
   HEDDLE_REASONING_PARSER: z.string().optional(),
   HEDDLE_VLLM_URL: Url.optional(),
+  HEDDLE_VLLM_URLS: Urls.optional(),
   HEDDLE_VLLM_WORKERS: Urls.optional(),
   HEDDLE_VLLM_KEY: z.string().optional(),
   HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
@@ -145,29 +145,23 @@ const Variables = z.object({
   XDG_CACHE_HOME: z.string().optional(),
 })
 
+const PAIRS = [
+  ['HEDDLE_TLS_CERT', 'HEDDLE_TLS_KEY'],
+  ['HEDDLE_SQL_PORT', 'HEDDLE_SQL_PASSWORD'],
+] as const
+
 const Environment = Variables.superRefine((values, context) => {
   if (values.HEDDLE_SECRET_KEY !== undefined && values.HEDDLE_SECRET_KEY_FILE !== undefined) {
     const message = 'HEDDLE_SECRET_KEY is set as well, of which one is enough'
     context.addIssue({ code: 'custom', path: ['HEDDLE_SECRET_KEY_FILE'], message })
   }
-  if ((values.HEDDLE_TLS_CERT === undefined) !== (values.HEDDLE_TLS_KEY === undefined)) {
-    const missing = values.HEDDLE_TLS_CERT === undefined ? 'HEDDLE_TLS_CERT' : 'HEDDLE_TLS_KEY'
-    const message = 'HEDDLE_TLS_CERT and HEDDLE_TLS_KEY are set together'
-    context.addIssue({ code: 'custom', path: [missing], message })
+  for (const [one, other] of PAIRS) {
+    if ((values[one] === undefined) === (values[other] === undefined)) continue
+    const missing = values[one] === undefined ? one : other
+    context.addIssue({ code: 'custom', path: [missing], message: `${one} and ${other} are set together` })
   }
-  if ((values.HEDDLE_SQL_PORT === undefined) !== (values.HEDDLE_SQL_PASSWORD === undefined)) {
-    const missing = values.HEDDLE_SQL_PORT === undefined ? 'HEDDLE_SQL_PORT' : 'HEDDLE_SQL_PASSWORD'
-    const message = 'HEDDLE_SQL_PORT and HEDDLE_SQL_PASSWORD are set together'
-    context.addIssue({ code: 'custom', path: [missing], message })
-  }
-  const problem = problemOfGpus(values.HEDDLE_GPUS_SERVING, values.HEDDLE_GPUS_TRAINING)
-  if (problem !== undefined)
-    context.addIssue({ code: 'custom', path: ['HEDDLE_GPUS_TRAINING'], message: problem })
-  if (values.HEDDLE_VLLM_URL !== undefined) return
-  for (const name of OF_VLLM_URL) {
-    if (values[name] === undefined) continue
-    context.addIssue({ code: 'custom', path: [name], message: 'needs HEDDLE_VLLM_URL' })
-  }
+  for (const { name, message } of problemsOfEngine(values))
+    context.addIssue({ code: 'custom', path: [name], message })
 })
 
 /** What one key or one project may use of the completions; infinite where nothing was set. */
@@ -229,12 +223,12 @@ export interface EngineConfig {
   toolParser: string
   /** How the base model writes its reasoning, as vLLM names it; undefined where it writes none. */
   reasoningParser: string | undefined
-  /** Serves the default base model instead of a process of this machine. */
-  vllm: { url: string; workers: string[]; key: string | undefined } | undefined
+  /** Serve the default base model instead of a process of this machine. */
+  vllm: { urls: string[]; workers: string[]; key: string | undefined } | undefined
 }
 
 /** All settings of the server; the only reader of the environment. */
-export interface Config extends StoresElsewhere {
+export interface Config extends StoresElsewhere, ServersSetting {
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
@@ -305,6 +299,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       `HEDDLE_AUTH=local accepts any key, so it may only listen on loopback; HEDDLE_HOST is ${values.HEDDLE_HOST}.`,
     )
   }
+  const servers = readServersSetting(env)
   return {
     host: values.HEDDLE_HOST,
     hosts: values.HEDDLE_HOSTS,
@@ -312,9 +307,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: values.HEDDLE_PORT,
     tls: tlsOf(values),
     dataFolder: resolve(values.HEDDLE_DATA),
-    recentCallsBytes: values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
+    recentCallsBytes: servers.servers === 'several' ? 0 : values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
     ...readStoresElsewhere(env),
+    ...servers,
     auth: values.HEDDLE_AUTH,
     singleSignOn: readSingleSignOn(env),
     identityHosts: values.HEDDLE_IDENTITY_HOSTS,
@@ -364,7 +360,7 @@ function sqlAccessOf(values: z.output<typeof Environment>): SqlAccess | undefine
 }
 
 function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
-  const url = values.HEDDLE_VLLM_URL
+  const { HEDDLE_VLLM_URL: url, HEDDLE_VLLM_URLS: urls = url === undefined ? [] : [url] } = values
   return {
     baseModel: values.HEDDLE_BASE_MODEL,
     baseModels: values.HEDDLE_BASE_MODELS,
@@ -390,8 +386,8 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     toolParser: values.HEDDLE_TOOL_PARSER,
     reasoningParser: values.HEDDLE_REASONING_PARSER,
     vllm:
-      url === undefined
+      urls.length === 0
         ? undefined
-        : { url, workers: values.HEDDLE_VLLM_WORKERS ?? [], key: values.HEDDLE_VLLM_KEY },
+        : { urls, workers: values.HEDDLE_VLLM_WORKERS ?? [], key: values.HEDDLE_VLLM_KEY },
   }
 }

@@ -6,6 +6,11 @@ export function newId(): string {
   return uuidv7()
 }
 
+/** The least id that is made at a time, in milliseconds since 1970: ids of earlier times sort before it. */
+export function firstIdAt(msecs: number): string {
+  return uuidv7({ msecs, random: new Uint8Array(16), seq: 0 })
+}
+
 /** The id derived from `name`, always the same: a UUIDv7 of the time `msecs`, in milliseconds since 1970. */
 export function idOf(name: string, msecs: number): string {
   const hash = createHash('sha256').update(name).digest()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { createApp } from './app.ts'
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config)
   const stopped = stopSignal()
+  const stopping = new AbortController()
   using unexpected = watchUnexpectedErrors(log)
 
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
@@ -56,6 +58,8 @@ async function main(): Promise<void> {
     dataFolder: config.dataFolder,
     engineFolder: folder,
     recentCallsBytes: config.recentCallsBytes,
+    role: config.role,
+    stopping: stopping.signal,
     unexpected,
   })
   await using _work = await app.start()
@@ -66,7 +70,7 @@ async function main(): Promise<void> {
     log,
     version: VERSION,
     observe: app.observe,
-    web: createWebPages(WEB_FOLDER),
+    web: config.role === 'worker' ? undefined : createWebPages(WEB_FOLDER),
     hosts: config.hosts,
   })
   await using server = await listen(http, config)
@@ -81,6 +85,8 @@ async function main(): Promise<void> {
   const reason = await Promise.race([stopped, unexpected.storm])
   if (reason === 'storm') process.exitCode = 1
   log.info({ signal: reason }, 'stopping')
+  stopping.abort(new Error('The server is stopping'))
+  if (reason !== 'storm') await delay(config.drainSeconds * 1000)
   setTimeout(() => process.exit(1), STOP_MS).unref()
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Log } from './log.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
+import { NO_PEERS, type Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { type PostgresOptions, placeOfPostgres } from './stores/control-db/postgres-address.ts'
 import { CONTROL_FILE, hasSqlite, openSqlite } from './stores/control-db/sqlite.ts'
@@ -11,11 +12,14 @@ export interface ControlDbPlace {
   dataFolder: string
   /** A PostgreSQL server. */
   postgres?: PostgresOptions | undefined
+  /** Whether other servers use it at the same time, which only a PostgreSQL server allows. */
+  servers?: 'one' | 'several' | undefined
 }
 
 /** A control database, and what follows an erasure. */
 export interface OpenControlDb extends AsyncDisposable {
   control: ControlDb
+  peers: Peers
   /** Removes earlier versions of rows from the disk. A server elsewhere does so by its own rules. */
   dropLog: () => void
 }
@@ -31,21 +35,28 @@ export async function openControlDb(
   written: (error: unknown) => void,
 ): Promise<OpenControlDb> {
   await using opening = new AsyncDisposableStack()
-  const { control, dropLog } = await openUnmigrated(place, log, written)
+  const { control, peers, dropLog, migrated } = await openUnmigrated(place, log, written)
   opening.use(control)
   await migrateControlDb(control)
+  await migrated?.()
   const opened = opening.move()
-  return { control, dropLog, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { control, peers, dropLog, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+interface Unmigrated extends Pick<OpenControlDb, 'peers' | 'dropLog'> {
+  control: ControlDb & AsyncDisposable
+  /** To be called once the tables are there. */
+  migrated?: () => Promise<void>
 }
 
 async function openUnmigrated(
-  { dataFolder, postgres }: ControlDbPlace,
+  { dataFolder, postgres, servers = 'one' }: ControlDbPlace,
   log: Pick<Log, 'warn'>,
   written: (error: unknown) => void,
-): Promise<{ control: ControlDb & AsyncDisposable; dropLog: () => void }> {
+): Promise<Unmigrated> {
   if (postgres === undefined) {
     const control = openSqlite(dataFolder, written)
-    return { control, dropLog: control.dropLog }
+    return { control, peers: NO_PEERS, dropLog: control.dropLog }
   }
   if (hasSqlite(dataFolder))
     log.warn(
@@ -54,7 +65,8 @@ async function openUnmigrated(
     )
   // A server without it need not wait until the driver is loaded.
   const { openPostgres } = await import('./stores/control-db/postgres.ts')
-  return { control: await openPostgres(postgres, log, written), dropLog: () => undefined }
+  const control = await openPostgres(postgres, log, { servers, written })
+  return { control, peers: control.peers, dropLog: () => undefined, migrated: control.reportChanges }
 }
 
 /** Where a control database is, for people; without a password. */

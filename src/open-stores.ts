@@ -7,6 +7,7 @@ import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
+import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
@@ -20,6 +21,8 @@ import { createWriteFailures, type WriteFailures } from './stores/write-failures
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
+  /** The other servers of these stores. */
+  peers: Peers
   /** Removes earlier versions of rows of the control database from the disk. */
   dropControlLog: () => void
   blobs: Blobs
@@ -57,7 +60,7 @@ export interface StoreOptions extends Omit<TraceDbPlace & ControlDbPlace & Blobs
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, clickhouse, postgres, s3, secretKey: givenKey }: StoreOptions = {},
+  { sqlAccess, clickhouse, postgres, s3, servers, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -69,10 +72,12 @@ export async function openStores(
   const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
     opening.use(await openTraceDb(tracePlace, log)),
   )
-  const controlPlace = { dataFolder, postgres }
+  const controlPlace = { dataFolder, postgres, servers }
   const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
-  const { control, dropLog } = await named('control database', placeOfControlDb(controlPlace), async () =>
-    opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
+  const { control, peers, dropLog } = await named(
+    'control database',
+    placeOfControlDb(controlPlace),
+    async () => opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
   )
   const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
@@ -91,6 +96,7 @@ export async function openStores(
       command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
     },
     control,
+    peers,
     dropControlLog: dropLog,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },
     workspace,

@@ -8,6 +8,7 @@ import { createLog } from './log.ts'
 import { openStores, type StoreOptions, type Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
+import type { ServersSetting } from './servers-setting.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
@@ -29,6 +30,8 @@ export interface TestAppOptions {
   scorerPython?: ScorerPython
   /** Memory for recent calls. None by default, so that tests of queries ask the database. */
   recentCallsBytes?: number
+  /** All by default. */
+  role?: ServersSetting['role']
   /** Stores elsewhere; all are in the folder where absent. */
   stores?: StoreOptions
   /** Settings of scorers behind a URL, as environment variables. */
@@ -84,6 +87,8 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     dataFolder: folder,
     engineFolder,
     recentCallsBytes: options.recentCallsBytes ?? 0,
+    role: options.role ?? 'all',
+    stopping: new AbortController().signal,
     unexpected: NO_UNEXPECTED_ERRORS,
   })
   opening.use(await start())

@@ -51,6 +51,7 @@ const LOOK_MS = 50
 
 /**
  * Sends calls and waits until all can be found. The time in which bodies are made is not counted.
+ * @param first the number of the first call; as many are there already
  * @param ask the numbers of the calls that are given back
  */
 export async function importCalls(
@@ -59,8 +60,9 @@ export async function importCalls(
   {
     calls,
     callsPerTrace,
+    first = 0,
     ask = fromTheMiddle(calls),
-  }: { calls: number; callsPerTrace?: number; ask?: readonly number[] },
+  }: { calls: number; callsPerTrace?: number; first?: number; ask?: readonly number[] },
 ): Promise<Imported> {
   const target = openTarget(server.url, CONNECTIONS)
   const prepared = (await wire.prepare?.(target)) ?? {}
@@ -83,7 +85,7 @@ export async function importCalls(
     await Promise.all(Array.from({ length: CONNECTIONS }, work))
   }
 
-  const batches = batchesOf(makeCalls(calls, callsPerTrace), BATCH)
+  const batches = batchesOf(makeCalls(calls, callsPerTrace, first), BATCH)
   function nextBodies(): Buffer[] {
     const bodies: Buffer[] = []
     while (bodies.length < BATCHES_AHEAD) {
@@ -102,7 +104,7 @@ export async function importCalls(
       await send(bodies)
       sendingMs += performance.now() - started
     }
-    const visible = await untilVisible(() => wire.found(target, prepared), calls)
+    const visible = await untilVisible(() => wire.found(target, prepared), first + calls)
     progress.done()
     return {
       calls,

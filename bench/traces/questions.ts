@@ -29,6 +29,22 @@ function lines(reply: Buffer): number {
   return reply.length > 0 && reply.at(-1) !== 0x0a ? count + 1 : count
 }
 
+/**
+ * The same question about the calls that started from a moment to before another one. How many there are is not known
+ * (NaN), unless it looks for the one call in the middle.
+ */
+export function within({ path, body, expected, rows }: Question, fromMs: number, toMs: number): Question {
+  const { query, ...rest } = z.looseObject({ query: z.object({ $expr: z.unknown() }) }).parse(body)
+  const after = { $gte: [field('started_at'), literal(fromMs / 1000)] }
+  const before = { $not: [{ $gte: [field('started_at'), literal(toMs / 1000)] }] }
+  return {
+    path,
+    body: { ...rest, query: { $expr: { $and: [after, before, query.$expr] } } },
+    expected: expected === 1 ? 1 : Number.NaN,
+    rows,
+  }
+}
+
 const ReadReply = z.object({ call: z.object({ id: z.string() }).nullish() })
 const CountReply = z.object({ count: z.number() })
 

@@ -22,6 +22,8 @@ export interface BenchServer {
   /** Of its process and of the group of all that it started. */
   readonly pid: number
   readonly url: string
+  /** From the start of its process to its first answer. */
+  readonly startMs: number
   /** Ends it at once and leaves its folder as it is. */
   kill(): Promise<void>
   stop(): Promise<void>
@@ -44,7 +46,7 @@ const START_MS_MAX = 180_000
 /** How long a server may take to stop by itself. */
 const STOP_MS_MAX = 15_000
 
-const LOOK_MS = 200
+const LOOK_MS = 20
 
 /** Some servers answer before the processes they start have settled; that work is not to meet the first requests. */
 const QUIET_SHARE = 0.1
@@ -131,6 +133,7 @@ export async function startServer(
   mkdirSync(folder, { recursive: true })
   const { command, env, printsUrl } = COMMANDS[name](port, folder)
   const [program, ...args] = command
+  const started = performance.now()
   const child = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, ...env },
@@ -155,12 +158,16 @@ export async function startServer(
     }
   }
   let url = `http://127.0.0.1:${port}`
+  let startMs = Number.NaN
   const server: BenchServer = {
     name,
     folder,
     pid,
     get url() {
       return url
+    },
+    get startMs() {
+      return startMs
     },
     async kill() {
       const closed = once(child, 'exit')
@@ -185,6 +192,7 @@ export async function startServer(
   try {
     if (printsUrl) url = await firstLine(child)
     else await answering(url, child)
+    startMs = performance.now() - started
     await quietMachine()
   } catch (error) {
     server.clear()

@@ -82,7 +82,8 @@ const TRACE_API = {
   },
 }
 
-function requestOf({ path, body, expected, rows }: Question): AskedQuestion {
+/** The request of a question to the trace API. */
+export function requestOf({ path, body, expected, rows }: Question): AskedQuestion {
   return {
     request: { path, headers: { ...KEY, ...JSON_TYPE }, body: JSON.stringify(body) },
     expected,

@@ -67,10 +67,14 @@ function uuid7(ms: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** So many calls, in order. */
-export function* makeCalls(calls: number, callsPerTrace = CALLS_PER_TRACE): Generator<WorkCall, void> {
+/** So many calls, in order, from the one with number `first` on, which begins a trace. */
+export function* makeCalls(
+  calls: number,
+  callsPerTrace = CALLS_PER_TRACE,
+  first = 0,
+): Generator<WorkCall, void> {
   let root = { id: '', trace: '' }
-  for (let number = 0; number < calls; number++) {
+  for (let number = first; number < first + calls; number++) {
     const random = randomOf(number * 7919 + 7)
     const text = (words: number): string =>
       Array.from({ length: words }, () => VOCABULARY[Math.floor(random() * WORDS)]).join(' ')

@@ -34,9 +34,12 @@ export interface Projects {
 }
 
 export interface ClosedPlaces {
-  close(places: readonly Place[]): void
+  /** Closes the places of one erasure. */
+  close(erasure: string, places: readonly Place[]): void
   /** Projects come into being again by their next use. */
-  reopen(places: readonly Place[]): void
+  reopen(erasure: string): void
+  /** The erasures that have closed places. */
+  erasures(): string[]
   has(place: Place): boolean
   /** @throws 404 for a place that is closed. */
   check(place: Place): void
@@ -75,34 +78,34 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
 }
 
 function createClosedPlaces(onClose: (ids: readonly string[]) => void): ClosedPlaces {
-  // Two erasures may close the same place.
-  const counts = new Map<string, number>()
-  const isClosed = (id: string): boolean => counts.has(id)
+  const byErasure = new Map<string, readonly string[]>()
+  /** Two erasures may close the same place. */
+  let closed: ReadonlySet<string> = new Set()
 
-  function add(place: Place, by: 1 | -1): void {
-    const id = idOf(place)
-    const count = (counts.get(id) ?? 0) + by
-    if (count > 0) counts.set(id, count)
-    else counts.delete(id)
+  function changed(): void {
+    closed = new Set([...byErasure.values()].flat())
   }
 
   function has(place: Place): boolean {
-    return counts.size > 0 && (isClosed(place.entity) || isClosed(idOf(place)))
+    return closed.size > 0 && (closed.has(place.entity) || closed.has(idOf(place)))
   }
 
   return {
-    close(places) {
-      for (const place of places) add(place, 1)
+    close(erasure, places) {
+      byErasure.set(erasure, places.map(idOf))
+      changed()
       onClose(places.map(idOf))
     },
-    reopen(places) {
-      for (const place of places) add(place, -1)
+    reopen(erasure) {
+      byErasure.delete(erasure)
+      changed()
     },
+    erasures: () => [...byErasure.keys()],
     has,
     check(place) {
       if (has(place)) throw notAllFound(`${idOf(place)} is being deleted`)
     },
-    isAny: () => counts.size > 0,
+    isAny: () => closed.size > 0,
   }
 }
 

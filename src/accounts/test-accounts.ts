@@ -25,7 +25,7 @@ export interface TestAccounts {
   cookieOf(link: string): Promise<string>
 }
 
-export function createTestAccounts(server: TestServer): TestAccounts {
+export function createTestAccounts(server: Pick<TestServer, 'request' | 'accounts'>): TestAccounts {
   let first: Promise<KeyClient> | undefined
 
   function as(key: string): KeyClient {

@@ -37,14 +37,19 @@ import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { CallerLimits } from '../http/caller-limits.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
+import { reloading } from '../reloading.ts'
 import type { Removal } from '../removal.ts'
+import type { SharedUse } from '../shared-use.ts'
 import type { SingleSignOn } from '../single-sign-on.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Area } from './area.ts'
 
 export interface AccountsDeps {
   control: ControlDb
+  peers: Peers
+  sharedUse: SharedUse
   secretKey: SecretKey
   auth: AuthMode
   /** The provider through which people may sign in. */
@@ -79,11 +84,11 @@ export interface Accounts {
 }
 
 export function createAccounts(deps: AccountsDeps): Accounts {
-  const { control, secretKey, auth, projects, singleSignOn, log } = deps
+  const { control, peers, sharedUse, secretKey, auth, projects, singleSignOn, log } = deps
   const audit = createAudit({ control })
   const identity = createIdentity({ control })
-  const keys = createKeys({ control, secretKey, identity, audit })
-  const sessions = createSessions({ control, secretKey, identity, keys, audit })
+  const keys = createKeys({ control, peers, secretKey, identity, audit })
+  const sessions = createSessions({ control, peers, secretKey, identity, keys, audit })
   const users = createUsers({ control, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
   const accessTokens = createAccessTokens({ control, secretKey, identity })
@@ -110,7 +115,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     sessions,
     keys,
     users,
-    callerLimits: createCallerLimits({ book, storage }),
+    callerLimits: createCallerLimits({ book, storage, sharedUse }),
     limitBook: book,
     workLimits: createWorkLimits({ book }),
     removals: [createAccountsRemoval({ control, keys, limits: book })],
@@ -125,6 +130,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           starting.use(outbound)
           // Without accounts, nobody can set limits, and those from before do not hold.
           if (!isLocal) {
+            const reload = starting.use(reloading('limits', () => book.load(), { log }))
+            peers.onChange(['usage_limits'], reload.ask)
             await book.load()
             starting.use(storage.start())
           }

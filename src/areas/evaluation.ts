@@ -18,6 +18,7 @@ import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
 import type { RemoteScorerOptions } from '../scorer-secrets.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { createPlaceholderOps } from '../trace/objects/placeholder-ops.ts'
@@ -27,6 +28,7 @@ import type { TraceArea } from './trace.ts'
 
 export interface EvaluationDeps {
   control: ControlDb
+  peers: Peers
   traces: TraceDb
   jobQueue: JobQueue
   workLimits: WorkLimits
@@ -47,6 +49,7 @@ const SEEN_MAX = 10_000
 export function createEvaluationArea(deps: EvaluationDeps): Area {
   const {
     control,
+    peers,
     traces,
     jobQueue,
     workLimits,
@@ -64,7 +67,18 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts, setting: 'HEDDLE_SCORER_HOSTS' })
   const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
   const { playground } = inference
-  const work = { ...trace, control, jobQueue, principals, log, playground, ops, scorerCode, remoteScorers }
+  const work = {
+    ...trace,
+    control,
+    peers,
+    jobQueue,
+    principals,
+    log,
+    playground,
+    ops,
+    scorerCode,
+    remoteScorers,
+  }
   const evaluateModel = createEvaluateModel({ ...work, workLimits })
   const callScoring = createCallScoring(work)
   trace.objects.reviewWith(async (published, context) =>

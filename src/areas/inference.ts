@@ -4,6 +4,7 @@ import type { Projects } from '../accounts/projects.ts'
 import type { AuthMode } from '../accounts/sessions/me.ts'
 import type { Limits } from '../config.ts'
 import { createAccountBook } from '../inference/budgets/account-book.ts'
+import { followBudgets } from '../inference/budgets/follow-budgets.ts'
 import { createLedger } from '../inference/budgets/ledger.ts'
 import { createBudgetsRemoval } from '../inference/budgets/removal.ts'
 import { budgetsRoutes } from '../inference/budgets/routes.ts'
@@ -38,6 +39,8 @@ import { createUsage } from '../inference/usage/service.ts'
 import type { Log } from '../log.ts'
 import { createPublicFetch } from '../outbound-http.ts'
 import type { Providers } from '../providers.ts'
+import type { SharedUse } from '../shared-use.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
@@ -74,6 +77,8 @@ export interface InferenceDeps {
   /** Hosts of providers of teams that need not have a public address. */
   outboundHosts: readonly string[]
   control: ControlDb
+  peers: Peers
+  sharedUse: SharedUse
   secretKey: SecretKey
   projects: Pick<Projects, 'closed'>
   trace: Pick<TraceArea, 'calls' | 'costs' | 'files' | 'objects'>
@@ -103,7 +108,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     served,
     loaded,
     baseModels,
-    admission: createAdmission(limits),
+    admission: createAdmission(limits, deps.sharedUse),
     usage: recorder,
     projectOf: createProjectOf(options.projectHeaders),
   })
@@ -154,7 +159,7 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
     async start() {
       await using starting = new AsyncDisposableStack()
       starting.use(publicFetch)
-      if (deps.auth === 'keys') await accountBook.load()
+      if (deps.auth === 'keys') starting.use(await followBudgets({ ...deps, accountBook }))
       starting.use(counter.start())
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
@@ -167,8 +172,8 @@ export function createInferenceArea(deps: InferenceDeps): InferenceArea {
 
 /** Counts what completions use; budgets count what is stored as usage. */
 function createMetering(deps: InferenceDeps) {
-  const { traces, log, accounts, trace } = deps
-  const counter = createUsageCounter({ traces, log })
+  const { traces, log, peers, accounts, trace } = deps
+  const counter = createUsageCounter({ traces, log, peers })
   const usage = createUsage({ traces, costs: trace.costs, counter })
   const accountBook = createAccountBook({ ...deps, counter, usage })
   const { admit, show, add } = createLedger({ ...deps, ...accounts, accountBook, usage })

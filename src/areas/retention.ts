@@ -9,6 +9,7 @@ import { createErasures } from '../retention/erasures/service.ts'
 import { retentionRoutes } from '../retention/settings/routes.ts'
 import type { RetentionSettings } from '../retention/settings/service.ts'
 import { createUpkeep, type Upkeep } from '../retention/upkeep.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { Accounts } from './accounts.ts'
@@ -17,6 +18,7 @@ import type { Area } from './area.ts'
 export interface RetentionDeps {
   auth: AuthMode
   control: ControlDb
+  peers: Peers
   dropControlLog: () => void
   mutations: Mutations
   jobQueue: JobQueue
@@ -49,9 +51,10 @@ export function createRetentionArea(deps: RetentionDeps): RetentionArea {
 
     /** Closes again what is being erased, and begins to look for what is too old. */
     async start() {
-      await erasures.start()
+      await using starting = new AsyncDisposableStack()
+      starting.use(await erasures.start())
       await upkeep.start()
-      return new AsyncDisposableStack()
+      return starting.move()
     },
   }
 }

@@ -28,6 +28,7 @@ export interface SystemDeps {
   blobSweep: BlobSweep
   redaction: Pick<Redaction, 'totals'>
   unexpected: UnexpectedErrors
+  stopping: AbortSignal
   dataFolder: string
   /** The workspace folder, in the data folder or elsewhere. */
   engineFolder: string
@@ -40,7 +41,7 @@ export interface SystemArea extends Area {
 }
 
 export function createSystemArea(deps: SystemDeps): SystemArea {
-  const { version, log, stores, projects, engine, blobSweep, redaction, unexpected } = deps
+  const { version, log, stores, projects, engine, blobSweep, redaction, unexpected, stopping } = deps
   const { dataFolder, engineFolder } = deps
   const { jobs } = deps.training
   const metrics = createMetrics({ ...stores, jobs, unexpected, blobSweep, redaction })
@@ -49,7 +50,7 @@ export function createSystemArea(deps: SystemDeps): SystemArea {
     metrics,
     routes: [
       ...serviceInfoRoutes(createServiceInfo({ projects, version })),
-      ...healthRoutes(createHealth({ ...engine, stores, control: stores.control, unexpected })),
+      ...healthRoutes(createHealth({ ...engine, stores, control: stores.control, unexpected, stopping })),
       ...metricsRoutes(metrics),
       ...backupRoutes(createBackups({ dataFolder, version, stores, log })),
       ...machineRoutes(createMachine({ ...stores, dataFolder, engineFolder, logsFolder })),

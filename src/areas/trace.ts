@@ -5,6 +5,7 @@ import { createRedactionRemoval } from '../redaction/removal.ts'
 import { redactionRoutes } from '../redaction/routes.ts'
 import type { Redaction } from '../redaction/service.ts'
 import type { Blobs } from '../stores/blobs/port.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
@@ -50,6 +51,7 @@ import { createTraceRemovals } from './trace-removals.ts'
 export interface TraceDeps {
   traces: TraceDb
   control: ControlDb
+  peers: Peers
   blobs: Blobs
   projects: Projects
   redaction: Redaction
@@ -76,7 +78,8 @@ export interface TraceArea extends Area {
 }
 
 export function createTraceArea(deps: TraceDeps): TraceArea {
-  const { traces, control, blobs, projects, mutations, redaction, retention, log, recentCallsBytes } = deps
+  const { traces, control, peers, blobs, projects, mutations, redaction, retention, log, recentCallsBytes } =
+    deps
   const objects = createObjects({ traces, projects, redaction })
   const tables = createTables({ traces, projects, redaction })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
@@ -95,7 +98,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     log,
     recentBytesMax,
   })
-  const files = createFiles({ traces, blobs, projects, mutations, redaction })
+  const files = createFiles({ traces, blobs, peers, projects, mutations, redaction })
   const typedObjects = createTypedObjects({ objects, tables, files })
   const project = createProject({ traces, files, projects, redaction, retention })
   return {

@@ -2,6 +2,7 @@ import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { Contents } from '../contents/service.ts'
 import type { Owners } from '../http/access.ts'
+import { abandonedBefore, type Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import type { Mutations } from '../stores/trace-db/mutations.ts'
@@ -22,6 +23,7 @@ import type { Area } from './area.ts'
 
 export interface TrackingDeps {
   control: ControlDb
+  peers: Pick<Peers, 'arePossible'>
   traces: TraceDb
   contents: Contents
   projects: Projects
@@ -57,9 +59,9 @@ export function createTrackingArea(deps: TrackingDeps): TrackingArea {
     removals: [...createRunsRemovals(deps), createArtifactsRemoval(deps)],
     routes: [...runsRoutes(runs), ...artifactsRoutes(artifacts), ...sdkRoutes(createSdk())],
 
-    /** Removes uploads that were abandoned before this start. */
+    /** Removes uploads that were abandoned. */
     async start() {
-      await artifacts.cleanUp()
+      await artifacts.cleanUp(abandonedBefore(deps.peers))
       return new AsyncDisposableStack()
     },
   }

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts'
 import type { Stores } from '../open-stores.ts'
 import type { Redaction } from '../redaction/service.ts'
 import type { Compute } from '../stores/compute/port.ts'
+import { abandonedBefore } from '../stores/control-db/peers.ts'
 import { type BaseModels, createBaseModels } from '../training/base-models/service.ts'
 import { type CheckpointFiles, createCheckpointFiles } from '../training/checkpoint-files/checkpoint-files.ts'
 import { createForking } from '../training/checkpoints/forking.ts'
@@ -118,7 +119,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     /** Prepares the folders of training jobs, and starts the engine without waiting for it. */
     async start() {
       await using starting = new AsyncDisposableStack()
-      await checkpoints.sweep()
+      await checkpoints.sweep(abandonedBefore(stores.peers))
       await queue.prepare()
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))

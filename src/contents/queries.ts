@@ -44,13 +44,14 @@ export function contentsOf(control: ControlDb, owner: string): Promise<Content[]
     .execute()
 }
 
-/** Owners whose names begin so. */
-export async function ownersBelow(control: ControlDb, prefix: string): Promise<string[]> {
+/** Owners whose names begin so, up to a name. */
+export async function ownersBelow(control: ControlDb, prefix: string, before: string): Promise<string[]> {
   const rows = await control
     .selectFrom('content_owners')
     .select('owner')
     .distinct()
     .where('owner', 'like', `${prefix}%`)
+    .where('owner', '<', before)
     .execute()
   return rows.map(({ owner }) => owner)
 }

@@ -20,8 +20,8 @@ export interface Contents {
   share(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void>
   /** Removes owners; bytes without another owner are deleted. */
   release(owners: readonly string[]): Promise<void>
-  /** The same for all owners whose names begin so. */
-  releaseBelow(prefix: string): Promise<void>
+  /** The same for all owners whose names begin so and sort before a name. */
+  releaseBelow(prefix: string, before: string): Promise<void>
   /** What an owner has. */
   ownedBy(owner: string): Promise<Content[]>
   /** The key of the blob with the bytes; undefined for bytes without an owner. */
@@ -92,7 +92,7 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     },
 
     release,
-    releaseBelow: async (prefix) => release(await queries.ownersBelow(control, prefix)),
+    releaseBelow: async (prefix, before) => release(await queries.ownersBelow(control, prefix, before)),
     ownedBy: (owner) => queries.contentsOf(control, owner),
     blobKeyOf: (digest) => queries.blobKeyOf(control, digest),
     open,

@@ -45,7 +45,7 @@ export interface AppOptions {
   /** What callers may use; where absent, they have no limits. */
   limits?: CallerLimits
   /** The web pages; where absent, only the API is served. */
-  web?: WebPages
+  web?: WebPages | undefined
   /** Names besides those of this machine under which the server is reached; none where absent. */
   hosts?: readonly string[]
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
+import { NO_PEERS } from '../stores/control-db/peers.ts'
 import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { SILENT } from '../test-log.ts'
 import { isoIn } from '../time.ts'
@@ -25,7 +26,7 @@ async function serve(
 ) {
   const ended: unknown[] = []
   const kind = given.kind ?? newId()
-  const queue = createJobQueue({ control, log: SILENT, otherServers: 'possible', leaseMs })
+  const queue = createJobQueue({ control, log: SILENT, peers: { ...NO_PEERS, arePossible: true }, leaseMs })
   const jobs = queue.define<Work>({
     payload: z.record(z.string(), z.unknown()),
     concurrency: 4,

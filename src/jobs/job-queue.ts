@@ -1,5 +1,6 @@
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import { type DefinedKind, defineKind } from './defined-kind.ts'
 import type { JobKind } from './job-kind.ts'
@@ -15,8 +16,6 @@ import { startWorker } from './worker.ts'
 const LEASE_MS = 30_000
 
 export interface JobQueue {
-  /** Whether other servers may run jobs of this database. */
-  readonly otherServers: 'none' | 'possible'
   /** Declares a kind; all are declared before the start. */
   define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload>
   /**
@@ -32,24 +31,29 @@ export interface JobQueueOptions {
   control: ControlDb
   log: Log
   /** With a single server, a start takes over the jobs of the previous one at once. */
-  otherServers: JobQueue['otherServers']
+  peers: Pick<Peers, 'arePossible' | 'send' | 'onMessage'>
   leaseMs?: number
 }
 
 /** Durable work: rows of one table that servers lease, run and finish (docs/decisions/0022). */
 export function createJobQueue(options: JobQueueOptions): JobQueue {
-  const { control, log, otherServers, leaseMs = LEASE_MS } = options
+  const { control, log, peers, leaseMs = LEASE_MS } = options
   const kinds = new Map<string, DefinedKind>()
   const owner = newId()
   const pause = createPause()
   const running = createRunningJobs({ control, log, kinds, onEnded: pause.wake })
+  peers.onMessage('jobs', pause.wake)
+
+  /** Starts due jobs here, and on the servers that have room for them. */
+  function wake(): void {
+    pause.wake()
+    peers.send('jobs', '')
+  }
 
   return {
-    otherServers,
-
     define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload> {
       kinds.set(kind.kind, defineKind(kind))
-      return createJobsOfKind({ control, running, owner, leaseMs, wake: pause.wake }, kind)
+      return createJobsOfKind({ control, running, owner, leaseMs, wake }, kind)
     },
 
     async forgetProjects(projectIds) {
@@ -58,7 +62,7 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
     },
 
     async start() {
-      if (otherServers === 'none') await expireLeases(control, owner)
+      if (!peers.arePossible) await expireLeases(control, owner)
       await using starting = new AsyncDisposableStack()
       starting.use(startRetention({ control, log, kinds }))
       starting.use(await startWorker({ control, log, kinds, running, pause, owner, leaseMs }))

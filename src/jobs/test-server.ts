@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { NO_PEERS } from '../stores/control-db/peers.ts'
 import { openSqlite } from '../stores/control-db/sqlite.ts'
 import { SILENT } from '../test-log.ts'
 import { createJobQueue } from './job-queue.ts'
@@ -8,7 +9,12 @@ import { createJobQueue } from './job-queue.ts'
 /** A program that runs jobs like a separate server: it records each in the file `done` of the folder, or hangs. */
 const [folder = '', server = ''] = process.argv.slice(2)
 const control = openSqlite(folder)
-const queue = createJobQueue({ control, log: SILENT, otherServers: 'possible', leaseMs: 1_000 })
+const queue = createJobQueue({
+  control,
+  log: SILENT,
+  peers: { ...NO_PEERS, arePossible: true },
+  leaseMs: 1_000,
+})
 queue.define({
   kind: 'work',
   payload: z.object({ hangsOn: z.string().nullable() }),

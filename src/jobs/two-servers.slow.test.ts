@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { migrateControlDb } from '../stores/control-db/migrate.ts'
+import { NO_PEERS } from '../stores/control-db/peers.ts'
 import { openSqlite } from '../stores/control-db/sqlite.ts'
 import { SILENT } from '../test-log.ts'
 import { createJobQueue } from './job-queue.ts'
@@ -44,7 +45,10 @@ async function add(jobs: { id: string; hangsOn: string | null }[]): Promise<void
     giveUp: async () => {},
   }
   const payload = z.object({ hangsOn: z.string().nullable() })
-  const work = createJobQueue({ control, log: SILENT, otherServers: 'possible' }).define({ ...kind, payload })
+  const work = createJobQueue({ control, log: SILENT, peers: { ...NO_PEERS, arePossible: true } }).define({
+    ...kind,
+    payload,
+  })
   await work.add(jobs.map(({ id, hangsOn }) => ({ id, payload: { hangsOn } })))
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import * as queries from './queries.ts'
 import { type ReadyRules, readyRules } from './run-redaction.ts'
@@ -15,7 +16,7 @@ export interface Known {
   ready: ReadyRules | undefined
 }
 
-/** The rules of projects, in memory. The lock of the data folder keeps other servers from changing them. */
+/** The rules of projects, in memory. */
 export interface KnownRules {
   /** @throws 503 where they cannot be read */
   of(projectId: string): Promise<Known>
@@ -23,7 +24,7 @@ export interface KnownRules {
   forget(projectId: string): void
 }
 
-export function createKnownRules(control: ControlDb): KnownRules {
+export function createKnownRules({ control, peers }: { control: ControlDb; peers: Peers }): KnownRules {
   const known = new LRUCache<string, Promise<Known>>({ maxSize: PROJECTS_SEEN_MAX })
 
   async function load(projectId: string): Promise<Known> {
@@ -48,6 +49,7 @@ export function createKnownRules(control: ControlDb): KnownRules {
     return loading
   }
 
+  peers.onChange(['redaction_rules'], () => known.clear())
   return { of, forget: (projectId) => void known.delete(projectId) }
 }
 

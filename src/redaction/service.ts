@@ -4,6 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import type { Log } from '../log.ts'
 import { JsonText } from '../lossless-json.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
 import { nowIso } from '../time.ts'
@@ -37,6 +38,7 @@ export interface Redaction extends Pick<HitCounts, 'totals' | 'start'> {
 
 export interface RedactionDeps {
   control: ControlDb
+  peers: Peers
   secretKey: SecretKey
   projects: Projects
   audit: Pick<Audit, 'record'>
@@ -46,7 +48,7 @@ export interface RedactionDeps {
 export function createRedaction(deps: RedactionDeps): Redaction {
   const { control, secretKey, projects, audit } = deps
   const counts = createHitCounts(deps)
-  const known = createKnownRules(control)
+  const known = createKnownRules(deps)
   /** Threads that hash get a secret of their own, which does not tell that of the server. */
   const secret = secretKey.hash('redaction', 'hashes of values')
 

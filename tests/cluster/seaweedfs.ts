@@ -22,6 +22,10 @@ const VOLUME_MB = 100
 export interface SeaweedFs extends AsyncDisposable {
   endpoint: string
   bucket: string
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>
+  /** Starts it again over the same files, on the same port. */
+  start(): Promise<void>
 }
 
 /** @throws Error that says how to install it, or with its last output when it does not start */
@@ -29,7 +33,8 @@ export async function startSeaweedFs(): Promise<SeaweedFs> {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-seaweedfs-'))
   const [master, volume, filer, s3] = await Promise.all(Array.from({ length: 4 }, freePort))
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity()] }))
-  const child = startChild({
+  const logs = createLogFolder(folder)
+  const options = {
     command: join(environmentFolder('s3'), 'bin/weed'),
     args: [
       '-logtostderr=true',
@@ -54,11 +59,13 @@ export async function startSeaweedFs(): Promise<SeaweedFs> {
     ],
     env,
     cwd: folder,
-    logs: createLogFolder(folder),
+    logs,
     logName: 'seaweedfs.log',
-    stdout: 'log',
-  })
+    stdout: 'log' as const,
+  }
+  let child = startChild(options)
   async function dispose(): Promise<void> {
+    client.destroy()
     await child.kill('at-once')
     rmSync(folder, { recursive: true, force: true })
   }
@@ -69,17 +76,36 @@ export async function startSeaweedFs(): Promise<SeaweedFs> {
     secretAccessKey: S3_CREDENTIALS.AWS_SECRET_ACCESS_KEY,
   }
   const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
-  const create = (): Promise<unknown> => client.send(new CreateBucketCommand({ Bucket: bucket }))
-  try {
-    await pRetry(create, { retries: 10_000, maxTimeout: 200, maxRetryTime: START_MS_MAX })
-  } catch (error) {
-    const output = child.lastLines().join('\n')
-    await dispose()
-    throw new Error(`SeaweedFS does not start ("npm run setup s3" installs it):\n${output}`, { cause: error })
-  } finally {
-    client.destroy()
+
+  async function untilReady(): Promise<void> {
+    const create = async (): Promise<void> => {
+      await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
+        // After a start over the same files.
+        if (!(error instanceof Error && error.name.startsWith('BucketAlready'))) throw error
+      })
+    }
+    try {
+      await pRetry(create, { retries: 10_000, maxTimeout: 200, maxRetryTime: START_MS_MAX })
+    } catch (error) {
+      const output = child.lastLines().join('\n')
+      await dispose()
+      throw new Error(`SeaweedFS does not start ("npm run setup s3" installs it):\n${output}`, {
+        cause: error,
+      })
+    }
   }
-  return { endpoint, bucket, [Symbol.asyncDispose]: dispose }
+
+  await untilReady()
+  return {
+    endpoint,
+    bucket,
+    kill: () => child.kill('at-once'),
+    async start() {
+      child = startChild(options)
+      await untilReady()
+    },
+    [Symbol.asyncDispose]: dispose,
+  }
 }
 
 function identity() {

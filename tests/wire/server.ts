@@ -5,6 +5,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type RoundRobin, startRoundRobin } from '../cluster/round-robin.ts'
+import { newReplicas } from './replicas.ts'
 import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -19,7 +21,10 @@ export interface LoggedRequest {
   status: number
 }
 
-/** A Heddle server in a separate process, which can be killed and started again on the same data. */
+/**
+ * A Heddle server in a separate process, which can be killed and started again on the same data; in some runs several behind
+ * one address (`replicas.ts`), which are then killed and started together.
+ */
 export interface WireServer extends AsyncDisposable {
   readonly url: string
   readonly folder: string
@@ -57,10 +62,12 @@ export async function startServer(
 ): Promise<WireServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
   await mkdir(join(folder, 'data'))
+  const replicas = await newReplicas()
   const onSmallDisk = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs "$HEDDLE_DATA" && exec "$@"`
   const wrapper = diskMegabytes === undefined ? launcher : ['unshare', '-Urm', 'sh', '-c', onSmallDisk, 'sh']
   const state = {
-    child: undefined as ChildProcess | undefined,
+    children: [] as ChildProcess[],
+    balancer: undefined as RoundRobin | undefined,
     url: '',
     port: '0',
     key: KEY,
@@ -69,21 +76,23 @@ export async function startServer(
     seen: 0,
   }
 
-  async function start(): Promise<void> {
+  /** Resolves with the address of one server. */
+  async function startOne(data: string, port: string): Promise<string> {
     const command = [...wrapper, join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'src/main.ts')]
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: ROOT,
       env: {
         ...process.env,
-        HEDDLE_DATA: join(folder, 'data'),
-        HEDDLE_PORT: state.port,
+        HEDDLE_DATA: data,
+        HEDDLE_PORT: port,
         HEDDLE_LOG: 'debug',
         HEDDLE_LOG_FORMAT: 'json',
+        ...replicas.env,
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    state.child = child
+    state.children.push(child)
     createInterface({ input: child.stderr }).on('line', (line) => state.lines.push(line))
     const output = createInterface({ input: child.stdout })
     const listening = new Promise<string>((fulfil, reject) => {
@@ -94,7 +103,18 @@ export async function startServer(
       })
       child.once('close', () => reject(new Error(`The server ended:\n${state.lines.join('\n')}`)))
     })
-    state.url = await listening
+    return listening
+  }
+
+  async function start(): Promise<void> {
+    state.children = []
+    if (replicas.count === 1) state.url = await startOne(join(folder, 'data'), state.port)
+    else {
+      const each = Array.from({ length: replicas.count }, (_, index) => join(folder, `data-${index}`))
+      const urls = await Promise.all(each.map((data) => startOne(data, '0')))
+      state.balancer = await startRoundRobin(() => urls, Number(state.port))
+      state.url = state.balancer.url
+    }
     // A restarted server must have the same address.
     state.port = new URL(state.url).port
     if (env['HEDDLE_AUTH'] === 'keys' && state.operator === '') {
@@ -110,7 +130,7 @@ export async function startServer(
       const path = `/v1/accounts/users/${user}`
       await sendAs(state, 'PUT', path, { is_operator: true })
     },
-    processes: (word) => descendants(state.child?.pid ?? 0, word),
+    processes: (word) => state.children.flatMap(({ pid = 0 }) => descendants(pid, word)),
     get url() {
       return state.url
     },
@@ -132,22 +152,37 @@ export async function startServer(
     log: () => state.lines.join('\n'),
     start,
     async signal(name) {
-      state.child?.kill(name)
-      const [code] = (await once(state.child ?? process, 'close')) as [number | null]
+      const closed = closedAll(state.children)
+      for (const child of state.children) child.kill(name)
+      const [code = null] = await closed
+      await state.balancer?.[Symbol.asyncDispose]()
       return { code }
     },
     async ended() {
-      const [code] = (await once(state.child ?? process, 'close')) as [number | null]
+      const [code = null] = await closedAll(state.children)
       return code
     },
     async [Symbol.asyncDispose]() {
-      if (state.child?.exitCode === null && state.child.signalCode === null) {
-        state.child.kill('SIGTERM')
-        await once(state.child, 'close')
-      }
+      const running = state.children.filter(
+        ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+      )
+      const closed = closedAll(running)
+      for (const child of running) child.kill('SIGTERM')
+      await closed
+      if (running.length > 0) await state.balancer?.[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The exit status of each, once all have ended. */
+function closedAll(children: readonly ChildProcess[]): Promise<(number | null)[]> {
+  return Promise.all(
+    children.map(async (child) => {
+      const [code] = (await once(child, 'close')) as [number | null]
+      return code
+    }),
+  )
 }
 
 /** The session of the first operator, who signs in by the printed link. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { placeOf } from '../../access.ts'
 import { unauthorized } from '../../errors.ts'
 import type { Caller } from '../../http/caller.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
@@ -15,8 +16,8 @@ import { findKey, findKeyByPrefix, type KeyRow, updateKey } from './queries.ts'
 const REMEMBERED_MAX = 10_000
 
 /**
- * How long a caller is remembered. Changes through this server take effect at once; those of another process on the
- * same database within this time.
+ * How long a caller is remembered. Changes through this server take effect at once, those through another one as soon as it
+ * has said so, and those of another process on the same data folder within this time.
  */
 const REMEMBERED_MS = 2_000
 
@@ -35,22 +36,27 @@ export interface KeyCallers {
 
 export function createKeyCallers(deps: {
   control: ControlDb
+  peers: Peers
   secretKey: SecretKey
   identity: Identity
 }): KeyCallers {
-  const { control, secretKey, identity } = deps
+  const { control, peers, secretKey, identity } = deps
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+  /** How often remembered callers were forgotten. */
+  let forgotten = 0
 
   async function callerOf(key: string): Promise<Caller> {
     const hash = hashOf(secretKey, key)
     const known = remembered.get(hash)
     if (known !== undefined) return known
+    const begunAt = forgotten
     const prefix = prefixOf(key)
     const row = prefix === undefined ? undefined : await findKeyByPrefix(control, prefix)
     if (row === undefined || !sameText(row.hash, hash)) throw unauthorized(INVALID)
     const caller = await callerOfRow(row)
     if (caller === undefined) throw unauthorized(INVALID)
-    remembered.set(hash, caller)
+    // What was read before a change is not remembered after it.
+    if (begunAt === forgotten) remembered.set(hash, caller)
     return caller
   }
 
@@ -73,7 +79,13 @@ export function createKeyCallers(deps: {
     return row && callerOfRow(row)
   }
 
-  return { callerOf, callerById, forget: () => remembered.clear() }
+  function forget(): void {
+    forgotten++
+    remembered.clear()
+  }
+
+  peers.onChange(['users', 'memberships', 'api_keys'], forget)
+  return { callerOf, callerById, forget }
 }
 
 /** What is stored of a key. */

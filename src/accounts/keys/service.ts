@@ -3,6 +3,7 @@ import { conflict, invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { toPage } from '../../page-wire.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
@@ -44,13 +45,15 @@ export interface KeyHome {
 
 export interface KeysDeps {
   control: ControlDb
+  peers: Peers
   secretKey: SecretKey
   identity: Identity
   audit: Audit
 }
 
-export function createKeys({ control, secretKey, identity, audit }: KeysDeps): Keys {
-  const callers = createKeyCallers({ control, secretKey, identity })
+export function createKeys(deps: KeysDeps): Keys {
+  const { control, secretKey, identity, audit } = deps
+  const callers = createKeyCallers(deps)
 
   async function create(req: wire.KeyCreateReq, context: CallContext) {
     const { caller } = context

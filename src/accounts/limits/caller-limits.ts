@@ -4,6 +4,7 @@ import type { Caller } from '../../http/caller.ts'
 import type { CallerLimits, RequestLimits } from '../../http/caller-limits.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { type RateLimitState, rateLimitHeaders, rateLimitState } from '../../rate-limit-headers.ts'
+import type { SharedUse } from '../../shared-use.ts'
 import { createTokenBucket, type TokenBucket } from '../../token-bucket.ts'
 import type { LimitBook, LimitedKind, Limits } from './limit-book.ts'
 import type { StorageUse } from './storage-use.ts'
@@ -23,19 +24,26 @@ interface Subject {
 export function createCallerLimits({
   book,
   storage,
+  sharedUse,
 }: {
   book: LimitBook
   storage: StorageUse
+  sharedUse: Pick<SharedUse, 'counter'>
 }): CallerLimits {
   const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX })
 
-  function bucketOf({ kind, name }: Subject): TokenBucket {
+  function bucketOf({ kind, name }: Pick<Subject, 'kind' | 'name'>): TokenBucket {
     const id = `${kind}:${name}`
     const perMinute = () => book.of(kind, name).requests_per_minute ?? Number.POSITIVE_INFINITY
     const bucket = buckets.get(id) ?? createTokenBucket(perMinute)
     buckets.set(id, bucket)
     return bucket
   }
+
+  const tellOthers = sharedUse.counter('requests', (id, requests) => {
+    const kind = id.startsWith('key:') ? 'key' : 'entity'
+    bucketOf({ kind, name: id.slice(kind.length + 1) }).use(requests)
+  })
 
   function open({ keyId }: Pick<Caller, 'keyId'>): RequestLimits {
     const key: Subject = { kind: 'key', name: keyId, whose: 'this key' }
@@ -49,6 +57,7 @@ export function createCallerLimits({
       const bucket = bucketOf(subject)
       if (bucket.left() >= 1) {
         bucket.use(1)
+        tellOthers(`${subject.kind}:${subject.name}`, 1)
         return
       }
       const retrySeconds = Math.max(1, Math.ceil(bucket.msUntil(1) / 1000))

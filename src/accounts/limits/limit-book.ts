@@ -11,7 +11,7 @@ export type Limits = { [Name in keyof EntityLimits]?: number }
 
 /**
  * The stored limits. All of them are kept in memory, since every request asks for two: there are at most as many as keys
- * and entities. A data folder has one server, so that no other process changes them.
+ * and entities.
  */
 export interface LimitBook {
   /** Reads them all again. */

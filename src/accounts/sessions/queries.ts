@@ -14,7 +14,9 @@ export async function takeLink(tx: ControlTx, hash: string, now: string): Promis
     .where('hash', '=', hash)
     .returning(['user_id', 'expires_at'])
     .executeTakeFirst()
-  return row !== undefined && row.expires_at > now ? row.user_id : undefined
+  if (row === undefined || row.expires_at <= now) return undefined
+  await deleteLinksOf(tx, row.user_id)
+  return row.user_id
 }
 
 export async function deleteLinksOf(tx: ControlTx, userId: string): Promise<void> {

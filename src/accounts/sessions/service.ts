@@ -1,6 +1,7 @@
 import { invalidRequest, unauthorized } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
@@ -48,19 +49,25 @@ export interface Sessions extends SessionCallers {
 
 export interface SessionsDeps {
   control: ControlDb
+  peers: Pick<Peers, 'arePossible'>
   secretKey: SecretKey
   identity: Identity
   keys: Pick<Keys, 'callerOf'>
   audit: Audit
 }
 
-export function createSessions({ control, secretKey, identity, keys, audit }: SessionsDeps): Sessions {
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { control, peers, secretKey, identity, keys, audit } = deps
   const hashOf = (token: string): string => tokenHash(secretKey, token)
 
-  async function makeLink(user: UserRow): Promise<string> {
+  /** @param others whether links that the user has already go on to be valid */
+  async function makeLink(
+    user: UserRow,
+    { others = 'end' }: { others?: 'end' | 'stay' } = {},
+  ): Promise<string> {
     const token = randomText(TOKEN_CHARS)
     await control.transaction().execute(async (tx) => {
-      await queries.deleteLinksOf(tx, user.id)
+      if (others === 'end') await queries.deleteLinksOf(tx, user.id)
       const expires_at = isoIn(LINK_HOURS * HOUR_MS)
       await queries.insertLink(tx, { hash: hashOf(token), user_id: user.id, expires_at })
     })
@@ -72,7 +79,8 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
     const operator = await identity.ensureOperator()
     const isSameKey = await queries.noteKeyCheck(control, secretKey.hash('key check', ''))
     if (isSameKey && (await queries.hasSignedIn(control, operator.id))) return undefined
-    return makeLink(operator)
+    // Each of several servers prints one, and the first that is used ends the others.
+    return makeLink(operator, { others: peers.arePossible ? 'stay' : 'end' })
   }
 
   async function userOf({ token, key }: SignInReq): Promise<UserRow> {
@@ -131,7 +139,7 @@ export function createSessions({ control, secretKey, identity, keys, audit }: Se
   }
 
   return {
-    makeLink,
+    makeLink: (user) => makeLink(user),
     firstSignIn,
     signIn,
     cookieFor,

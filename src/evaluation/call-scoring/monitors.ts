@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
@@ -14,6 +16,9 @@ import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
 
+/** Where other servers may change them and end before they have said so. */
+const REMEMBERED_MS = 10_000
+
 /** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
 const ATTEMPTS_MAX = 12
 
@@ -22,6 +27,7 @@ export interface MonitorsDeps extends WantedDeps {
   calls: Pick<Calls, 'list' | 'watchEnds'>
   objects: Pick<Objects, 'query' | 'watchChanges'>
   jobQueue: JobQueue
+  peers: Peers
   log: Log
   scoringTasks: ScoringTasks
 }
@@ -36,8 +42,11 @@ export interface Monitors {
 }
 
 export function createMonitors(deps: MonitorsDeps): Monitors {
-  const { control, calls, objects, jobQueue, log } = deps
-  const known = new Map<string, Promise<ActiveMonitor[]>>()
+  const { control, calls, objects, jobQueue, peers, log } = deps
+  const known = new LRUCache<string, Promise<ActiveMonitor[]>>({
+    max: PROJECTS_MAX,
+    ttl: peers.arePossible ? REMEMBERED_MS : 0,
+  })
   const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
   const jobs = jobQueue.define<NotedProject>({
     kind: 'match_monitors',
@@ -59,9 +68,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const before = known.get(projectId)
     if (before !== undefined) return before
     const found = knownMonitors(objects, projectId).then((all) => all.flatMap(({ runs }) => runs ?? []))
-    if (known.size >= PROJECTS_MAX) known.clear()
     known.set(projectId, found)
-    found.catch(() => known.delete(projectId))
+    found.catch(() => void known.delete(projectId))
     return found
   }
 
@@ -94,10 +102,16 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
 
   return {
     async start() {
-      if (jobQueue.otherServers === 'none') await noted.endPendingWrites()
+      if (!peers.arePossible) await noted.endPendingWrites()
       calls.watchEnds(note)
       objects.watchChanges(({ project_id, base_object_class }) => {
-        if (base_object_class === MONITOR_CLASS) known.delete(project_id)
+        if (base_object_class !== MONITOR_CLASS) return
+        known.delete(project_id)
+        peers.send('monitors', project_id)
+      })
+      peers.onMessage('monitors', (projectId) => {
+        if (projectId === undefined) known.clear()
+        else known.delete(projectId)
       })
     },
   }

@@ -21,7 +21,7 @@ export interface AccountBook {
   /** Whose budgets hold for a request. */
   of(spender: Spender): Account[]
   /** The same for what a request used, with accounts that are being loaded. */
-  countedFor(row: UsageRow): Account[]
+  countedFor(row: Pick<UsageRow, 'entity' | 'project' | 'key'>): Account[]
   ofEntity(entity: string): Account[]
 }
 
@@ -81,7 +81,10 @@ function ofEntity({ entity }: { entity: string }): BudgetSubject {
   return { entity, project: null, key_id: null }
 }
 
-function isOf({ entity, project, key_id }: queries.BudgetRow, row: UsageRow): boolean {
+function isOf(
+  { entity, project, key_id }: queries.BudgetRow,
+  row: Pick<UsageRow, 'entity' | 'project' | 'key'>,
+): boolean {
   if (key_id !== null) return key_id === row.key
   return entity === row.entity && (project === null || project === row.project)
 }

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Limits } from '../../config.ts'
 import { ClientError } from '../../errors.ts'
+import { createSharedUse } from '../../shared-use.ts'
+import { NO_PEERS } from '../../stores/control-db/peers.ts'
 import { createAdmission } from './admission.ts'
 
 const NONE: Limits = { requestsMax: Number.POSITIVE_INFINITY, tokensPerMinute: Number.POSITIVE_INFINITY }
 
 function admissionOf({ key, project }: { key: Limits; project: Limits }) {
-  return createAdmission({ key: () => key, project: () => project, entity: () => NONE })
+  return createAdmission(
+    { key: () => key, project: () => project, entity: () => NONE },
+    createSharedUse(NO_PEERS),
+  )
 }
 
 function refusal(work: () => unknown): ClientError | undefined {

@@ -1,6 +1,7 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
 import { type RateLimitState, rateLimitState } from '../../rate-limit-headers.ts'
+import type { SharedUse } from '../../shared-use.ts'
 import { createTokenBucket } from '../../token-bucket.ts'
 
 /** Requests in progress or waiting. */
@@ -44,11 +45,27 @@ export interface Admission {
   tokens(payer: Payer): RateLimitState[]
 }
 
-export function createAdmission(limitsOf: LimitsOf): Admission {
-  const ofKeys = createMeters('This key', limitsOf.key)
-  const ofProjects = createMeters('This project', limitsOf.project)
-  const ofEntities = createMeters('This team', limitsOf.entity)
+/** @param sharedUse what other servers admit counts for the limits of keys, projects and entities as well */
+export function createAdmission(limitsOf: LimitsOf, sharedUse: SharedUse): Admission {
+  const kinds = {
+    key: createMeters('This key', limitsOf.key, metering('key')),
+    project: createMeters('This project', limitsOf.project, metering('project')),
+    entity: createMeters('This team', limitsOf.entity, metering('entity')),
+  }
+  const { key: ofKeys, project: ofProjects, entity: ofEntities } = kinds
+  const tellOthers = sharedUse.counter('tokens', (id, tokens) => {
+    const kind = KINDS.find((one) => id.startsWith(`${one}:`))
+    if (kind !== undefined) kinds[kind].meter(id.slice(kind.length + 1)).usedElsewhere(tokens)
+  })
   let inFlight = 0
+
+  function metering(kind: keyof LimitsOf): (name: string) => Elsewhere {
+    return (name) => ({
+      running: () => sharedUse.gauge.elsewhere(`${kind}:${name}`),
+      setRunning: (running) => sharedUse.gauge.set(`${kind}:${name}`, running),
+      used: (tokens) => tellOthers(`${kind}:${name}`, tokens),
+    })
+  }
 
   function metersOf({ key, project, entity }: Payer): Meter[] {
     const ofProject = project === undefined ? [] : [ofProjects.meter(project)]
@@ -79,10 +96,23 @@ export function createAdmission(limitsOf: LimitsOf): Admission {
   }
 }
 
+const KINDS = ['key', 'project', 'entity'] as const
+
+/** The same limit on the other servers. */
+interface Elsewhere {
+  /** Requests that run there. */
+  running(): number
+  /** Tells them how many run here. */
+  setRunning(running: number): void
+  /** Tells them what was used here. */
+  used(tokens: number): void
+}
+
 interface Meter {
   check(): void
   enter(): void
   leave(tokens: number): void
+  usedElsewhere(tokens: number): void
   tokens(): RateLimitState | undefined
   isIdle(): boolean
 }
@@ -91,7 +121,11 @@ interface Meters {
   meter(name: string): Meter
 }
 
-function createMeters(whose: string, limitsOf: (name: string) => Limits): Meters {
+function createMeters(
+  whose: string,
+  limitsOf: (name: string) => Limits,
+  elsewhereOf: (name: string) => Elsewhere,
+): Meters {
   const meters = new Map<string, Meter>()
 
   function meter(name: string): Meter {
@@ -100,7 +134,7 @@ function createMeters(whose: string, limitsOf: (name: string) => Limits): Meters
       if (meters.size >= METERS_MAX) {
         for (const [idle, candidate] of meters) if (candidate.isIdle()) meters.delete(idle)
       }
-      meter = createMeter(whose, () => limitsOf(name))
+      meter = createMeter(whose, () => limitsOf(name), elsewhereOf(name))
       meters.set(name, meter)
     }
     return meter
@@ -110,16 +144,22 @@ function createMeters(whose: string, limitsOf: (name: string) => Limits): Meters
 }
 
 /** Counts what runs, and the tokens of a minute. The cost of a request is known at its end. */
-function createMeter(whose: string, limits: () => Limits): Meter {
+function createMeter(whose: string, limits: () => Limits, elsewhere: Elsewhere): Meter {
   const tokens = createTokenBucket(() => limits().tokensPerMinute)
   let running = 0
+
+  function setRunning(count: number): void {
+    running = count
+    if (limits().requestsMax !== Number.POSITIVE_INFINITY) elsewhere.setRunning(running)
+  }
 
   return {
     check() {
       const { requestsMax, tokensPerMinute } = limits()
-      if (running >= requestsMax) {
+      const all = running + elsewhere.running()
+      if (all >= requestsMax) {
         throw tooManyRequests(
-          `${whose} has ${running} requests running, and its limit is ${requestsMax}: wait until one has ended`,
+          `${whose} has ${all} requests running, and its limit is ${requestsMax}: wait until one has ended`,
           RETRY_SECONDS,
         )
       }
@@ -131,13 +171,13 @@ function createMeter(whose: string, limits: () => Limits): Meter {
         retrySeconds,
       )
     },
-    enter() {
-      running++
-    },
+    enter: () => setRunning(running + 1),
     leave(spent) {
-      running--
+      setRunning(running - 1)
       tokens.use(spent)
+      if (limits().tokensPerMinute !== Number.POSITIVE_INFINITY) elsewhere.used(spent)
     },
+    usedElsewhere: (spent) => tokens.use(spent),
     tokens() {
       const limit = limits().tokensPerMinute
       if (limit === Number.POSITIVE_INFINITY) return undefined

@@ -4,6 +4,7 @@ import { stringify } from '../../lossless-json.ts'
 import { EngineProcessLost, type EngineReply, type InferenceProcess } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
 import type { Target } from '../served-models/service.ts'
+import { affinityOf } from './affinity.ts'
 import type { EngineModel } from './engine-fields.ts'
 import { engineError, readText } from './engine-reply.ts'
 import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
@@ -47,12 +48,12 @@ export type Dispatch = (request: EngineRequest, target: Target, signal: AbortSig
 
 export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
-  async function prepare(target: Target, signal: AbortSignal) {
+  async function prepare(target: Target, affinity: () => string, signal: AbortSignal) {
     const hold = new AbortController()
     const timer = setTimeout(() => hold.abort(), HOLD_MS_MAX)
     const waiting = AbortSignal.any([signal, hold.signal])
     try {
-      const process = await baseModels.inference(target.baseModel).ready(waiting)
+      const process = await baseModels.inference(target.baseModel).ready(waiting, affinity)
       const use = target.trained && (await load(process, target.trained.checkpoint))
       return { process, use }
     } catch (error) {
@@ -75,10 +76,10 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   }
 
   async function ask(request: EngineRequest, target: Target, signal: AbortSignal) {
-    const { process, use } = await prepare(target, signal)
+    const engineModel = target.trained?.checkpoint.adapter_digest ?? target.baseModel
+    const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
+    const { process, use } = await prepare(target, () => affinityOf(body), signal)
     try {
-      const engineModel = use?.name ?? target.baseModel
-      const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
       const sent = stringify(body)
       const reply = await process.post(request.path, sent, signal)
       if (reply.status === 200) return { process, reply, engineModel, release: use?.release }

@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts'
 import { repeated } from '../../repeated.ts'
+import { type Peers, sendAll } from '../../stores/control-db/peers.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { estimated, type Spending } from '../gateway/spending.ts'
 import { USAGE_TABLE } from './queries.ts'
@@ -24,7 +25,12 @@ export interface UsageCounter {
   start(): AsyncDisposable
 }
 
-export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log }): UsageCounter {
+export function createUsageCounter(deps: {
+  traces: TraceDb
+  log: Log
+  peers: Pick<Peers, 'send'>
+}): UsageCounter {
+  const { traces, log, peers } = deps
   let pending = new Map<string, UsageRow>()
   let last: Promise<void> = Promise.resolve()
 
@@ -44,6 +50,8 @@ export function createUsageCounter({ traces, log }: { traces: TraceDb; log: Log 
     pending = new Map()
     try {
       await traces.insert(USAGE_TABLE, rows)
+      const payers = rows.map(({ entity, project, key }) => ({ entity, project, key }))
+      sendAll(peers, 'usage', payers)
     } catch (error) {
       log.warn({ err: error }, 'usage could not be stored yet')
       for (const row of rows) add(row)

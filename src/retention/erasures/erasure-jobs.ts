@@ -3,7 +3,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import { nowIso } from '../../time.ts'
-import { type Erased, type EraserDeps, erase, placesOf } from './eraser.ts'
+import { type Erased, type EraserDeps, erase } from './eraser.ts'
 import type { ErasureRow } from './queries.ts'
 import * as queries from './queries.ts'
 
@@ -56,7 +56,7 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
         await queries.updateErasure(tx, id, { gone_at: nowIso() })
         await queries.deleteProjectsOf(tx, id)
       })
-      projects.closed.reopen(placesOf(erased))
+      projects.closed.reopen(id)
     },
     giveUp: async () => undefined,
   })

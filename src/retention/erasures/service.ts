@@ -5,7 +5,10 @@ import type { Users } from '../../accounts/users/service.ts'
 import { conflict, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import type { Log } from '../../log.ts'
 import { toPage } from '../../page-wire.ts'
+import { reloading } from '../../reloading.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { placesOf } from './eraser.ts'
@@ -29,12 +32,14 @@ export interface Erasures {
   list(req: wire.ErasuresQuery, context: CallContext): Promise<wire.ErasuresRes>
   /** @throws 404 for one that is unknown, or that the caller may not see. */
   read(req: wire.ErasurePath, context: CallContext): Promise<wire.Erasure>
-  /** Closes what is being erased, after a restart. */
-  start(): Promise<void>
+  /** Closes what is being erased, by this server before a restart or by another one; disposal ends that. */
+  start(): Promise<AsyncDisposable>
 }
 
 export interface ErasuresDeps extends ErasureJobsDeps {
   auth: AuthMode
+  peers: Peers
+  log: Log
   projects: Projects
   audit: Audit
   users: Pick<Users, 'close'>
@@ -42,7 +47,7 @@ export interface ErasuresDeps extends ErasureJobsDeps {
 }
 
 export function createErasures(deps: ErasuresDeps): Erasures {
-  const { auth, control, projects, audit, users, keys } = deps
+  const { auth, control, peers, log, projects, audit, users, keys } = deps
   const jobs = defineErasureJobs(deps)
 
   /** Records an erasure, closes what it is about, and starts it. */
@@ -63,7 +68,7 @@ export function createErasures(deps: ErasuresDeps): Erasures {
       return ids
     })
     const closed = { projectIds, ...(payload.entity !== null && { entity: payload.entity }) }
-    projects.closed.close(placesOf(closed))
+    projects.closed.close(row.id, placesOf(closed))
     keys.forget()
     jobs.wake()
     return toWire(row)
@@ -112,12 +117,25 @@ export function createErasures(deps: ErasuresDeps): Erasures {
     return toWire(row)
   }
 
-  async function start(): Promise<void> {
-    for (const row of await queries.openErasures(control)) {
+  /** Closes what is being erased, and opens what is not any more. */
+  async function follow(): Promise<void> {
+    // Before they are read: one that begins meanwhile is closed by whoever begins it.
+    const known = new Set(projects.closed.erasures())
+    const rows = await queries.openErasures(control)
+    for (const row of rows.filter(({ id }) => !known.has(id))) {
       const projectIds = await queries.projectsOf(control, row.id)
       const entity = row.kind === 'entity' ? row.subject : undefined
-      projects.closed.close(placesOf({ projectIds, ...(entity !== undefined && { entity }) }))
+      projects.closed.close(row.id, placesOf({ projectIds, ...(entity !== undefined && { entity }) }))
     }
+    for (const id of known.difference(new Set(rows.map((row) => row.id)))) projects.closed.reopen(id)
+  }
+
+  async function start(): Promise<AsyncDisposable> {
+    await using starting = new AsyncDisposableStack()
+    const reload = starting.use(reloading('erasures', follow, { log }))
+    peers.onChange(['erasures'], reload.ask)
+    await follow()
+    return starting.move()
   }
 
   return { eraseProject, eraseEntity, eraseUser, list, read, start }

@@ -8,6 +8,7 @@ import { type Compute, type EngineMemory, EngineProcessLost, type Inference, typ
 import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
+import { createReplicas } from './vllm-replicas.ts'
 
 /** An engine that is being installed is available some minutes later; a check reads one small file. */
 const INSTALLED_POLL_MS = 1_000
@@ -43,7 +44,9 @@ export interface Programs {
 }
 
 export interface RemoteOptions {
-  url: string
+  /** Replicas among which this server chooses; one may be a router in front of several. */
+  urls: readonly string[]
+  /** The servers behind a router. */
   workers: readonly string[]
   key: string | undefined
 }
@@ -74,11 +77,11 @@ export function openCompute(options: ComputeOptions): Compute {
   function newInference(baseModel: string): KnownProcess<Inference> {
     const common = { ...shared('inference', baseModel), budget: inferenceBudget, servedModel: baseModel }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
-      return createRemoteVllm({
-        ...common,
-        ...remote,
-        requestsMax: maxNumSeqs * Math.max(1, remote.workers.length),
-      })
+      const { urls, ...others } = remote
+      const requestsMax = maxNumSeqs * Math.max(1, others.workers.length)
+      const replicas = urls.map((url) => createRemoteVllm({ ...common, ...others, url, requestsMax }))
+      const [only] = replicas
+      return replicas.length === 1 && only !== undefined ? only : createReplicas(replicas)
     }
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.inferenceBytes(baseModel)

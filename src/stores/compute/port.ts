@@ -103,8 +103,12 @@ export interface Inference {
   readonly requestsMax: number
   /** The process that runs now; undefined when none does. Starts nothing. */
   running(): InferenceProcess | undefined
-  /** Starts the process if none runs; resolves once it answers. @throws EngineProcessLost when it cannot; the signal's reason. */
-  ready(signal: AbortSignal): Promise<InferenceProcess>
+  /**
+   * Starts the process if none runs; resolves once it answers.
+   * @param affinity equal for requests that should be answered by the same of several replicas, as long as they are there
+   * @throws EngineProcessLost when it cannot; the signal's reason.
+   */
+  ready(signal: AbortSignal, affinity?: () => string): Promise<InferenceProcess>
 }
 
 export interface Compute extends AsyncDisposable {

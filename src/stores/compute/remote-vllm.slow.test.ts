@@ -30,7 +30,7 @@ afterEach(async () => {
 })
 
 function open(remote: Partial<RemoteOptions>): Compute {
-  const compute = openFakeCompute(folder, { remote: { url: '', workers: [], key: KEY, ...remote } })
+  const compute = openFakeCompute(folder, { remote: { urls: [], workers: [], key: KEY, ...remote } })
   computes.push(compute)
   return compute
 }
@@ -112,7 +112,7 @@ describe('a vLLM elsewhere', () => {
   it('answers, takes adapters, and needs no memory here', async () => {
     const port = await freePort()
     await startRemote(port)
-    const compute = open({ url: urlOf(port) })
+    const compute = open({ urls: [urlOf(port)] })
     const process = await ready(compute)
     expect(await chat(process, MODEL)).toBe('no adapter')
     expect(await loadAdapter(process)).toBe(200)
@@ -124,7 +124,7 @@ describe('a vLLM elsewhere', () => {
   it('ends a reply whose reader throws, at once or later, and goes on with others', async () => {
     const port = await freePort()
     await startRemote(port)
-    const process = await ready(open({ url: urlOf(port) }))
+    const process = await ready(open({ urls: [urlOf(port)] }))
     const body = JSON.stringify({ model: MODEL, stream: true, messages: [{ content: 'hi' }] })
     const unreadable = new Error('unreadable')
     const throwing = [
@@ -156,7 +156,7 @@ describe('a vLLM elsewhere', () => {
       ...options,
     }
     if (served !== undefined) await startRemote(port, served)
-    const compute = open({ url: urlOf(port), key })
+    const compute = open({ urls: [urlOf(port)], key })
     await expect(ready(compute)).rejects.toMatchObject({
       status: 503,
       message: expect.stringMatching(reason),
@@ -167,7 +167,7 @@ describe('a vLLM elsewhere', () => {
   it('comes back after an outage as another process, without the loaded adapters', async () => {
     const port = await freePort()
     const first = await startRemote(port)
-    const compute = open({ url: urlOf(port) })
+    const compute = open({ urls: [urlOf(port)] })
     const before = await ready(compute)
     expect(await loadAdapter(before)).toBe(200)
     await kill(first)
@@ -184,7 +184,7 @@ describe('a vLLM elsewhere', () => {
   it('is found to be gone without a request', async () => {
     const port = await freePort()
     const server = await startRemote(port)
-    const compute = open({ url: urlOf(port) })
+    const compute = open({ urls: [urlOf(port)] })
     await ready(compute)
     await kill(server)
     await expectState(compute, /restarting|failed/, /ECONNREFUSED/)
@@ -193,7 +193,7 @@ describe('a vLLM elsewhere', () => {
   it('503 when it hangs in the middle, and for those who come then', async () => {
     const port = await freePort()
     const server = await startRemote(port)
-    const compute = open({ url: urlOf(port) })
+    const compute = open({ urls: [urlOf(port)] })
     const process = await ready(compute)
     await expect(chat(process, MODEL, 'hang')).rejects.toMatchObject({
       status: 503,
@@ -210,7 +210,7 @@ describe('a vLLM elsewhere', () => {
     const ports = [await freePort(), await freePort(), await freePort()]
     const [router = 0, one = 0, another = 0] = ports
     for (const port of [router, one]) await startRemote(port)
-    const compute = open({ url: urlOf(router), workers: [urlOf(one), urlOf(another)] })
+    const compute = open({ urls: [urlOf(router)], workers: [urlOf(one), urlOf(another)] })
     expect(compute.inference(MODEL).requestsMax).toBe(2 * compute.inference('another').requestsMax)
     const process = await ready(compute)
     expect(await loadAdapter(process)).toBe(200)
@@ -221,6 +221,30 @@ describe('a vLLM elsewhere', () => {
     expect(await idsOf(another)).toEqual([MODEL, 'digest'])
     expect(await idsOf(router)).toEqual([MODEL])
     expect(await ready(compute)).toBe(process)
+  })
+
+  it('is several, each with its own adapters: one that is lost is replaced by the others', async () => {
+    const ports = await Promise.all([freePort(), freePort(), freePort()])
+    const servers = await Promise.all(ports.map((port) => startRemote(port)))
+    const compute = open({ urls: ports.map(urlOf) })
+    const inference = compute.inference(MODEL)
+    const readyFor = (affinity: string) => inference.ready(new AbortController().signal, () => affinity)
+    const chosen = async (): Promise<Set<InferenceProcess>> =>
+      new Set(await Promise.all(Array.from({ length: 30 }, (_, index) => readyFor(`prompt ${index}`))))
+    await vi.waitFor(async () => expect((await chosen()).size).toBe(3), { timeout: 15_000 })
+    for (const process of await chosen()) {
+      expect(await loadAdapter(process)).toBe(200)
+      expect(await chat(process, 'digest')).toBe('B=1')
+    }
+    for (const port of ports) expect(await idsOf(port)).toEqual([MODEL, 'digest'])
+    const [first] = servers
+    if (first !== undefined) await kill(first)
+    await vi.waitFor(async () => expect((await chosen()).size).toBe(2), { timeout: 15_000 })
+    for (const process of await chosen()) expect(await chat(process, 'digest')).toBe('B=1')
+    expect(statusOf(compute)).toMatchObject({
+      state: 'ready',
+      last_error: expect.stringContaining('ECONNREFUSED'),
+    })
   })
 })
 

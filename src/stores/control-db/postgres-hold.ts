@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { dependencyFailed } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { CHANNEL, type PostgresPeers } from './postgres-peers.ts'
 
 /** Any number that other programs on the database do not use: "server" in ASCII. */
 const SERVER = 0x736572766572
@@ -9,24 +10,32 @@ const SERVER = 0x736572766572
 /** Between two attempts to hold the database again. */
 const RETRY_MS = 500
 
-/** What only the server that holds the database may do. */
+/** How often the connection is asked whether it lasts: a network that drops packets closes none. */
+const PING_MS = 5_000
+
+/** What only a server that holds the database may do. */
 export interface PostgresHold extends AsyncDisposable {
   /** @throws 503 while another server holds the database, or this is not known */
   check(): void
 }
 
+export interface HoldOptions {
+  /** A connection that is not of the pool; its queries end after some seconds. */
+  newClient: () => pg.Client
+  log: Pick<Log, 'warn'>
+  /** The other servers that may hold the database at the same time; undefined where there must be none. */
+  peers: Pick<PostgresPeers, 'notified' | 'missed'> | undefined
+}
+
 /**
- * Holds a database as long as one connection lasts, so that one server uses it at a time, as with a data folder: what a
- * server knows of jobs and recent calls is right only while no other one changes it. When the connection breaks, writes
- * are refused until the database is held again.
- * @param newClient a connection that is not of the pool
- * @throws Error where another server holds it
+ * Holds a database as long as one connection lasts: alone, or together with servers that do so as well. What a server by itself
+ * knows of jobs and recent calls is right only while no other one changes it, so neither kind begins while there is one of
+ * the other. When the connection breaks, writes are refused until the database is held again.
+ * @throws Error where a server holds it with which this one cannot
  */
-export async function holdPostgres(
-  newClient: () => pg.Client,
-  log: Pick<Log, 'warn'>,
-): Promise<PostgresHold> {
+export async function holdPostgres({ newClient, log, peers }: HoldOptions): Promise<PostgresHold> {
   const stopping = new AbortController()
+  const lock = peers === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared'
   let client: pg.Client | undefined
   let isHeld = false
 
@@ -35,9 +44,11 @@ export async function holdPostgres(
     opened.on('error', () => undefined)
     try {
       await opened.connect()
-      const { rows } = await opened.query<{ held: boolean }>(`select pg_try_advisory_lock(${SERVER}) as held`)
+      const { rows } = await opened.query<{ held: boolean }>(`select ${lock}(${SERVER}) as held`)
       isHeld = rows[0]?.held === true
+      if (isHeld && peers !== undefined) await listen(opened, peers)
     } catch (error) {
+      isHeld = false
       await opened.end().catch(() => undefined)
       throw error
     }
@@ -47,7 +58,26 @@ export async function holdPostgres(
     }
     client = opened
     opened.once('end', lost)
+    void ping(opened)
     return true
+  }
+
+  async function listen(
+    opened: pg.Client,
+    { notified, missed }: Pick<PostgresPeers, 'notified' | 'missed'>,
+  ): Promise<void> {
+    opened.on('notification', ({ payload = '' }) => notified(payload))
+    await opened.query(`listen ${CHANNEL}`)
+    missed()
+  }
+
+  async function ping(opened: pg.Client): Promise<void> {
+    while (client === opened) {
+      await delay(PING_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
+      if (stopping.signal.aborted) return
+      // A connection whose query has had no answer is cut, which is its end.
+      await opened.query('select 1').catch(() => opened.end().catch(() => undefined))
+    }
   }
 
   function lost(): void {
@@ -62,6 +92,7 @@ export async function holdPostgres(
       'the connection that holds the control database broke: writes are refused until it is held again',
     )
     while (!stopping.signal.aborted) {
+      peers?.missed()
       if (await hold().catch(() => false)) return
       await delay(RETRY_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
     }
@@ -69,7 +100,9 @@ export async function holdPostgres(
 
   if (!(await hold()))
     throw new Error(
-      'Another Heddle server uses this database, and one can at a time: stop it, or name another database',
+      peers === undefined
+        ? 'Another Heddle server uses this database: stop it, name another database, or start all with HEDDLE_SERVERS=several'
+        : 'A Heddle server without HEDDLE_SERVERS=several uses this database: stop it, or name another database',
     )
   return {
     check() {

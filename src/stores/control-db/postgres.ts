@@ -1,10 +1,12 @@
 import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
+import { NO_PEERS, type Peers } from './peers.ts'
 import type { ControlDb } from './port.ts'
 import { type PostgresOptions, readPostgresAddress } from './postgres-address.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { holdPostgres } from './postgres-hold.ts'
+import { createPostgresPeers, reportChanges } from './postgres-peers.ts'
 import type { ControlTables } from './tables.ts'
 import { WIDE_INTEGERS } from './wide-integers.ts'
 
@@ -26,6 +28,9 @@ const IDLE_IN_TRANSACTION_MS_MAX = 30_000
 /** A network that drops packets gives neither an answer nor an error. */
 const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000
 
+/** Of the connection that holds the database, whose queries take no time. */
+const HOLD_ANSWER_MS_MAX = 5_000
+
 /** Seconds without a packet after which the server ends a connection, so that a lost server holds nothing for long. */
 const KEEPALIVE_S = 10
 
@@ -39,24 +44,35 @@ const INT8 = 20
 const NUMERIC = 1700
 
 /** A control database on a PostgreSQL server. */
-export type OpenPostgres = ControlDb & AsyncDisposable
+export type OpenPostgres = ControlDb & AsyncDisposable & { peers: Peers; reportChanges(): Promise<void> }
+
+/** How a control database elsewhere is used. */
+export interface PostgresUse {
+  /** Whether other servers use it at the same time; none may by default. */
+  servers?: 'one' | 'several'
+  /** Called after every write, with its error where it failed. */
+  written?: (error: unknown) => void
+}
 
 /**
- * Opens a control database elsewhere.
- * @param written called after every write, with its error where it failed
- * @throws Error where it does not answer, is too old, orders texts otherwise, or is used by another server
+ * Opens a control database elsewhere. Where several servers use it, `reportChanges` is to be called once its tables are there.
+ * @throws Error where it does not answer, is too old, orders texts otherwise, or is used by a server that cannot share it
  */
 export async function openPostgres(
   options: PostgresOptions,
   log: Pick<Log, 'warn'>,
-  written: (error: unknown) => void = () => undefined,
+  { servers = 'one', written = () => undefined }: PostgresUse = {},
 ): Promise<OpenPostgres> {
   await checkPostgres(options)
   await using opening = new AsyncDisposableStack()
   const connection = connectionOf(options)
-  // Released after the pool is closed: until then, writes are in progress.
-  const hold = opening.use(await holdPostgres(() => new pg.Client(connection), log))
-  const pool = opening.adopt(new pg.Pool({ ...connection, max: CONNECTIONS_MAX }), (opened) => opened.end())
+  const newPool = () => new pg.Pool({ ...connection, max: CONNECTIONS_MAX })
+  // The hold is released after the pool is closed: until then, writes are in progress.
+  const holding = opening.use(new AsyncDisposableStack())
+  const pool = opening.adopt(newPool(), (opened) => opened.end())
+  const peers = servers === 'several' ? createPostgresPeers(pool, log) : undefined
+  const newClient = () => new pg.Client({ ...connection, query_timeout: HOLD_ANSWER_MS_MAX })
+  const hold = holding.use(await holdPostgres({ newClient, log, peers }))
   // A statement in progress fails by itself; the event alone would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   // The pool drops an idle connection that breaks; the next statement opens another one.
@@ -70,7 +86,11 @@ export async function openPostgres(
     ],
   })
   const opened = opening.move()
-  return Object.assign(kysely, { [Symbol.asyncDispose]: () => opened.disposeAsync() })
+  return Object.assign(kysely, {
+    peers: peers ?? NO_PEERS,
+    reportChanges: async () => (peers === undefined ? undefined : reportChanges(kysely)),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  })
 }
 
 function connectionOf(options: PostgresOptions): pg.ClientConfig {

@@ -9,6 +9,8 @@ import { HealthRes } from './wire.ts'
 
 const server = useTestServer()
 
+const NOT_STOPPING = new AbortController().signal
+
 describe('GET /health', () => {
   it('200 without a key, when every store answers', async () => {
     const response = await server.request('/health', { headers: { authorization: '' } })
@@ -37,6 +39,7 @@ describe('GET /health', () => {
       stores: { ...server.stores, control, blobs, traces: countWrites(traces) },
       compute,
       unexpected: NO_UNEXPECTED_ERRORS,
+      stopping: NOT_STOPPING,
     })
     for (const reply of await Promise.all([health(), health()])) {
       expect(reply.status).toBe(503)
@@ -55,11 +58,27 @@ describe('GET /health', () => {
 describe('GET /health after errors', () => {
   const compute = { statuses: () => [] }
 
+  it('503 once the server is to stop', async () => {
+    const stores = { ...server.stores, traces: countWrites(server.stores.traces) }
+    const stopping = AbortSignal.abort()
+    const reply = await createStoresHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS, stopping })()
+    expect(reply.status).toBe(503)
+    expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
+      status: 'failing',
+      reason: 'the server is stopping: send requests to another one',
+    })
+  })
+
   it('503 while a table is closed', async () => {
     const traces = countWrites(server.stores.traces)
     const repairs = () => ({ done: 1, failed: 2, detached: ['calls'] })
     const stores = { ...server.stores, traces: { ...traces, repairs } }
-    const reply = await createStoresHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })()
+    const reply = await createStoresHealth({
+      stores,
+      compute,
+      unexpected: NO_UNEXPECTED_ERRORS,
+      stopping: NOT_STOPPING,
+    })()
     expect(reply.status).toBe(503)
     expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
       reason: 'trace_db: closed until they can be repaired: calls',
@@ -71,7 +90,12 @@ describe('GET /health after errors', () => {
     async (store) => {
       const writeFailures = createWriteFailures()
       const stores = { ...server.stores, writeFailures, traces: countWrites(server.stores.traces) }
-      const health = createStoresHealth({ stores, compute, unexpected: NO_UNEXPECTED_ERRORS })
+      const health = createStoresHealth({
+        stores,
+        compute,
+        unexpected: NO_UNEXPECTED_ERRORS,
+        stopping: NOT_STOPPING,
+      })
       const answer = async () => {
         const reply = await health()
         return { code: reply.status, ...HealthRes.parse(JSON.parse(String(reply.body))) }
@@ -92,7 +116,7 @@ describe('GET /health after errors', () => {
   it('200 and degraded after an error that no code has caught', async () => {
     const stores = { ...server.stores, traces: countWrites(server.stores.traces) }
     const unexpected = { count: () => 3, isRecent: () => true }
-    const reply = await createStoresHealth({ stores, compute, unexpected })()
+    const reply = await createStoresHealth({ stores, compute, unexpected, stopping: NOT_STOPPING })()
     expect(reply.status).toBe(200)
     expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
       status: 'degraded',

@@ -28,6 +28,8 @@ export interface StoresHealthDeps {
   >
   compute: Pick<Compute, 'statuses'>
   unexpected: UnexpectedErrors
+  /** Aborted once the server is to stop. */
+  stopping: AbortSignal
 }
 
 type Check = z.output<typeof HealthRes>['stores']['trace_db']
@@ -37,6 +39,7 @@ export function createStoresHealth({
   stores,
   compute,
   unexpected,
+  stopping,
 }: StoresHealthDeps): () => Promise<RawReply> {
   const { traces, control, blobs, writeFailures, brokenParts } = stores
   const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
@@ -62,12 +65,14 @@ export function createStoresHealth({
     const warnings = Object.entries(checks).flatMap(([name, { ok, warning }]) =>
       ok && warning ? [`${name}: ${warning}`] : [],
     )
+    if (stopping.aborted) reasons.unshift('the server is stopping: send requests to another one')
+    const isFailing = failed.length > 0 || stopping.aborted
     reasons.push(...warnings)
     if (unexpected.isRecent())
       reasons.push(`${unexpected.count()} unexpected errors since the start, see the log`)
     const isDegraded = unexpected.isRecent() || warnings.length > 0
     const body: z.input<typeof HealthRes> = {
-      status: failed.length > 0 ? 'failing' : isDegraded ? 'degraded' : 'ok',
+      status: isFailing ? 'failing' : isDegraded ? 'degraded' : 'ok',
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
       stores: checks,
       // Health needs no key, so it does not name models.
@@ -76,8 +81,8 @@ export function createStoresHealth({
         .map(({ name, base_model, state }) => ({ name: name.replace(` ${base_model}`, ''), state })),
     }
     return {
-      status: failed.length === 0 ? 200 : 503,
-      headers: { 'content-type': 'application/json', ...(failed.length > 0 && { 'retry-after': '5' }) },
+      status: isFailing ? 503 : 200,
+      headers: { 'content-type': 'application/json', ...(isFailing && { 'retry-after': '5' }) },
       body: JSON.stringify(body),
     }
   }

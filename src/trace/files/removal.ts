@@ -1,5 +1,6 @@
 import type { Limit, Removal } from '../../removal.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { blobKey } from './blob-owner.ts'
@@ -12,9 +13,16 @@ export interface FilesRemovalDeps {
   traces: TraceDb
   blobs: Blobs
   mutations: Mutations
+  peers: Pick<Peers, 'arePossible'>
   /** Whether bytes of this digest are being stored, in any project. */
   isArriving: (digest: string) => boolean
 }
+
+/**
+ * Bytes that are younger may be those of a file whose row another server is about to write: they are left to the sweep of blobs that
+ * nothing owns.
+ */
+const ARRIVED_MS = 3_600_000
 
 /** Removes files: their bytes first, since the rows name them, so that what is interrupted can be repeated. */
 export interface FilesRemoval extends Removal {
@@ -27,7 +35,7 @@ export interface FilesRemoval extends Removal {
 }
 
 export function createFilesRemoval(deps: FilesRemovalDeps): FilesRemoval {
-  const { traces, blobs, mutations, isArriving } = deps
+  const { traces, blobs, mutations, peers, isArriving } = deps
 
   async function removeSelected(selection: queries.FileSelection, signal: AbortSignal): Promise<void> {
     for (let after = ''; ; ) {
@@ -54,6 +62,7 @@ export function createFilesRemoval(deps: FilesRemovalDeps): FilesRemoval {
     const key = blobKey(digest)
     const found = await blobs.stat(key)
     if (found === undefined || isArriving(digest)) return
+    if (peers.arePossible && found.modifiedAt > Date.now() - ARRIVED_MS) return
     const others = await firstOf(traces.query<{ count: number }>(queries.countOthers(digest, selection)))
     if ((others?.count ?? 0) === 0 && !isArriving(digest)) await blobs.deleteUnchanged(key, found.modifiedAt)
   }

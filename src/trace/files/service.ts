@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { bytesDigest, checkExpectedDigest } from '../digest.ts'
@@ -17,6 +19,9 @@ import type * as wire from './wire.ts'
  * which an unused one is kept: its client is about to name it.
  */
 const RESENT_S = 3_600
+
+/** Pauses between looks for a file that may be arriving at another server; a small one takes less. */
+const ARRIVING_ELSEWHERE_MS = [50, 150, 300]
 
 /**
  * Files: the bytes are a shared blob; a row says which project has them. The digest is that of the bytes as they were
@@ -33,12 +38,13 @@ export interface Files {
 
 export function createFiles(deps: {
   traces: TraceDb
+  peers: Pick<Peers, 'arePossible'>
   blobs: Blobs
   projects: Projects
   redaction: Pick<Redaction, 'of'>
   mutations: Mutations
 }): Files {
-  const { traces, blobs, projects, redaction } = deps
+  const { traces, blobs, peers, projects, redaction } = deps
   const arriving = new Map<string, Promise<void>>()
   const storing = createStoring()
 
@@ -56,14 +62,24 @@ export function createFiles(deps: {
     })
   }
 
+  /** Where it may arrive at another server at this moment, it is looked for more than once. */
+  async function find(projectId: string, digest: string): Promise<Found | undefined> {
+    const query = queries.selectFile(projectId, digest)
+    for (const pauseMs of peers.arePossible ? ARRIVING_ELSEWHERE_MS : []) {
+      const found = await firstOf(traces.query<Found>(query))
+      if (found !== undefined) return found
+      await delay(pauseMs)
+    }
+    return firstOf(traces.query<Found>(query))
+  }
+
   async function read(
     { project_id, digest }: wire.FileContentReq,
     { bytesMax = Number.POSITIVE_INFINITY }: { bytesMax?: number } = {},
   ): Promise<Uint8Array | undefined> {
     // Wire: the Python client publishes an object, and may read it, while its files are still being uploaded.
     await arriving.get(`${project_id}/${digest}`)?.catch(() => undefined)
-    const query = queries.selectFile(project_id, digest)
-    const known = await firstOf(traces.query<{ size_bytes: number; stored_digest: string }>(query))
+    const known = await find(project_id, digest)
     if (known === undefined || known.size_bytes > bytesMax) return undefined
     return readBlob(blobs, blobKey(known.stored_digest))
   }
@@ -95,6 +111,11 @@ export function createFiles(deps: {
 
   const removal = createFilesRemoval({ ...deps, isArriving: storing.has })
   return { read, create, content, stats, removal }
+}
+
+interface Found {
+  size_bytes: number
+  stored_digest: string
 }
 
 /** Digests of bytes that are being stored, some of them for several projects at once. */

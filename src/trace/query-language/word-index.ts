@@ -3,10 +3,19 @@ import type { Params } from './params.ts'
 /** The database does not look up shorter words (`text_index_like_min_pattern_length`). */
 const WORD_CHARS_MIN = 4
 
-/** Words of a text to look up: more hardly exclude further rows, and each takes time to plan. */
-const WORDS_MAX = 3
+/** Parts of words to look up: more hardly exclude further rows, and each takes time to plan. */
+const PARTS_MAX = 3
+
+/** Whole words to look up. Each is found at once, and even frequent ones are seldom together. */
+const WHOLE_MAX = 8
+
+/** With fewer whole words, parts of words exclude more. */
+const WHOLE_MIN = 2
 
 const WORDS = new RegExp(`[a-z]{${WORD_CHARS_MIN},}`, 'g')
+
+/** Words of a text that something else than a letter comes before and after. */
+const WHOLE_WORDS = /(?<=[^a-z])[a-z]{2,}(?=[^a-z])/g
 
 /**
  * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control characters
@@ -35,17 +44,23 @@ export function wordsSql(document: string): string {
 /**
  * SQL that an index of words decides: true for every document in which any of some texts of printable ASCII may occur, in
  * upper or lower case; undefined where the index cannot exclude documents, since a text has no word that is long enough.
- * A word of a text may be a part of a word of the document, so all words of the index are searched.
+ * A word between two others is a word of the document too. The first and the last may be parts of words there, for which all words of
+ * the index are searched.
  */
 export function hasWordsSql(document: string, texts: readonly string[], params: Params): string | undefined {
   const words = wordsSql(document)
-  const has = (word: string): string => `${words} LIKE ${params.bind(`%${word}%`, 'String')}`
-  const ofTexts = texts.map((text) => longestWords(text).map(has).join(' AND '))
+  const hasAll = (whole: readonly string[]): string =>
+    `hasAllTokens(${words}, ${params.bind(whole, 'Array(String)')})`
+  const hasPart = (part: string): string => `${words} LIKE ${params.bind(`%${part}%`, 'String')}`
+  const ofTexts = texts.map((text) => {
+    const whole = longest(text.toLowerCase().match(WHOLE_WORDS), WHOLE_MAX)
+    if (whole.length >= WHOLE_MIN) return hasAll(whole)
+    return longest(text.toLowerCase().match(WORDS), PARTS_MAX).map(hasPart).join(' AND ')
+  })
   if (ofTexts.some((sql) => sql === '')) return undefined
-  return [...ofTexts, has(NUMBERED_WORD)].map((sql) => `(${sql})`).join(' OR ')
+  return [...ofTexts, hasAll([NUMBERED_WORD])].map((sql) => `(${sql})`).join(' OR ')
 }
 
-function longestWords(text: string): string[] {
-  const words = new Set(text.toLowerCase().match(WORDS))
-  return [...words].sort((a, b) => b.length - a.length).slice(0, WORDS_MAX)
+function longest(words: readonly string[] | null, count: number): string[] {
+  return [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, count)
 }

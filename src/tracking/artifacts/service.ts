@@ -46,7 +46,7 @@ export interface Artifacts
   /** Bytes of the files of all versions of an entity. */
   storedBy(entity: string): Promise<number>
   /** Removes abandoned uploads; called when the server starts. */
-  cleanUp(): Promise<void>
+  cleanUp(before: number): Promise<void>
 }
 
 export function createArtifacts(deps: ArtifactsDeps): Artifacts {
@@ -66,9 +66,9 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
     return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
   }
 
-  async function cleanUp(): Promise<void> {
+  async function cleanUp(before: number): Promise<void> {
     await writer.removeVersions(await uploads.abandoned())
-    await releaseUnfinished(deps)
+    await releaseUnfinished(deps, before)
   }
 
   return {

@@ -317,8 +317,8 @@ describe('createArtifacts', () => {
       .set({ created_at: '2020-01-01T00:00:00.000000Z' })
       .where('id', '=', id)
       .execute()
-    await contents.add('receiving:lost', oneChunk('lost'), { bytesMax: 10 })
-    await artifacts.cleanUp()
+    await contents.add('receiving:00000000', oneChunk('lost'), { bytesMax: 10 })
+    await artifacts.cleanUp(Date.now())
     expect(await contentsCount()).toBe(before - 1)
     const { data } = await client.ask(
       `query { old: artifact(id: "${old.id}") { state } fresh: artifact(id: "${fresh.id}") { state } }`,

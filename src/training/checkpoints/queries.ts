@@ -174,12 +174,17 @@ export async function markDeleted(
 }
 
 /** Owners of contents whose checkpoint was never written, or is deleted, which a crash leaves behind. */
-export async function ownersWithoutCheckpoint(control: ControlDb, prefix: string): Promise<string[]> {
+export async function ownersWithoutCheckpoint(
+  control: ControlDb,
+  prefix: string,
+  before: string,
+): Promise<string[]> {
   const rows = await control
     .selectFrom('content_owners')
     .select('owner')
     .distinct()
     .where('owner', 'like', `${prefix}%`)
+    .where('owner', '<', before)
     .where('owner', 'not in', (eb) =>
       eb
         .selectFrom('checkpoints')

@@ -1,3 +1,4 @@
+import { firstIdAt } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
@@ -37,9 +38,10 @@ export interface Checkpoints extends CheckpointReader, CheckpointWriter {
   /** Deletes all checkpoints of a model. */
   deleteAll(modelId: string): Promise<number>
   /**
-   * Removes leftovers of a crash: checkpoints of deleted models, and files of checkpoints that were never written.
+   * Removes leftovers of a crash: checkpoints of deleted models, and files of checkpoints that were begun before a time, in
+   * milliseconds since 1970, and never written.
    */
-  sweep(): Promise<void>
+  sweep(before: number): Promise<void>
 }
 
 export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
@@ -97,10 +99,12 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     return { deleted_count: gone.size, not_found_steps: steps.filter((step) => !gone.has(step)) }
   }
 
-  async function sweep(): Promise<void> {
+  async function sweep(before: number): Promise<void> {
     const leftBehind = await queries.markLeftBehind(control, nowIso())
     await artifacts.removeVersions(leftBehind.map((row) => row.artifact_id))
-    await contents.release(await queries.ownersWithoutCheckpoint(control, OWNER_PREFIX))
+    await contents.release(
+      await queries.ownersWithoutCheckpoint(control, OWNER_PREFIX, OWNER_PREFIX + firstIdAt(before)),
+    )
   }
 
   return {

@@ -50,7 +50,7 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
       contents: createContents(server.stores),
       projects: createProjects(server.stores),
       signedUrls: createSignedUrls(server.stores),
-    }).cleanUp()
+    }).cleanUp(Date.now())
     const model = await newModel()
     expect((await postSft(model.id, url)).status).toBe(200)
   })

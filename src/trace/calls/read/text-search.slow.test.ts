@@ -25,6 +25,9 @@ const TEXTS = [
   '',
   'K smiled', // the Kelvin sign, whose lower case is k
   '日本語 quokka 日本語',
+  'the quick_brown fox/jumps "over" 12 lazy dogs\\now',
+  'the quick_brownish fox/jumps "over" 12 lazy dogs\\now',
+  'über brown-foxes and éclair jumps over it all',
 ]
 
 const PATTERNS = [
@@ -51,6 +54,13 @@ const PATTERNS = [
     'nquokka',
     'escaped word',
     ' ',
+    'quick_brown fox',
+    'he quick_brown fox',
+    ' 12 LAZY d',
+    'he QUICK_brown f',
+    '-foxes and éclair jumps ',
+    ' and over it ',
+    ' jumps over it all common ',
   ],
 ]
 
@@ -72,7 +82,9 @@ const command = (sql: string): Promise<void> => server.stores.traces.command({ s
 describe('an index of the words of payloads', () => {
   it('excludes parts without a word', async () => {
     const project = server.newProject()
-    await writeCalls(server, project, [finishedCall({ inputs: { text: 'quokka' }, output: 'wallaby' })])
+    await writeCalls(server, project, [
+      finishedCall({ inputs: { text: 'the quokka ate' }, output: 'wallaby' }),
+    ])
     const isRead = async (word: string, path: string): Promise<boolean> => {
       const $contains = { input: { $getField: path }, substr: { $literal: word } }
       const [query] = selectsPrefiltered({ project_id: project, query: { $expr: { $contains } } }, 1)
@@ -88,6 +100,10 @@ describe('an index of the words of payloads', () => {
     expect(await isRead('quokka', 'output')).toBe(false)
     expect(await isRead('wall', 'output')).toBe(true)
     expect(await isRead('all', 'inputs.text')).toBe(true)
+    // Whole words stand between two others.
+    expect(await isRead('e quokka ate.', 'inputs.text')).toBe(true)
+    expect(await isRead('e quokka at l', 'inputs.text')).toBe(false)
+    expect(await isRead('a quokka ate', 'inputs.text')).toBe(true)
   })
 })
 

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { messageOf } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { Log } from '../../log.ts'
+import { type Heard, type Peers, type Topic, WATCHED_TABLES, type WatchedTable } from './peers.ts'
+import type { ControlDb } from './port.ts'
+
+/** The channel of `LISTEN` and `NOTIFY`. */
+export const CHANNEL = 'heddle'
+
+/** Peers, and how they learn what arrives. */
+export interface PostgresPeers extends Peers {
+  /** Passes on what arrived in the channel. */
+  notified(payload: string): void
+  /** Says that something may have been missed. */
+  missed(): void
+}
+
+/**
+ * Servers that share a PostgreSQL. Triggers report tables, in the transaction that changes them, so that no change is without its
+ * report; all else is sent by itself.
+ */
+export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log, 'warn'>): PostgresPeers {
+  const self = newId()
+  const changed = new Map<string, (() => void)[]>()
+  const heard = new Map<string, Heard[]>()
+
+  function notified(payload: string): void {
+    const [kind = '', name = '', from = '', ...text] = payload.split('\n')
+    if (kind === 'table') for (const call of changed.get(name) ?? []) call()
+    else if (from !== self) for (const call of heard.get(name) ?? []) call(text.join('\n'), from)
+  }
+
+  return {
+    arePossible: true,
+    notified,
+
+    missed() {
+      for (const call of new Set([...changed.values()].flat())) call()
+      for (const call of new Set([...heard.values()].flat())) call(undefined, '')
+    },
+
+    onChange(tables, call) {
+      for (const table of tables) changed.set(table, [...(changed.get(table) ?? []), call])
+    },
+
+    send(topic: Topic, text: string) {
+      pool
+        .query('select pg_notify($1, $2)', [CHANNEL, ['message', topic, self, text].join('\n')])
+        .catch((error: unknown) =>
+          log.warn({ topic, reason: messageOf(error) }, 'other servers could not be notified'),
+        )
+    },
+
+    onMessage(topic, call) {
+      heard.set(topic, [...(heard.get(topic) ?? []), call])
+    },
+  }
+}
+
+/** Of tables where some changes concern no other server. */
+const COLUMNS: Partial<Record<WatchedTable, string>> = {
+  // Not the last use, which is written every minute.
+  api_keys: 'insert or delete or update of hash, user_id, scope, project_id, expires_at, revoked_at',
+  erasures: 'insert or delete or update of gone_at',
+}
+
+/** Makes the triggers that report changes, unless they are there. */
+export async function reportChanges(control: ControlDb): Promise<void> {
+  const { rows } = await sql<{ table: string }>`
+    select tgrelid::regclass::text as "table" from pg_trigger where tgname = 'heddle_changed'`.execute(
+    control,
+  )
+  const reported = new Set(rows.map(({ table }) => table))
+  const missing = WATCHED_TABLES.filter((table) => !reported.has(table))
+  if (missing.length === 0) return
+  await control.transaction().execute(async (tx) => {
+    await sql`create or replace function heddle_changed() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('heddle', 'table' || chr(10) || tg_table_name);
+        return null;
+      end $$`.execute(tx)
+    for (const table of missing)
+      await sql`create or replace trigger heddle_changed
+        after ${sql.raw(COLUMNS[table] ?? 'insert or delete or update')} on ${sql.table(table)}
+        for each statement execute function heddle_changed()`.execute(tx)
+  })
+}
