@@ -12,6 +12,8 @@ export interface FieldExpression {
   kind: FieldKind
   /** The column whose JSON text the leaf is taken from: a text that the column lacks, the leaf lacks too. */
   document?: string
+  /** No row lacks it: the database then finds ranges of it by an index, which it does not behind `ifNull`. */
+  isNeverNull?: boolean
   /** The words of that column are indexed (`word-index.ts`). */
   hasWordIndex?: boolean
   /** A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less time. */
@@ -231,8 +233,15 @@ function compare(first: Compiled, operator: string, second: Compiled, params: Pa
   const mayHold =
     operator === '=' && as === asComparedText ? `${mayContain(field, [literal], params)} AND ` : ''
   return `(${mayHold}${any(left, 'one', (one) =>
-    any(right, 'other', (other) => `ifNull(${as(one, params)} ${operator} ${as(other, params)}, 0)`),
+    any(right, 'other', (other) => {
+      const compared = `${as(one, params)} ${operator} ${as(other, params)}`
+      return isNeverNull(one) && isNeverNull(other) ? compared : `ifNull(${compared}, 0)`
+    }),
   )})`
+}
+
+function isNeverNull(value: Compiled): boolean {
+  return 'literal' in value || value.isNeverNull === true
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {

@@ -24,7 +24,7 @@ const COLUMNS: Record<string, FieldExpression> = {
   wb_run_id: optional('wb_run_id'),
   wb_run_step: column('wb_run_step', 'number'),
   wb_run_step_end: column('wb_run_step_end', 'number'),
-  started_at: column('started_at', 'datetime'),
+  started_at: { ...column('started_at', 'datetime'), isNeverNull: true },
   ended_at: { sql: ENDED_AT, kind: 'datetime' },
   deleted_at: { sql: `nullIf(deleted_at, ${NEVER})`, kind: 'datetime' },
 }
