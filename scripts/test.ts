@@ -78,10 +78,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. */
 const STAGES: readonly (readonly (readonly string[])[])[] = [
-  [['check', 'differential'], ['engine']],
+  [['check', 'differential', 'cluster', 'replicas'], ['engine']],
   [['unit']],
-  [['cluster']],
-  [['replicas']],
   [['wire']],
   [['ui']],
 ]

@@ -5,7 +5,7 @@ import { freePort } from './stores/trace-db/embedded/instance.ts'
 export interface TestNetwork extends AsyncDisposable {
   /** The server's port as the client sees it. */
   port: number
-  /** While it hangs, it takes what is sent and passes nothing on. */
+  /** While it hangs, it takes what is sent and passes nothing on; connections that have lost something so are closed afterwards. */
   hang(isHanging: boolean): void
   /** Closes all connections, and takes no further ones. */
   cut(): Promise<void>
@@ -14,6 +14,8 @@ export interface TestNetwork extends AsyncDisposable {
 /** @param to the port of the server */
 export async function startTestNetwork(to: number): Promise<TestNetwork> {
   const sockets = new Set<Socket>()
+  /** To which something was not passed on. */
+  const deprived = new Set<Socket>()
   let isHanging = false
   const listener = createServer((client) => {
     const target = connect(to, '127.0.0.1')
@@ -21,8 +23,9 @@ export async function startTestNetwork(to: number): Promise<TestNetwork> {
       sockets.add(socket)
       socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
     }
-    client.on('data', (bytes) => isHanging || target.write(bytes)).on('close', () => target.destroy())
-    target.on('data', (bytes) => isHanging || client.write(bytes)).on('close', () => client.destroy())
+    const pass = (to: Socket) => (bytes: Buffer) => void (isHanging ? deprived.add(to) : to.write(bytes))
+    client.on('data', pass(target)).on('close', () => target.destroy())
+    target.on('data', pass(client)).on('close', () => client.destroy())
   })
   const port = await freePort()
   await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve))
@@ -37,6 +40,9 @@ export async function startTestNetwork(to: number): Promise<TestNetwork> {
     port,
     hang(value) {
       isHanging = value
+      if (value) return
+      for (const socket of deprived) socket.destroy()
+      deprived.clear()
     },
     cut,
     [Symbol.asyncDispose]: cut,

@@ -104,14 +104,19 @@ it('nothing acknowledged is lost or doubled, and all jobs end, while any part is
     Math.min(acknowledged.calls.length / BATCH, acknowledged.files.size, acknowledged.rules.size)
   const untilMore = async (): Promise<void> => {
     const from = progress()
+    refusals.clear()
     await expect
       .poll(progress, { timeout: RECOVERY_MS_MAX, interval: 50 })
       .toBeGreaterThan(from + WRITES_BETWEEN_KILLS)
+      .catch((error: unknown) => {
+        throw new Error(`Work does not go on: ${JSON.stringify([...refusals])}`, { cause: error })
+      })
   }
   for (let round = 0; round < ROUNDS; round++) {
     await untilMore()
     const victim = victims[Math.floor(random() * victims.length)]
     if (victim === undefined) throw new TypeError('there are victims')
+    process.stdout.write(`${victim.name} is killed\n`)
     await victim.kill()
     await delay(random() * AWAY_MS_MAX)
     await victim.start()
@@ -212,6 +217,9 @@ async function startWork(url: string, acknowledged: Acknowledged, signal: AbortS
   await Promise.all([...writers, repeat(writeFile), repeat(writeRule), repeat(eraseProject)])
 }
 
+/** The last refusal of each kind of request, to explain why work does not go on. */
+const refusals = new Map<string, string>()
+
 /** Resolves with the reply; undefined for 404. @throws Error for another refusal than 503 */
 async function sendUntilTaken(url: string, method: string, path: string, body: unknown): Promise<unknown> {
   const content = body instanceof FormData ? body : JSON.stringify(body)
@@ -225,6 +233,10 @@ async function sendUntilTaken(url: string, method: string, path: string, body: u
     const text = await reply?.text().catch(() => undefined)
     if (reply?.ok && text !== undefined) return JSON.parse(text)
     if (reply?.status === 404) return undefined
+    refusals.set(
+      `${method} ${path.split('/').slice(0, 3).join('/')}`,
+      `${reply?.status} ${text?.slice(0, 200)}`,
+    )
     if (reply !== undefined && !reply.ok && reply.status !== 503)
       throw new Error(`${path}: ${reply.status} ${text}`)
     await delay(100)

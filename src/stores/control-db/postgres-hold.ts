@@ -23,6 +23,8 @@ export interface HoldOptions {
   /** A connection that is not of the pool; its queries end after some seconds. */
   newClient: () => pg.Client
   log: Pick<Log, 'warn'>
+  /** Called when the connection breaks: others to the same server lead nowhere either. */
+  onLost: () => void
   /** The other servers that may hold the database at the same time; undefined where there must be none. */
   peers: Pick<PostgresPeers, 'notified' | 'missed'> | undefined
 }
@@ -33,7 +35,7 @@ export interface HoldOptions {
  * the other. When the connection breaks, writes are refused until the database is held again.
  * @throws Error where a server holds it with which this one cannot
  */
-export async function holdPostgres({ newClient, log, peers }: HoldOptions): Promise<PostgresHold> {
+export async function holdPostgres({ newClient, log, onLost, peers }: HoldOptions): Promise<PostgresHold> {
   const stopping = new AbortController()
   const lock = peers === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared'
   let client: pg.Client | undefined
@@ -83,7 +85,9 @@ export async function holdPostgres({ newClient, log, peers }: HoldOptions): Prom
   function lost(): void {
     isHeld = false
     client = undefined
-    if (!stopping.signal.aborted) void holdAgain()
+    if (stopping.signal.aborted) return
+    onLost()
+    void holdAgain()
   }
 
   async function holdAgain(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
@@ -23,7 +24,7 @@ const STATEMENT_MS_MAX = 60_000
 const LOCK_MS_MAX = 30_000
 
 /** Ends the transaction of a server whose connection was never closed: all others wait for it. */
-const IDLE_IN_TRANSACTION_MS_MAX = 30_000
+const IDLE_IN_TRANSACTION_MS_MAX = 10_000
 
 /** A network that drops packets gives neither an answer nor an error. */
 const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000
@@ -66,13 +67,14 @@ export async function openPostgres(
   await checkPostgres(options)
   await using opening = new AsyncDisposableStack()
   const connection = connectionOf(options)
-  const newPool = () => new pg.Pool({ ...connection, max: CONNECTIONS_MAX })
+  const sockets = createSockets()
+  const newPool = () => new pg.Pool({ ...connection, stream: sockets.open, max: CONNECTIONS_MAX })
   // The hold is released after the pool is closed: until then, writes are in progress.
   const holding = opening.use(new AsyncDisposableStack())
   const pool = opening.adopt(newPool(), (opened) => opened.end())
   const peers = servers === 'several' ? createPostgresPeers(pool, log) : undefined
   const newClient = () => new pg.Client({ ...connection, query_timeout: HOLD_ANSWER_MS_MAX })
-  const hold = holding.use(await holdPostgres({ newClient, log, peers }))
+  const hold = holding.use(await holdPostgres({ newClient, log, peers, onLost: sockets.destroyAll }))
   // A statement in progress fails by itself; the event alone would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   // The pool drops an idle connection that breaks; the next statement opens another one.
@@ -91,6 +93,21 @@ export async function openPostgres(
     reportChanges: async () => (peers === undefined ? undefined : reportChanges(kysely)),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   })
+}
+
+/** The sockets of connections: once destroyed, what waits for an answer that cannot come fails at once. */
+function createSockets() {
+  const opened = new Set<Socket>()
+  return {
+    open(): Socket {
+      const socket = new Socket()
+      opened.add(socket)
+      return socket.once('close', () => opened.delete(socket))
+    },
+    destroyAll(): void {
+      for (const socket of opened) socket.destroy()
+    },
+  }
 }
 
 function connectionOf(options: PostgresOptions): pg.ClientConfig {
