@@ -22,7 +22,7 @@ export type UsedOf = (name: string, count: number) => void
 export interface SharedUse extends Disposable {
   /**
    * Adds up what was used of one kind of limit.
-   * @param heard called with what another server has used since it last said so
+   * @param heard called with what another server has used since its last message
    * @returns a function that adds to it
    */
   counter(kind: CountedKind, heard: UsedOf): UsedOf

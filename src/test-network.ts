@@ -14,8 +14,8 @@ export interface TestNetwork extends AsyncDisposable {
 /** @param to the port of the server */
 export async function startTestNetwork(to: number): Promise<TestNetwork> {
   const sockets = new Set<Socket>()
-  /** To which something was not passed on. */
-  const deprived = new Set<Socket>()
+  /** Those that have lost bytes. */
+  const lossy = new Set<Socket>()
   let isHanging = false
   const listener = createServer((client) => {
     const target = connect(to, '127.0.0.1')
@@ -23,7 +23,7 @@ export async function startTestNetwork(to: number): Promise<TestNetwork> {
       sockets.add(socket)
       socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
     }
-    const pass = (to: Socket) => (bytes: Buffer) => void (isHanging ? deprived.add(to) : to.write(bytes))
+    const pass = (to: Socket) => (bytes: Buffer) => void (isHanging ? lossy.add(to) : to.write(bytes))
     client.on('data', pass(target)).on('close', () => target.destroy())
     target.on('data', pass(client)).on('close', () => client.destroy())
   })
@@ -41,8 +41,8 @@ export async function startTestNetwork(to: number): Promise<TestNetwork> {
     hang(value) {
       isHanging = value
       if (value) return
-      for (const socket of deprived) socket.destroy()
-      deprived.clear()
+      for (const socket of lossy) socket.destroy()
+      lossy.clear()
     },
     cut,
     [Symbol.asyncDispose]: cut,

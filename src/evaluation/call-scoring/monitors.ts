@@ -16,7 +16,7 @@ import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
 
-/** Where other servers may change them and end before they have said so. */
+/** Where other servers may change them, and end before they have sent the message. */
 const REMEMBERED_MS = 10_000
 
 /** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
