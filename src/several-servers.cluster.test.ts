@@ -175,7 +175,7 @@ describe('two servers over the same stores', () => {
 })
 
 describe('a server whose role is worker', () => {
-  it('answers those who watch it, and nobody else', async () => {
+  it('answers health checks and metrics, and 404 to all else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'heddle-worker-'))
     const stores = { ...(await storesOnServers()), servers: 'several' as const, secretKey: newId() }
     {

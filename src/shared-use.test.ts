@@ -66,6 +66,25 @@ describe('createSharedUse', () => {
     third?.[Symbol.dispose]()
   })
 
+  it('forgets what has ended although the message of its end was lost', () => {
+    let isLost = false
+    const [one, other] = [...createServers(['a', 'b']).values()].map((peers) =>
+      createSharedUse({ ...peers, send: (topic, text) => void (isLost || peers.send(topic, text)) }),
+    )
+    one?.gauge.set('key:ended', 1)
+    one?.gauge.set('key:runs', 1)
+    vi.advanceTimersByTime(1_000)
+    isLost = true
+    one?.gauge.set('key:ended', 0)
+    vi.advanceTimersByTime(1_000)
+    isLost = false
+    vi.advanceTimersByTime(10_000)
+    expect(other?.gauge.elsewhere('key:ended')).toBe(0)
+    expect(other?.gauge.elsewhere('key:runs')).toBe(1)
+    one?.[Symbol.dispose]()
+    other?.[Symbol.dispose]()
+  })
+
   it('fits any number of names into texts that can be sent', () => {
     const counted = new Map<string, number>()
     const [one, other] = [...createServers(['a', 'b']).values()].map((peers) => {

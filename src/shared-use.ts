@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Peers, sendAll } from './stores/control-db/peers.ts'
+import { type Peers, sendAll, valuesIn } from './stores/control-db/peers.ts'
 
 /** What a server has used is sent on so long after it was used: other servers allow too much meanwhile. */
 const SEND_MS = 200
@@ -7,13 +7,10 @@ const SEND_MS = 200
 /** How often what runs is sent again, so that a server which has just started knows it too. */
 const REPEAT_MS = 2_000
 
-/** What runs on a server that has sent nothing for this long does not count any more: it has ended. */
+/** What was not reported again for this long does not run any more, or its server has ended. */
 const ENDED_MS = 3 * REPEAT_MS
 
-const Counts = z.array(z.tuple([z.string(), z.number()]))
-
-/** What is limited by the minute. */
-export type CountedKind = 'requests' | 'tokens'
+const Count = z.tuple([z.string(), z.number()])
 
 /** How much of one thing was used. */
 export type UsedOf = (name: string, count: number) => void
@@ -21,11 +18,11 @@ export type UsedOf = (name: string, count: number) => void
 /** What all servers together use of limits. */
 export interface SharedUse extends Disposable {
   /**
-   * Adds up what was used of one kind of limit.
+   * Adds up what was used of one kind of limit by the minute.
    * @param heard called with what another server has used since its last message
    * @returns a function that adds to it
    */
-  counter(kind: CountedKind, heard: UsedOf): UsedOf
+  counter(kind: 'requests' | 'tokens', heard: UsedOf): UsedOf
   /** Knows how many requests run. */
   gauge: Gauge
 }
@@ -45,43 +42,43 @@ export function createSharedUse(peers: Peers): SharedUse {
       gauge: { set: () => undefined, elsewhere: () => 0 },
       [Symbol.dispose]: () => undefined,
     }
-  const listeners = new Map<string, UsedOf>()
-  const used = createOutbox((counts) => sendAll(peers, 'used', [...counts]))
-  peers.onMessage('used', (text) => {
-    for (const [name, count] of countsIn(text)) {
-      const [kind = '', ...rest] = name.split(' ')
-      listeners.get(kind)?.(rest.join(' '), count)
-    }
-  })
   const gauge = createGauge(peers)
+  const outboxes = new DisposableStack()
+  outboxes.use(gauge)
   return {
     counter(kind, heard) {
-      listeners.set(kind, heard)
-      return (name, count) => used.put(`${kind} ${name}`, (before) => before + count)
+      const used = outboxes.use(createOutbox((counts) => sendAll(peers, kind, [...counts])))
+      peers.onMessage(kind, (text = '') => {
+        for (const [name, count] of valuesIn(text, Count)) heard(name, count)
+      })
+      return (name, count) => used.put(name, (before) => before + count)
     },
     gauge,
-    [Symbol.dispose]() {
-      used[Symbol.dispose]()
-      gauge[Symbol.dispose]()
-    },
+    [Symbol.dispose]: () => outboxes.dispose(),
   }
 }
 
 function createGauge(peers: Peers): Gauge & Disposable {
   const running = new Map<string, number>()
-  /** By server, and then by name. */
-  const others = new Map<string, { at: number; counts: Map<string, number> }>()
+  /** By name, and then by server. */
+  const others = new Map<string, Map<string, { count: number; at: number }>>()
   const changes = createOutbox((counts) => sendAll(peers, 'running', [...counts]))
-  const timer = setInterval(() => sendAll(peers, 'running', [...running]), REPEAT_MS).unref()
+  const timer = setInterval(() => {
+    sendAll(peers, 'running', [...running])
+    dropEnded()
+  }, REPEAT_MS).unref()
 
-  peers.onMessage('running', (text, from) => {
-    for (const [server, { at }] of others) if (performance.now() - at > ENDED_MS) others.delete(server)
-    if (text === undefined) return
-    const { counts } = others.get(from) ?? { counts: new Map<string, number>() }
-    others.set(from, { at: performance.now(), counts })
-    for (const [name, count] of countsIn(text)) {
-      if (count > 0) counts.set(name, count)
-      else counts.delete(name)
+  function dropEnded(): void {
+    for (const [name, servers] of others) {
+      for (const [server, { at }] of servers) if (isEnded(at)) servers.delete(server)
+      if (servers.size === 0) others.delete(name)
+    }
+  }
+
+  peers.onMessage('running', (text = '', from) => {
+    for (const [name, count] of valuesIn(text, Count)) {
+      const servers = others.get(name) ?? new Map<string, { count: number; at: number }>()
+      others.set(name, servers.set(from, { count, at: performance.now() }))
     }
   })
 
@@ -93,8 +90,7 @@ function createGauge(peers: Peers): Gauge & Disposable {
     },
     elsewhere(name) {
       let sum = 0
-      for (const { at, counts } of others.values())
-        if (performance.now() - at <= ENDED_MS) sum += counts.get(name) ?? 0
+      for (const { count, at } of others.get(name)?.values() ?? []) if (!isEnded(at)) sum += count
       return sum
     },
     [Symbol.dispose]() {
@@ -102,6 +98,11 @@ function createGauge(peers: Peers): Gauge & Disposable {
       changes[Symbol.dispose]()
     },
   }
+}
+
+/** Whether what was last reported at a time has not been repeated since. */
+function isEnded(at: number): boolean {
+  return performance.now() - at > ENDED_MS
 }
 
 /** Collects what is put into it for a moment, and hands it on. */
@@ -122,15 +123,5 @@ function createOutbox(handOn: (counts: ReadonlyMap<string, number>) => void) {
       timer ??= setTimeout(flush, SEND_MS).unref()
     },
     [Symbol.dispose]: () => clearTimeout(timer),
-  }
-}
-
-/** What another server sent; one of an earlier or a later version may send something else, which is left out. */
-function countsIn(text: string | undefined): [name: string, count: number][] {
-  if (text === undefined) return []
-  try {
-    return Counts.parse(JSON.parse(text))
-  } catch {
-    return []
   }
 }

@@ -3,6 +3,7 @@
  * makes the same calls; only the ids differ from server to server, so that none meets one twice.
  */
 import { randomBytes } from 'node:crypto'
+import { seeded } from '../../src/test-random.ts'
 
 /** A call before it is written in the form of one of the ways in. */
 export interface WorkCall {
@@ -34,19 +35,8 @@ const WORDS = 5000
 /** The first call starts here. */
 export const FIRST_MS = Date.UTC(2026, 0, 1)
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32 by Tommy Ettinger, public domain). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 function vocabulary(): string[] {
-  const random = randomOf(1)
+  const random = seeded(1)
   const letters = 'etaoinshrdlucmfwypvbgk'
   const word = (): string =>
     Array.from({ length: 3 + Math.floor(random() * 8) }, () =>
@@ -75,7 +65,7 @@ export function* makeCalls(
 ): Generator<WorkCall, void> {
   let root = { id: '', trace: '' }
   for (let number = first; number < first + calls; number++) {
-    const random = randomOf(number * 7919 + 7)
+    const random = seeded(number * 7919 + 7)
     const text = (words: number): string =>
       Array.from({ length: words }, () => VOCABULARY[Math.floor(random() * WORDS)]).join(' ')
     const ms = FIRST_MS + number * STEP_MS

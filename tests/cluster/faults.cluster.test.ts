@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { freePort, KEY, type OwnServer, startServer } from '../../scripts/own-server.ts'
 import { startTestClickHouse } from '../../src/stores/trace-db/elsewhere/test-server.ts'
 import { startTestNetwork } from '../../src/test-network.ts'
+import { seeded } from '../../src/test-random.ts'
 import { finishedCall } from '../../src/trace/test-calls.ts'
 import { startPostgres } from './postgres.ts'
 import { startRoundRobin } from './round-robin.ts'
@@ -99,7 +100,7 @@ it('nothing acknowledged is lost or doubled, and all jobs end, while any part is
   const work = startWork(balancer.url, acknowledged, stopping.signal)
 
   process.stdout.write(`HEDDLE_FAULT_SEED=${SEED}\n`)
-  const random = randomOf(SEED)
+  const random = seeded(SEED)
   const progress = (): number =>
     Math.min(acknowledged.calls.length / BATCH, acknowledged.files.size, acknowledged.rules.size)
   const untilMore = async (): Promise<void> => {
@@ -278,15 +279,4 @@ async function check(url: string, { calls, files, rules, erasures }: Acknowledge
       }),
     )
   await expect.poll(states, { timeout: RECOVERY_MS_MAX }).toEqual(erasures.map(() => 'done'))
-}
-
-/** Numbers from 0 to 1 that a seed decides (mulberry32 by Tommy Ettinger, public domain). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }

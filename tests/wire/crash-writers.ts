@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Random } from '../../src/test-random.ts'
 import { KEY } from './server.ts'
 
 type Json = Record<string, unknown>
@@ -21,18 +22,6 @@ export interface Write {
   /** The results of the write once it was acknowledged with this reply. */
   facts: (reply: Json) => Fact[]
   reply?: Json
-}
-
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-export type Random = () => number
-export function seeded(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Sends a write and records its acknowledged results. @throws Error without an answer, or for another status than 200. */

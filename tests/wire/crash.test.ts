@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { linesOf, lossesOf, newSeed, Refused, seeded, send, type Write, writersOf } from './crash-writers.ts'
+import { seeded } from '../../src/test-random.ts'
+import { linesOf, lossesOf, newSeed, Refused, send, type Write, writersOf } from './crash-writers.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { until } from './until.ts'
 

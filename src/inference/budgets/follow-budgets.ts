@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Log } from '../../log.ts'
 import { reloading } from '../../reloading.ts'
-import type { Peers } from '../../stores/control-db/peers.ts'
+import { type Peers, valuesIn } from '../../stores/control-db/peers.ts'
 import type { AccountBook } from './account-book.ts'
 
 /** Servers store usage every second; what was spent is read again less often, one query for each budget. */
 const PAUSE_MS = 2_000
 
-const Payers = z.array(z.object({ entity: z.string(), project: z.string(), key: z.string() }))
+const Payer = z.object({ entity: z.string(), project: z.string(), key: z.string() })
 
 /** Reads all budgets, and again after another server has changed them, or stored usage that counts for them. */
 export async function followBudgets(deps: {
@@ -39,8 +39,7 @@ export async function followBudgets(deps: {
   peers.onChange(['budgets'], () => want(undefined))
   peers.onMessage('usage', (text) => {
     if (text === undefined) return want(undefined)
-    const payers = Payers.safeParse(JSON.parse(text))
-    for (const payer of payers.data ?? [])
+    for (const payer of valuesIn(text, Payer))
       for (const { budget } of accountBook.countedFor(payer)) want(budget.entity)
   })
   await accountBook.load()

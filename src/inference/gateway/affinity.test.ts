@@ -13,7 +13,7 @@ it('is equal for all turns of a conversation, and another for another one', () =
   )
 })
 
-it('is the beginning of a prompt, whatever its form', () => {
+it('is the beginning of a prompt, as text, token ids or JSON', () => {
   const long = 'a'.repeat(5_000)
   expect(affinityOf({ prompt: `${long}b` })).toBe(affinityOf({ prompt: `${long}c` }))
   expect(affinityOf({ prompt: [1, 2, 3] })).not.toBe(affinityOf({ prompt: [1, 2, 4] }))

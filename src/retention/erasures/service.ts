@@ -119,7 +119,7 @@ export function createErasures(deps: ErasuresDeps): Erasures {
 
   /** Closes what is being erased, and opens what is not any more. */
   async function follow(): Promise<void> {
-    // Before they are read: one that begins meanwhile is closed by whoever begins it.
+    // Taken before the read: an erasure that this server begins meanwhile is not among them, and so is not reopened.
     const known = new Set(projects.closed.erasures())
     const rows = await queries.openErasures(control)
     for (const row of rows.filter(({ id }) => !known.has(id))) {

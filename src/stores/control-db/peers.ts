@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** Tables of which servers keep rows in memory. */
 export const WATCHED_TABLES = [
   'users',
@@ -18,8 +20,9 @@ export type Topic =
   | 'monitors'
   /** Whose usage has been stored. */
   | 'usage'
-  /** What was used of limits by the minute. */
-  | 'used'
+  /** Requests, and tokens, that were used of limits by the minute. */
+  | 'requests'
+  | 'tokens'
   /** Requests that run. */
   | 'running'
 
@@ -59,6 +62,15 @@ export function sendAll(peers: Pick<Peers, 'send'>, topic: Topic, values: readon
     bytes += more
   }
   send()
+}
+
+/** The values that `sendAll` has sent; none where another version has sent something else. */
+export function valuesIn<Value>(text: string, schema: z.ZodType<Value>): Value[] {
+  try {
+    return z.array(schema).parse(JSON.parse(text))
+  } catch {
+    return []
+  }
 }
 
 /** A request of another server may still use what is younger than this: it may take hours to send its body. */

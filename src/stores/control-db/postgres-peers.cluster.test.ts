@@ -88,7 +88,7 @@ describe('several servers of one PostgreSQL', () => {
 })
 
 describe('a server whose network to PostgreSQL passes nothing on', () => {
-  it('refuses writes until it hears the others again, and is told that it may have missed something', async () => {
+  it('refuses writes until it is connected again, and is notified that messages may be lost', async () => {
     const direct = await newTestDatabase()
     await using network = await startTestNetwork(Number(new URL(direct.url).port))
     const cutOff = new URL(direct.url)
@@ -123,7 +123,7 @@ describe('several servers whose PostgreSQL is killed', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('are told that they may have missed something, and hear each other again', async () => {
+  it('are notified that messages may be lost, and receive them again', async () => {
     const place = await newTestDatabase({ server: server.url })
     await using one = await openShared(place)
     await using other = await openShared(place)

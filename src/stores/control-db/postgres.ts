@@ -68,10 +68,10 @@ export async function openPostgres(
   await using opening = new AsyncDisposableStack()
   const connection = connectionOf(options)
   const sockets = createSockets()
-  const newPool = () => new pg.Pool({ ...connection, stream: sockets.open, max: CONNECTIONS_MAX })
   // The hold is released after the pool is closed: until then, writes are in progress.
   const holding = opening.use(new AsyncDisposableStack())
-  const pool = opening.adopt(newPool(), (opened) => opened.end())
+  const pool = new pg.Pool({ ...connection, stream: sockets.open, max: CONNECTIONS_MAX })
+  opening.defer(() => pool.end())
   const peers = servers === 'several' ? createPostgresPeers(pool, log) : undefined
   const newClient = () => new pg.Client({ ...connection, query_timeout: HOLD_ANSWER_MS_MAX })
   const hold = holding.use(await holdPostgres({ newClient, log, peers, onLost: sockets.destroyAll }))
