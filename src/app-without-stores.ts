@@ -18,6 +18,7 @@ export function routesWithoutStores(): Route[] {
     secretKey: nothing(),
     writeFailures: nothing(),
     brokenParts: [],
+    readOnly: undefined,
     snapshots: nothing(),
     announce: nothing(),
     async [Symbol.asyncDispose]() {},

@@ -10,6 +10,7 @@ import type { Blobs } from './stores/blobs/port.ts'
 import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { openDataFolder } from './stores/data-folder.ts'
+import { checkPlaces, type Places } from './stores/move/records.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
@@ -34,6 +35,8 @@ export interface Stores extends AsyncDisposable {
   writeFailures: WriteFailures
   /** Parts of the trace database that could not be read when it was opened. */
   brokenParts: readonly BrokenPart[]
+  /** Why data can be read alone; undefined where it can be changed. */
+  readOnly: string | undefined
   /** Takes states of all stores for backups. */
   snapshots: LiveSnapshots
   /** Tells other processes of this machine where the server is reached. */
@@ -79,6 +82,7 @@ export async function openStores(
     placeOfControlDb(controlPlace),
     async () => opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
   )
+  await checkPlaces(control, placesOf({ dataFolder, clickhouse, postgres, s3 }))
   const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
     opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
@@ -103,12 +107,22 @@ export async function openStores(
     secretKey,
     writeFailures,
     brokenParts,
+    readOnly: undefined,
     snapshots:
       'freeze' in traces && 'keepInto' in blobs && postgres === undefined
         ? createLiveSnapshots({ dataFolder, traces, blobs, log })
         : refuseSnapshots(storesElsewhere({ clickhouse, postgres, s3 })),
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+/** Where the stores are that options name. */
+export function placesOf(places: TraceDbPlace & ControlDbPlace & BlobsPlace): Places {
+  return {
+    trace_db: placeOfTraceDb(places),
+    control_db: placeOfControlDb(places),
+    blobs: placeOfBlobs(places),
   }
 }
 

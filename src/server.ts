@@ -1,20 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
-import { createApp } from './app.ts'
 import { readConfig, setThreads } from './config.ts'
+import { createConfiguredApp, listenConfigured } from './configured-app.ts'
 import { messageOf } from './errors.ts'
-import { buildApp } from './http/build-app.ts'
-import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
-import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
+import { openLocalCompute } from './stores/compute/local.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
-import { VERSION } from './version.ts'
-import { createWebPages } from './web/pages.ts'
-
-/** Where the build of the web UI lies. */
-const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
 const STOP_MS = 10_000
@@ -36,44 +28,9 @@ async function main(): Promise<void> {
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
   await using stores = await openStores(folders, log, config)
   await using compute = openLocalCompute(config, log)
-  const { baseModel, folder, requireSampledContext } = config.engine
-  const engine = { compute, baseModel, defaults: { requireSampledContext } }
-  const app = createApp(stores, {
-    auth: config.auth,
-    singleSignOn: config.singleSignOn,
-    identityHosts: config.identityHosts,
-    version: VERSION,
-    log,
-    engine,
-    inference: config,
-    providers: config.providers,
-    scorerPython:
-      config.scorerCode === 'refuse'
-        ? undefined
-        : {
-            find: createPythonFinder(config),
-            confinement: config.scorerCode === 'run' ? 'required' : 'none',
-          },
-    remoteScorers: config.remoteScorers,
-    dataFolder: config.dataFolder,
-    engineFolder: folder,
-    recentCallsBytes: config.recentCallsBytes,
-    role: config.role,
-    stopping: stopping.signal,
-    unexpected,
-  })
+  const app = createConfiguredApp(config, { stores, compute, log, stopping: stopping.signal, unexpected })
   await using _work = await app.start()
-  const http = buildApp(app.routes, {
-    authenticator: app.authenticator,
-    authorize: app.authorize,
-    limits: app.limits,
-    log,
-    version: VERSION,
-    observe: app.observe,
-    web: config.role === 'worker' ? undefined : createWebPages(WEB_FOLDER),
-    hosts: config.hosts,
-  })
-  await using server = await listen(http, config)
+  await using server = await listenConfigured(app, config, log)
   stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const COMMANDS = ['serve', 'backup', 'restore', 'doctor', 'version']
+const COMMANDS = ['serve', 'backup', 'restore', 'move', 'doctor', 'version']
 const GROUPS = ['keys', 'users', 'teams']
 
 describe('heddle', () => {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addBackup } from './backup.ts'
 import { addDoctor } from './doctor.ts'
 import { addKeys } from './keys.ts'
+import { addMove } from './move.ts'
 import { addRestore } from './restore.ts'
 import { addServe } from './serve.ts'
 import { addTeams } from './teams.ts'
@@ -19,6 +20,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addTeams,
   addBackup,
   addRestore,
+  addMove,
   addDoctor,
   addVersion,
 ]

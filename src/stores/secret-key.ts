@@ -6,6 +6,14 @@ import { join } from 'node:path'
 /** In the data folder, where no other key was given. Backups do not contain it. */
 const FILE_NAME = 'secret.key'
 
+/** Precedes the text of such a file where that is given as a setting, as servers without that folder need it. */
+const OF_FILE = `${FILE_NAME}:`
+
+/** Where the key of a data folder is, where no other was given. */
+export function secretKeyFile(folder: string): string {
+  return join(folder, FILE_NAME)
+}
+
 const KEY_BYTES = 32
 
 /** The recommended size of a nonce of AES-GCM. */
@@ -27,12 +35,17 @@ export interface SecretKey {
 
 /**
  * Reads the key of a data folder, or makes one.
- * @param given the key itself, from the environment or a file named there
+ * @param given the key itself, from the environment or a file named there: any text, or the one of a data folder's file after
+ *   `secret.key:`
  * @throws Error for a file that holds no key
  */
 export async function openSecretKey(folder: string, given: string | undefined): Promise<SecretKey> {
+  if (given?.startsWith(OF_FILE))
+    return createSecretKey(
+      decoded(given.slice(OF_FILE.length), 'The text after secret.key: in HEDDLE_SECRET_KEY'),
+    )
   if (given !== undefined) return createSecretKey(Buffer.from(given))
-  const path = join(folder, FILE_NAME)
+  const path = secretKeyFile(folder)
   return createSecretKey((await read(path)) ?? (await make(path)))
 }
 
@@ -74,9 +87,12 @@ async function read(path: string): Promise<Buffer | undefined> {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : decoded(text, path)
+}
+
+function decoded(text: string, place: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64url')
-  if (key.length !== KEY_BYTES) throw new Error(`${path} does not hold a key of ${KEY_BYTES} bytes`)
+  if (key.length !== KEY_BYTES) throw new Error(`${place} does not hold a key of ${KEY_BYTES} bytes`)
   return key
 }
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { placeOf } from '../../access.ts'
-import { unauthorized } from '../../errors.ts'
+import { ClientError, unauthorized } from '../../errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -66,7 +66,7 @@ export function createKeyCallers(deps: {
     const user = await identity.user(row.user_id)
     if (user === undefined || user.disabled_at !== null) return undefined
     if (row.last_used_at === null || row.last_used_at < isoIn(-LAST_USED_MS))
-      await updateKey(control, row.id, { last_used_at: now })
+      await updateKey(control, row.id, { last_used_at: now }).catch(unlessUnavailable)
     const roles = await identity.rolesOf(user.id)
     const { scope, project_id: projectId } = row
     const rights = rightsOf({ roles, isOperator: user.is_operator === 1, scope, projectId })
@@ -97,4 +97,9 @@ const INVALID = 'The API key is not valid: it is unknown, expired or revoked.'
 
 function sameText(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}
+
+/** A key is valid too while its use cannot be noted: reads do not depend on writes. */
+function unlessUnavailable(error: unknown): void {
+  if (!(error instanceof ClientError && error.status === 503)) throw error
 }

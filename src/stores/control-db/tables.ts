@@ -19,6 +19,7 @@ import type {
 } from './artifact-tables.ts'
 import type { JobsTable } from './job-table.ts'
 import type { BudgetsTable, UsageLimitsTable } from './limit-tables.ts'
+import type { MovesTable } from './move-table.ts'
 import type { ErasedProjectsTable, ErasuresTable, RetentionSettingsTable } from './retention-tables.ts'
 
 /** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
@@ -354,4 +355,5 @@ export interface ControlTables {
   retention_settings: RetentionSettingsTable
   erasures: ErasuresTable
   erased_projects: ErasedProjectsTable
+  moves: MovesTable
 }

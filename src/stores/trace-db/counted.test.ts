@@ -9,6 +9,8 @@ it('an insert without rows neither reaches the database nor counts as its answer
     query: async function* () {},
     rowBinary: async function* () {},
     text: async function* () {},
+    native: async function* () {},
+    insertNative: async () => {},
     command: async () => {},
     repairs: () => ({ done: 0, failed: 0, detached: [] }),
     [Symbol.asyncDispose]: async () => {},

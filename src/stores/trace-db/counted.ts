@@ -40,6 +40,13 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
 
     rowBinary: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.rowBinary(...args), answered) }),
 
+    native: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.native(...args), answered) }),
+
+    async insertNative(...args) {
+      await inner.insertNative(...args)
+      answered()
+    },
+
     text: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.text(...args), answered) }),
 
     async insert(table, rows) {

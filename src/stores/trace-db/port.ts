@@ -33,6 +33,13 @@ export interface TraceDb extends AsyncDisposable {
    * of them. Otherwise like `query`.
    */
   text(query: Query, signal?: AbortSignal): AsyncIterable<Buffer>
+  /** Streams rows in Native, ClickHouse's own exact format, cut anywhere, for {@link insertNative}. Otherwise like `query`. */
+  native(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>
+  /**
+   * Inserts rows that `native` has returned with the same columns. Where it fails, some of them may be stored.
+   * @throws the database's error for columns that the table does not have; 503 when the database fails
+   */
+  insertNative(table: string, columns: readonly string[], rows: AsyncIterable<Uint8Array>): Promise<void>
   /**
    * Inserts rows, durable and readable once this resolves. Concurrent inserts are committed together; a row the
    * database refuses fails only the call it came with.

@@ -37,6 +37,22 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       ])
     })
 
+    it('inserts what native returns, exactly', async () => {
+      await db.insert('contract', [row('exact', 1, 'ü\n"\\'), row('exact', 2)])
+      const columns = ['project', 'id', 'at', 'note']
+      const sql = `SELECT 'copy' AS project, id, at, note
+        FROM (SELECT id, at, note FROM contract FINAL WHERE project = 'exact')`
+      await db.insertNative('contract', columns, db.native({ sql, params: {} }))
+      expect(await rowsOf(read('copy'))).toEqual(await rowsOf(read('exact')))
+    })
+
+    it('refuses native rows of other columns, and stores none', async () => {
+      const sql = `SELECT 'wrong' AS project, 1 AS nothing`
+      const inserted = db.insertNative('contract', ['project', 'nothing'], db.native({ sql, params: {} }))
+      await expect(inserted).rejects.toThrow('No such column nothing')
+      expect(await rowsOf(read('wrong'))).toEqual([])
+    })
+
     it('takes hundreds of writers at once', async () => {
       await Promise.all(Array.from({ length: 300 }, (_, id) => db.insert('contract', [row('many', id)])))
       expect(await rowsOf(read('many'))).toHaveLength(300)

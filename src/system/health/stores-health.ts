@@ -24,7 +24,7 @@ const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
 export interface StoresHealthDeps {
   stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs } & Pick<
     Stores,
-    'writeFailures' | 'brokenParts'
+    'writeFailures' | 'brokenParts' | 'readOnly'
   >
   compute: Pick<Compute, 'statuses'>
   unexpected: UnexpectedErrors
@@ -41,11 +41,13 @@ export function createStoresHealth({
   unexpected,
   stopping,
 }: StoresHealthDeps): () => Promise<RawReply> {
-  const { traces, control, blobs, writeFailures, brokenParts } = stores
+  const { traces, control, blobs, writeFailures, brokenParts, readOnly } = stores
   const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
   const traceDb = createCheck(() => pingTraceDb(traces), traces.lastAnswerAt)
   const controlDb = createCheck(() => pingControlDb(control))
-  const blobStore = createCheck(() => blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes))
+  const blobStore = createCheck(() =>
+    readOnly === undefined ? blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes) : blobs.stat(PROBE_BLOB.key),
+  )
 
   return async () => {
     const [answers, control_db, blob_store] = await Promise.all([traceDb(), controlDb(), blobStore()])
@@ -67,10 +69,10 @@ export function createStoresHealth({
     )
     if (stopping.aborted) reasons.unshift('the server is stopping: send requests to another one')
     const isFailing = failed.length > 0 || stopping.aborted
-    reasons.push(...warnings)
+    reasons.push(...warnings, ...(readOnly === undefined ? [] : [readOnly]))
     if (unexpected.isRecent())
       reasons.push(`${unexpected.count()} unexpected errors since the start, see the log`)
-    const isDegraded = unexpected.isRecent() || warnings.length > 0
+    const isDegraded = unexpected.isRecent() || warnings.length > 0 || readOnly !== undefined
     const body: z.input<typeof HealthRes> = {
       status: isFailing ? 'failing' : isDegraded ? 'degraded' : 'ok',
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),

@@ -122,6 +122,13 @@ export function openClickHouse(
 
     text: (query, signal) => reads.stream(inTopology(query), 'RawBLOB', signal),
 
+    native: (query, signal) => reads.stream(inTopology(query), 'Native', signal),
+
+    async insertNative(table, columns, rows) {
+      const insertOnce = async () => (await server.connection()).insertNative(table, columns, rows)
+      await (await kept(insertOnce)).kept
+    },
+
     async insert(table, rows) {
       if (rows.length === 0) return
       let lines = ''

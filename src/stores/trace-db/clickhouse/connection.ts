@@ -51,6 +51,8 @@ export interface Connection extends AsyncDisposable {
   run(sql: string, params?: Record<string, unknown>): Promise<void>
   /** Inserts lines of JSON. Where a table deduplicates, a later insert with the same token is not applied. */
   insert(table: string, lines: string, token: string): Promise<void>
+  /** Inserts rows in Native, read as they are sent. */
+  insertNative(table: string, columns: readonly string[], rows: AsyncIterable<Uint8Array>): Promise<void>
   /** Runs a query; resolves with the bytes of its result, cut anywhere, once the first are there. */
   stream(sql: string, params: Record<string, unknown>, options: StreamOptions): Promise<AsyncIterable<Buffer>>
 }
@@ -124,6 +126,16 @@ export function connect(endpoint: Endpoint): Connection {
       const query = `INSERT INTO ${table} FORMAT JSONEachRow`
       const own = { wait_end_of_query: 1, insert_deduplication_token: token } as const
       const { stream } = await client.exec({ query, values, clickhouse_settings: own })
+      for await (const _ of stream);
+    },
+
+    async insertNative(table, columns, rows) {
+      const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Native`
+      const { stream } = await client.exec({
+        query,
+        values: Readable.from(rows, { objectMode: false }),
+        clickhouse_settings: { wait_end_of_query: 1 },
+      })
       for await (const _ of stream);
     },
 

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { Command } from 'commander'
+import { type Config, readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { forgetMovesOf, type Moved, move } from '../../src/move.ts'
+import { showProgress } from '../progress.ts'
+import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
+import { megabytes } from './sizes.ts'
+
+interface Options {
+  to?: string
+  data?: string
+  forget?: true
+  json?: true
+}
+
+/** `heddle move`. */
+export function addMove(program: Command): void {
+  program
+    .command('move')
+    .description('Move all data to other stores: from a folder to ClickHouse, PostgreSQL and S3, or back.')
+    .option('--to <place>', 'a file with the settings of the server afterwards, or a new data folder')
+    .addOption(dataOption())
+    .option('--forget', 'use the stores of the present settings again, though they were moved')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `
+What is moved is what a server with the present settings (environment variables, or --data) would use. Stop that
+server first: what reads is served meanwhile on its address, and what would write gets 503. A file of settings has
+lines NAME=value, such as HEDDLE_CLICKHOUSE_URL=…, HEDDLE_POSTGRES_URL=…, HEDDLE_S3_URL=… and HEDDLE_DATA=…; AWS_… in
+it are used as well. A store that both settings place the same stays where it is.
+
+Every table and file is compared after it was copied. A move that was interrupted goes on when it is run again.
+Nothing is deleted where the data was, and a server refuses to start there afterwards. Not moved: logs, the folder
+imports, and the work of open training jobs, which start again.
+${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'heddle move --forget')}`,
+    )
+    .action(async (options: Options) => {
+      const source = readConfig({ ...process.env, HEDDLE_DATA: options.data ?? defaultDataFolder() })
+      const log = createLog({ logLevel: 'warn', logFormat: source.logFormat })
+      if (options.forget) {
+        const count = await forgetMovesOf(source, log)
+        process.stdout.write(
+          options.json ? `${JSON.stringify({ forgotten: count })}\n` : `Forgot ${count} moves.\n`,
+        )
+        return
+      }
+      if (options.to === undefined) throw new Error('Name the new place with --to')
+      const target = settingsOf(options.to)
+      const progress = options.json ? undefined : showProgress('Moving')
+      const stopping = new AbortController()
+      for (const signal of ['SIGINT', 'SIGTERM'] as const)
+        process.once(signal, () =>
+          stopping.abort(new Error('Interrupted: run the same command again to go on')),
+        )
+      try {
+        const moved = await move({ source, target }, log, {
+          onServing: (url) => progress?.show(`reads are served at ${url}`),
+          onProgress: ({ what, done }) => progress?.show(`${what}: ${done}`),
+          signal: stopping.signal,
+        })
+        progress?.done()
+        process.stdout.write(options.json ? `${JSON.stringify(moved)}\n` : summaryOf(moved))
+      } catch (error) {
+        progress?.failed()
+        throw error
+      }
+    })
+}
+
+/** The settings of a server that uses a place: those of a file, or a data folder alone. */
+function settingsOf(place: string): Config {
+  const path = resolve(place)
+  if (!existsSync(path) || statSync(path).isDirectory()) return readConfig({ HEDDLE_DATA: path })
+  const values = parseEnv(readFileSync(path, 'utf8'))
+  // The client of S3 finds these in the environment alone.
+  for (const [name, value] of Object.entries(values)) if (name.startsWith('AWS_')) process.env[name] ??= value
+  return readConfig({ HEDDLE_DATA: defaultDataFolder(), ...values })
+}
+
+function summaryOf({ moves, traceRows, controlRows, blobs }: Moved): string {
+  const total = (rows: Readonly<Record<string, number>> | undefined): number =>
+    Object.values(rows ?? {}).reduce((sum, count) => sum + count, 0)
+  const amounts = {
+    trace_db: `${total(traceRows)} rows (${traceRows?.['calls'] ?? 0} calls)`,
+    control_db: `${total(controlRows)} rows`,
+    blobs: `${blobs?.count ?? 0} files, ${megabytes(blobs?.bytes ?? 0)}`,
+  }
+  const lines = moves.map(({ store, from, to }) => `${from} -> ${to}: ${amounts[store]}, compared`)
+  return `${lines.join('\n')}\nStart the server with the settings of the new place.\n`
+}

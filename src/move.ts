@@ -1,0 +1,156 @@
+import type { Config } from './config.ts'
+import { createConfiguredApp, listenConfigured } from './configured-app.ts'
+import { messageOf } from './errors.ts'
+import type { Log } from './log.ts'
+import { openBlobs } from './open-blobs.ts'
+import { openControlDb } from './open-control-db.ts'
+import { openStores, placesOf, type Stores } from './open-stores.ts'
+import { openTraceDb } from './open-trace-db.ts'
+import type { Blobs } from './stores/blobs/port.ts'
+import type { ControlDb } from './stores/control-db/port.ts'
+import { openDataFolder } from './stores/data-folder.ts'
+import { hasNoBlobs, moveBlobs } from './stores/move/blobs.ts'
+import { hasNoControlRows, moveControlRows } from './stores/move/control-rows.ts'
+import type { MovedStore, MoveOptions } from './stores/move/move-options.ts'
+import { noCompute, readOnly } from './stores/move/read-only.ts'
+import { beginMove, finishMoves, forgetMoves, isBegun, type StoreMove } from './stores/move/records.ts'
+import { moveSecretKey } from './stores/move/secret-key.ts'
+import { hasNoTraceRows, moveTraceRows } from './stores/move/trace-rows.ts'
+import { openSecretKey } from './stores/secret-key.ts'
+import type { TraceDb } from './stores/trace-db/port.ts'
+import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
+
+/** What was moved; stores that stay where they are have no amounts. */
+export interface Moved {
+  moves: readonly StoreMove[]
+  /** Rows by table. */
+  traceRows: Readonly<Record<string, number>> | undefined
+  controlRows: Readonly<Record<string, number>> | undefined
+  blobs: { count: number; bytes: number } | undefined
+}
+
+/** The settings of a server, before and after. */
+export interface MoveBetween {
+  source: Config
+  target: Config
+}
+
+/** The stores to fill; undefined for those that stay where they are. */
+interface Target {
+  traces: TraceDb | undefined
+  control: ControlDb | undefined
+  blobs: Blobs | undefined
+}
+
+/**
+ * Moves the data of a server to other stores, and serves what reads it meanwhile. The server itself must not run. An
+ * interrupted move goes on when it is called again.
+ * @param onServing called with the address where reads are served
+ * @throws Error where the target has other data, does not have the server's key, or differs after it was copied
+ */
+export async function move(
+  { source, target }: MoveBetween,
+  log: Log,
+  options: MoveOptions & { onServing(url: string): void },
+): Promise<Moved> {
+  const moves = movesBetween({ source, target })
+  if (moves.length === 0) throw new Error('All stores are where they are to be moved to')
+  await using opened = new AsyncDisposableStack()
+  const folders = { data: source.dataFolder, workspace: source.engine.folder }
+  const from = opened.use(await openStores(folders, log, { ...source, servers: 'one' }))
+  const reads = opened.use(await serveReads(from, source, log))
+  options.onServing(reads.url)
+  if (target.dataFolder !== source.dataFolder) {
+    opened.use(openDataFolder(target.dataFolder))
+    await moveSecretKey(source, target)
+  }
+  const to = await openTarget(moves, target, log, opened)
+  const records = to.control ?? from.control
+  await requireRoomFor(moves, to, records)
+  for (const one of moves) await beginMove(records, one)
+  try {
+    return await copyAll(moves, { from, to, records }, options)
+  } catch (error) {
+    throw new Error(`${messageOf(error)} (the same command goes on where this one ended)`, { cause: error })
+  }
+}
+
+async function copyAll(
+  moves: readonly StoreMove[],
+  { from, to, records }: { from: Stores; to: Target; records: ControlDb },
+  options: MoveOptions,
+): Promise<Moved> {
+  const blobs = to.blobs && (await moveBlobs(from.blobs, to.blobs, options))
+  const traceRows = to.traces && (await moveTraceRows(from.traces, to.traces, options))
+  const controlRows = to.control && (await moveControlRows(from.control, to.control, options))
+  for (const control of new Set([records, from.control])) await finishMoves(control, moves)
+  return {
+    moves,
+    traceRows: traceRows && Object.fromEntries(traceRows),
+    controlRows: controlRows && Object.fromEntries(controlRows),
+    blobs,
+  }
+}
+
+/** Makes a server use its stores where they are, though they were moved. @returns the moves that were forgotten */
+export async function forgetMovesOf(config: Config, log: Log): Promise<number> {
+  using _held = openDataFolder(config.dataFolder)
+  await using opened = await openControlDb({ ...config, servers: 'one' }, log, () => undefined)
+  return forgetMoves(opened.control)
+}
+
+/** The stores whose places differ. */
+function movesBetween({ source, target }: MoveBetween): StoreMove[] {
+  const [from, to] = [placesOf(source), placesOf(target)]
+  return (['trace_db', 'control_db', 'blobs'] as const)
+    .map((store) => ({ store, from: from[store], to: to[store] }))
+    .filter((one) => one.from !== one.to)
+}
+
+async function serveReads(stores: Stores, config: Config, log: Log) {
+  const app = createConfiguredApp(
+    // A list of recent calls is of those that this process writes.
+    { ...config, recentCallsBytes: 0 },
+    {
+      stores: readOnly(stores),
+      compute: noCompute(),
+      log,
+      stopping: new AbortController().signal,
+      unexpected: NO_UNEXPECTED_ERRORS,
+    },
+  )
+  return listenConfigured(app, config, log)
+}
+
+async function openTarget(
+  moves: readonly StoreMove[],
+  target: Config,
+  log: Log,
+  opened: AsyncDisposableStack,
+): Promise<Target> {
+  const isMoved = (store: MovedStore) => moves.some((one) => one.store === store)
+  const secretKey = await openSecretKey(target.dataFolder, target.secretKey)
+  return {
+    traces: isMoved('trace_db') ? opened.use(await openTraceDb(target, log)) : undefined,
+    control: isMoved('control_db')
+      ? opened.use(await openControlDb({ ...target, servers: 'one' }, log, () => undefined)).control
+      : undefined,
+    blobs: isMoved('blobs') ? opened.use(await openBlobs(target, secretKey, log)) : undefined,
+  }
+}
+
+/** @throws Error for a target with data that is not of this move */
+async function requireRoomFor(
+  moves: readonly StoreMove[],
+  { traces, control, blobs }: Target,
+  records: ControlDb,
+): Promise<void> {
+  const isEmpty: Record<MovedStore, () => Promise<boolean>> = {
+    trace_db: async () => traces === undefined || hasNoTraceRows(traces),
+    control_db: async () => control === undefined || hasNoControlRows(control),
+    blobs: async () => blobs === undefined || hasNoBlobs(blobs),
+  }
+  for (const one of moves)
+    if (!(await isBegun(records, one)) && !(await isEmpty[one.store]()))
+      throw new Error(`${one.to} has data already: name an empty place`)
+}
