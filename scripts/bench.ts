@@ -48,6 +48,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   chat: { program: 'chat.ts', needs: ['engine'], options: chatOptions },
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
   growth: { program: 'growth.ts', needs: [] },
+  cluster: { program: 'cluster.ts', needs: ['reference', 's3', 'postgres'] },
   mixed: { program: 'mixed.ts', needs: ['reference'] },
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
@@ -64,6 +65,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- growth [--calls N] [--folder DIR] [--json FILE]
+       npm run bench -- cluster [--calls N] [--rounds N] [--json FILE]
        npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
@@ -100,6 +102,10 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
           questions by day and without, the first with nothing in the caches of the disk (as root on Linux)
            --calls   how many, about 2 kB each, a multiple of 80000 (default 1040000)
            --folder  keeps the data there; one that has data already is asked alone
+  cluster  calls in and questions out: Heddle with a database of its own, with one elsewhere, one and two servers with all
+           stores elsewhere, and weave's own server, all on the same ClickHouse, in turns
+             --calls   of each round (default 20000)
+             --rounds  of everything (default 5)
   mixed  reads while calls come in, beside weave's own server on ClickHouse; eight readers ask a steady number of questions, and
          then as many as they can
            --calls    that are there before (default 20000)

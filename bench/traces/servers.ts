@@ -11,8 +11,18 @@ import { pythonIn } from '../../scripts/python-environments.ts'
 import { NODE, ROOT } from '../../scripts/repository.ts'
 import { messageOf } from '../../src/errors.ts'
 
-/** `Before` is an earlier Heddle: the checkout that HEDDLE_BENCH_BEFORE names, with its packages installed. */
-export type ServerName = 'Heddle' | 'Before' | 'ClickHouse' | 'SQLite' | 'Phoenix' | 'MLflow'
+/**
+ * `Before` is an earlier Heddle: the checkout that HEDDLE_BENCH_BEFORE names, with its packages installed. The others are weave's own
+ * server, on a store of its own or on the ClickHouse that CLICKHOUSE_URL of its settings names, Phoenix and MLflow.
+ */
+export type ServerName =
+  | 'Heddle'
+  | 'Before'
+  | 'ClickHouse'
+  | 'ClickHouse server'
+  | 'SQLite'
+  | 'Phoenix'
+  | 'MLflow'
 
 /** A server that is measured. */
 export interface BenchServer {
@@ -38,6 +48,9 @@ interface Command {
   printsUrl?: boolean
 }
 
+/** Environment variables. */
+type Settings = Readonly<Record<string, string>>
+
 type Child = ChildProcessByStdio<null, Readable, Readable>
 
 /** Python servers of this size take up to a minute to start on two cores, longer where nothing is cached yet. */
@@ -58,11 +71,12 @@ const QUIET_MS_MAX = 20_000
 const LINES_KEPT = 30
 
 /** The command of each server for a port and a folder. */
-const COMMANDS: Record<ServerName, (port: number, folder: string) => Command> = {
+const COMMANDS: Record<ServerName, (port: number, folder: string, settings: Settings) => Command> = {
   Heddle: (port, folder) => heddle(ROOT, port, folder),
   Before: (port, folder) => heddle(earlierCheckout(), port, folder),
-  ClickHouse: (_port, folder) => reference('clickhouse', folder),
-  SQLite: (_port, folder) => reference('sqlite', folder),
+  ClickHouse: (_port, folder) => reference('clickhouse', join(folder, 'data')),
+  'ClickHouse server': (_port, _folder, { CLICKHOUSE_URL: url = '' }) => reference('clickhouse-server', url),
+  SQLite: (_port, folder) => reference('sqlite', join(folder, 'data')),
   Phoenix: (port, folder) => ({
     command: [peer('phoenix'), 'serve'],
     env: {
@@ -105,10 +119,10 @@ function earlierCheckout(): string {
 }
 
 /** The implementation that the differential tests use. It chooses its own port and prints its address. */
-function reference(store: 'clickhouse' | 'sqlite', folder: string): Command {
+function reference(store: 'clickhouse' | 'clickhouse-server' | 'sqlite', place: string): Command {
   const program = join(ROOT, 'tests/differential/reference_server.py')
   return {
-    command: [pythonIn('reference'), program, store, join(folder, 'data')],
+    command: [pythonIn('reference'), program, store, place],
     env: { PYTHONDONTWRITEBYTECODE: '1', WEAVE_DISABLED: 'true' },
     printsUrl: true,
   }
@@ -124,19 +138,20 @@ process.once('exit', () => {
 // A second signal, as when a shell and the parent both send one, must not end the process in the middle of this.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
-/** Starts a server, over a given folder or a new one. @throws Error with the end of its output when it does not answer. */
+/** Starts a server, over a given folder or a new one, with further settings. @throws Error with the end of its output when it does not answer. */
 export async function startServer(
   name: ServerName,
   folder = mkdtempSync(join(tmpdir(), 'heddle-bench-')),
+  settings: Settings = {},
 ): Promise<BenchServer> {
   const port = await freePort()
   mkdirSync(folder, { recursive: true })
-  const { command, env, printsUrl } = COMMANDS[name](port, folder)
+  const { command, env, printsUrl } = COMMANDS[name](port, folder, settings)
   const [program, ...args] = command
   const started = performance.now()
   const child = spawn(program, args, {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    env: { PATH: process.env.PATH, HOME: folder, ...env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, because some of them start further processes.
     detached: true,

@@ -15,6 +15,8 @@ import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
 export interface TestPostgres extends AsyncDisposable {
   /** An address with a database in which all may create others. */
   url: string
+  /** Makes an empty database; resolves with its address. */
+  newDatabase(name: string): Promise<string>
   /** Ends all its processes at once, as a crash does. */
   kill(): Promise<void>
   /** Starts it again over the same files, on the same port. */
@@ -74,6 +76,18 @@ export async function startPostgres(): Promise<TestPostgres> {
   await start()
   return {
     url,
+    async newDatabase(name) {
+      const client = new pg.Client(url)
+      await client.connect()
+      try {
+        await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`)
+      } finally {
+        await client.end()
+      }
+      const of = new URL(url)
+      of.pathname = name
+      return of.href
+    },
     kill: () => stop(),
     start,
     async [Symbol.asyncDispose]() {

@@ -2,8 +2,9 @@
 The trace API as weave's own server code answers it, over HTTP, for comparison with Heddle's answers.
 
     python reference_server.py clickhouse|sqlite FOLDER
+    python reference_server.py clickhouse-server URL      http://USER:PASSWORD@HOST:PORT/DATABASE, a database that is not there
 
-Prints its URL when it answers. One request at a time, one user, any key.
+Prints its URL when it answers. One user, any key; one request at a time, except where ClickHouse is a server.
 """
 
 import base64
@@ -18,7 +19,7 @@ import traceback
 import typing
 from collections.abc import Iterator
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -164,6 +165,20 @@ def open_clickhouse(folder: Path) -> tsi.FullTraceServerInterface:
             return client
 
     return Embedded(host="embedded", database=database)
+
+
+def open_clickhouse_server(url: str) -> tsi.FullTraceServerInterface:
+    """The hosted service's implementation, on a ClickHouse server."""
+    import clickhouse_connect
+    from weave.trace_server import clickhouse_trace_server_batched as batched
+    from weave.trace_server import clickhouse_trace_server_migrator as migrator
+
+    at = urlsplit(url)
+    host, port, user, password = at.hostname or "", at.port or 8123, at.username or "", at.password or ""
+    database = at.path.strip("/")
+    client: typing.Any = clickhouse_connect.get_client(host=host, port=port, username=user, password=password)
+    migrator.get_clickhouse_trace_server_migrator(client).apply_migrations(database)
+    return batched.ClickHouseTraceServer(host=host, port=port, user=user, password=password, database=database)
 
 
 class WholeStream:
@@ -351,7 +366,7 @@ def model_reply(model: BaseModel) -> Reply:
     return 200, "application/json", model.model_dump_json().encode()
 
 
-def serve(api: Api) -> None:
+def serve(api: Api, server_class: type[HTTPServer]) -> None:
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -367,7 +382,7 @@ def serve(api: Api) -> None:
         def log_message(self, format: str, *args: object) -> None:
             return None
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server = server_class(("127.0.0.1", 0), Handler)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
@@ -376,8 +391,12 @@ def main() -> None:
     logging.disable(logging.WARNING)
     # The check wants ids of the hosted service's own form; the ones here come from the tests alone.
     token_costs.is_project_id_sql_injection_safe = lambda project_id: None
-    opened = {"clickhouse": open_clickhouse, "sqlite": open_sqlite}[sys.argv[1]]
-    serve(Api(opened(Path(sys.argv[2]))))
+    store, place = sys.argv[1:]
+    if store == "clickhouse-server":
+        serve(Api(open_clickhouse_server(place)), ThreadingHTTPServer)
+        return
+    opened = {"clickhouse": open_clickhouse, "sqlite": open_sqlite}[store]
+    serve(Api(opened(Path(place))), HTTPServer)
 
 
 if __name__ == "__main__":
