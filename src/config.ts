@@ -12,6 +12,7 @@ import { readServersSetting, type ServersSetting } from './servers-setting.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
+import { readTelemetrySetting, type TelemetrySetting } from './telemetry-setting.ts'
 import { VllmFlags } from './vllm-flags.ts'
 
 /** The addresses of proxies that run beside the server. */
@@ -264,6 +265,8 @@ export interface Config extends StoresElsewhere, ServersSetting {
   /** Whether scorers that are Python code of clients are run, in processes with limits. */
   scorerCode: 'refuse' | 'run' | 'run-unconfined'
   remoteScorers: RemoteScorerOptions
+  /** The collector that the server's own work is reported to. */
+  collector: TelemetrySetting | undefined
   keyLimits: Limits
   projectLimits: Limits
   /** External services that may answer completions. */
@@ -334,6 +337,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
     },
     providers: readProviders(env),
+    collector: readTelemetrySetting(env),
     environment: withoutSecrets(env),
   }
 }

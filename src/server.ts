@@ -8,6 +8,7 @@ import { buildApp } from './http/build-app.ts'
 import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
+import { openTelemetry } from './open-telemetry.ts'
 import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
@@ -33,9 +34,10 @@ async function main(): Promise<void> {
   const stopping = new AbortController()
   using unexpected = watchUnexpectedErrors(log)
 
+  await using telemetry = await openTelemetry(config.collector, log)
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
-  await using stores = await openStores(folders, log, config)
-  await using compute = openLocalCompute(config, log)
+  await using stores = await openStores(folders, log, { ...config, telemetry })
+  await using compute = openLocalCompute(config, log, telemetry)
   const { baseModel, folder, requireSampledContext } = config.engine
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const app = createApp(stores, {
@@ -61,8 +63,10 @@ async function main(): Promise<void> {
     role: config.role,
     stopping: stopping.signal,
     unexpected,
+    telemetry,
   })
   await using _work = await app.start()
+  await using _reports = telemetry.reportMetrics(app.metricFamilies)
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
@@ -70,6 +74,7 @@ async function main(): Promise<void> {
     log,
     version: VERSION,
     observe: app.observe,
+    telemetry,
     web: config.role === 'worker' ? undefined : createWebPages(WEB_FOLDER),
     hosts: config.hosts,
   })
