@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { withoutSecrets } from './child-environment.ts'
 import { problemsOfEngine } from './engine-settings.ts'
 import { Gpus } from './gpu-placement.ts'
+import { Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
@@ -49,16 +50,6 @@ const Names = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(z.array(z.string().min(1)))
-
-/** Lower case, with `:port` where only that port is meant. */
-const Hosts = z
-  .string()
-  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
-  .pipe(
-    z.array(
-      z.string().regex(/^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/, { error: 'hosts, separated by commas' }),
-    ),
-  )
 
 const ProxyNetworks = z
   .string()
