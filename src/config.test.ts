@@ -132,4 +132,9 @@ describe('readConfig', () => {
     expect(hosts).toEqual(['loom.example', '[fd00::17]', '[::2]:80'])
     expect(() => readConfig({ HEDDLE_HOSTS: 'a b' })).toThrow('HEDDLE_HOSTS')
   })
+
+  it('keeps what authenticates to the collector from child processes', () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }
+    expect(readConfig(env).environment).toEqual({ OTEL_SERVICE_NAME: 'loom' })
+  })
 })
