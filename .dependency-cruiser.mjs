@@ -16,7 +16,7 @@ const AREAS = [
 ]
 
 /** Folders of `src` that areas stand on, or that stand in front of them. */
-const FOUNDATIONS = ['http', 'jobs', 'rule-threads', 'stores', 'threads', 'web']
+const FOUNDATIONS = ['http', 'jobs', 'rule-threads', 'stores', 'telemetry', 'threads', 'web']
 
 /** The folder of `src` that composes the areas, one file for each. */
 const COMPOSITION = 'areas'
@@ -127,6 +127,14 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/stores/' },
       to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|@aws-sdk|pg)/)' },
+    },
+    {
+      name: 'reports-only-by-their-port',
+      comment:
+        'spans and numbers pass through src/telemetry.ts; the adapter is loaded only where a collector is set',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/telemetry/', '^src/open-telemetry\\.ts$', ...TESTS] },
+      to: { path: '(node_modules/@opentelemetry/|^src/telemetry/)' },
     },
     {
       name: 'sql-only-in-queries',

@@ -61,7 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
   cluster: {
-    needs: ['s3', 'postgres'],
+    needs: ['s3', 'postgres', 'charts'],
     run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }),
   },
   replicas: {

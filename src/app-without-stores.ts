@@ -1,6 +1,7 @@
 import { createApp } from './app.ts'
 import type { Route } from './http/route.ts'
 import type { Stores } from './open-stores.ts'
+import { NO_TELEMETRY } from './telemetry.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 
@@ -45,6 +46,7 @@ export function routesWithoutStores(): Route[] {
     role: 'all',
     stopping: new AbortController().signal,
     unexpected: NO_UNEXPECTED_ERRORS,
+    telemetry: NO_TELEMETRY,
   })
   return app.routes
 }

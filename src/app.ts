@@ -29,7 +29,9 @@ import { createSharedUse } from './shared-use.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import { countWrites } from './stores/trace-db/counted.ts'
 import { createMutations } from './stores/trace-db/mutations.ts'
+import { withQuerySpans } from './stores/trace-db/query-spans.ts'
 import type { Metrics } from './system/metrics/service.ts'
+import type { Telemetry } from './telemetry.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 
 export interface AppOptions {
@@ -60,6 +62,8 @@ export interface AppOptions {
   stopping: AbortSignal
   /** Uncaught errors of the process. */
   unexpected: UnexpectedErrors
+  /** Records what requests and jobs do. */
+  telemetry: Telemetry
 }
 
 /** The server without its HTTP. */
@@ -75,14 +79,16 @@ export interface App {
   upkeep: Pick<RetentionArea['upkeep'], 'look'>
   /** Counts one answered request. */
   observe: Metrics['observe']
+  /** What is counted, for a collector. */
+  metricFamilies: Metrics['families']
   /** Starts the work besides requests, which disposal ends. */
   start(): Promise<AsyncDisposable>
 }
 
 /** Composes the areas over opened stores. */
 export function createApp(opened: Stores, options: AppOptions): App {
-  const { log } = options
-  const stores = { ...opened, traces: countWrites(opened.traces) }
+  const { log, telemetry } = options
+  const stores = { ...opened, traces: countWrites(withQuerySpans(opened.traces, telemetry)) }
   const projects = createProjects(stores)
   const contents = createContents(stores)
   const sharedUse = createSharedUse(stores.peers)
@@ -91,7 +97,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const redaction = createRedaction({ ...stores, projects, audit, log })
   const mutations = createMutations(stores.traces)
   const settings = createRetentionSettings({ ...stores, audit })
-  const jobQueue = createJobQueue({ ...stores, log })
+  const jobQueue = createJobQueue({ ...stores, log, telemetry })
   const work = { jobQueue, workLimits }
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
@@ -145,6 +151,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     accounts,
     upkeep: retention.upkeep,
     observe: system.metrics.observe,
+    metricFamilies: system.metrics.families,
 
     async start() {
       await using starting = new AsyncDisposableStack()

@@ -126,4 +126,15 @@ describe('readConfig', () => {
   ])('names what is wrong with the sign-in provider: %s', (name, env) => {
     expect(() => readConfig(env)).toThrow(`Bad configuration:\n  ${name}`)
   })
+
+  it('reads hosts in lower case, and IPv6 addresses with or without brackets', () => {
+    const { hosts } = readConfig({ HEDDLE_HOSTS: 'Loom.example, fd00::17,[::2]:80' })
+    expect(hosts).toEqual(['loom.example', '[fd00::17]', '[::2]:80'])
+    expect(() => readConfig({ HEDDLE_HOSTS: 'a b' })).toThrow('HEDDLE_HOSTS')
+  })
+
+  it('keeps what authenticates to the collector from child processes', () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }
+    expect(readConfig(env).environment).toEqual({ OTEL_SERVICE_NAME: 'loom' })
+  })
 })

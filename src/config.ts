@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { withoutSecrets } from './child-environment.ts'
 import { problemsOfEngine } from './engine-settings.ts'
 import { Gpus } from './gpu-placement.ts'
+import { Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
@@ -12,6 +13,7 @@ import { readServersSetting, type ServersSetting } from './servers-setting.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
+import { readTelemetrySetting, type TelemetrySetting } from './telemetry-setting.ts'
 import { VllmFlags } from './vllm-flags.ts'
 
 /** The addresses of proxies that run beside the server. */
@@ -48,16 +50,6 @@ const Names = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(z.array(z.string().min(1)))
-
-/** Lower case, with `:port` where only that port is meant. */
-const Hosts = z
-  .string()
-  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
-  .pipe(
-    z.array(
-      z.string().regex(/^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?$/, { error: 'hosts, separated by commas' }),
-    ),
-  )
 
 const ProxyNetworks = z
   .string()
@@ -264,6 +256,8 @@ export interface Config extends StoresElsewhere, ServersSetting {
   /** Whether scorers that are Python code of clients are run, in processes with limits. */
   scorerCode: 'refuse' | 'run' | 'run-unconfined'
   remoteScorers: RemoteScorerOptions
+  /** The collector that the server's own work is reported to. */
+  collector: TelemetrySetting | undefined
   keyLimits: Limits
   projectLimits: Limits
   /** External services that may answer completions. */
@@ -334,6 +328,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
     },
     providers: readProviders(env),
+    collector: readTelemetrySetting(env),
     environment: withoutSecrets(env),
   }
 }

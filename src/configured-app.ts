@@ -7,6 +7,7 @@ import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import { createPythonFinder } from './stores/compute/local.ts'
 import type { Compute } from './stores/compute/port.ts'
+import type { Telemetry } from './telemetry.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 import { createWebPages } from './web/pages.ts'
@@ -19,6 +20,7 @@ export interface AppParts {
   stores: Stores
   compute: Compute
   log: Log
+  telemetry: Telemetry
   /** Aborted once the server is to stop. */
   stopping: AbortSignal
   unexpected: UnexpectedErrors
@@ -52,12 +54,17 @@ export function createConfiguredApp(config: Config, { stores, compute, ...parts 
 }
 
 /** Serves an app where the settings say. */
-export function listenConfigured(app: App, config: Config, log: Log): Promise<Listening> {
+export function listenConfigured(
+  app: App,
+  config: Config,
+  { log, telemetry }: Pick<AppParts, 'log' | 'telemetry'>,
+): Promise<Listening> {
   const http = buildApp(app.routes, {
     authenticator: app.authenticator,
     authorize: app.authorize,
     limits: app.limits,
     log,
+    telemetry,
     version: VERSION,
     observe: app.observe,
     web: config.role === 'worker' ? undefined : createWebPages(WEB_FOLDER),

@@ -18,6 +18,7 @@ import { moveSecretKey } from './stores/move/secret-key.ts'
 import { hasNoTraceRows, moveTraceRows } from './stores/move/trace-rows.ts'
 import { openSecretKey } from './stores/secret-key.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
+import { NO_TELEMETRY } from './telemetry.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 
 /** What was moved; stores that stay where they are have no amounts. */
@@ -108,18 +109,13 @@ function movesBetween({ source, target }: MoveBetween): StoreMove[] {
 }
 
 async function serveReads(stores: Stores, config: Config, log: Log) {
+  const parts = { stores: readOnly(stores), compute: noCompute(), log, telemetry: NO_TELEMETRY }
   const app = createConfiguredApp(
     // A list of recent calls is of those that this process writes.
     { ...config, recentCallsBytes: 0 },
-    {
-      stores: readOnly(stores),
-      compute: noCompute(),
-      log,
-      stopping: new AbortController().signal,
-      unexpected: NO_UNEXPECTED_ERRORS,
-    },
+    { ...parts, stopping: new AbortController().signal, unexpected: NO_UNEXPECTED_ERRORS },
   )
-  return listenConfigured(app, config, log)
+  return listenConfigured(app, config, parts)
 }
 
 async function openTarget(

@@ -5,6 +5,7 @@ import { NO_PEERS, type Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { type PostgresOptions, placeOfPostgres } from './stores/control-db/postgres-address.ts'
 import { CONTROL_FILE, hasSqlite, openSqlite } from './stores/control-db/sqlite.ts'
+import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
 
 /** Where the control database is. */
 export interface ControlDbPlace {
@@ -14,6 +15,8 @@ export interface ControlDbPlace {
   postgres?: PostgresOptions | undefined
   /** Whether other servers use it at the same time, which only a PostgreSQL server allows. */
   servers?: 'one' | 'several' | undefined
+  /** Records its statements; none are where absent. */
+  telemetry?: Telemetry | undefined
 }
 
 /** A control database, and what follows an erasure. */
@@ -50,12 +53,12 @@ interface Unmigrated extends Pick<OpenControlDb, 'peers' | 'dropLog'> {
 }
 
 async function openUnmigrated(
-  { dataFolder, postgres, servers = 'one' }: ControlDbPlace,
+  { dataFolder, postgres, servers = 'one', telemetry = NO_TELEMETRY }: ControlDbPlace,
   log: Pick<Log, 'warn'>,
   written: (error: unknown) => void,
 ): Promise<Unmigrated> {
   if (postgres === undefined) {
-    const control = openSqlite(dataFolder, written)
+    const control = openSqlite(dataFolder, written, telemetry)
     return { control, peers: NO_PEERS, dropLog: control.dropLog }
   }
   if (hasSqlite(dataFolder))
@@ -65,7 +68,7 @@ async function openUnmigrated(
     )
   // A server without it need not wait until the driver is loaded.
   const { openPostgres } = await import('./stores/control-db/postgres.ts')
-  const control = await openPostgres(postgres, log, { servers, written })
+  const control = await openPostgres(postgres, log, { servers, written, telemetry })
   return { control, peers: control.peers, dropLog: () => undefined, migrated: control.reportChanges }
 }
 

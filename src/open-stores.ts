@@ -63,7 +63,7 @@ export interface StoreOptions extends Omit<TraceDbPlace & ControlDbPlace & Blobs
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, clickhouse, postgres, s3, servers, secretKey: givenKey }: StoreOptions = {},
+  { sqlAccess, clickhouse, postgres, s3, servers, telemetry, secretKey: givenKey }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -75,7 +75,7 @@ export async function openStores(
   const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
     opening.use(await openTraceDb(tracePlace, log)),
   )
-  const controlPlace = { dataFolder, postgres, servers }
+  const controlPlace = { dataFolder, postgres, servers, telemetry }
   const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
   const { control, peers, dropLog } = await named(
     'control database',

@@ -5,6 +5,7 @@ import { createConfiguredApp, listenConfigured } from './configured-app.ts'
 import { messageOf } from './errors.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
+import { openTelemetry } from './open-telemetry.ts'
 import { openLocalCompute } from './stores/compute/local.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 
@@ -25,12 +26,15 @@ async function main(): Promise<void> {
   const stopping = new AbortController()
   using unexpected = watchUnexpectedErrors(log)
 
+  await using telemetry = await openTelemetry(config.collector, log)
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
-  await using stores = await openStores(folders, log, config)
-  await using compute = openLocalCompute(config, log)
-  const app = createConfiguredApp(config, { stores, compute, log, stopping: stopping.signal, unexpected })
+  await using stores = await openStores(folders, log, { ...config, telemetry })
+  await using compute = openLocalCompute(config, log, telemetry)
+  const parts = { stores, compute, log, telemetry, stopping: stopping.signal, unexpected }
+  const app = createConfiguredApp(config, parts)
   await using _work = await app.start()
-  await using server = await listenConfigured(app, config, log)
+  await using _reports = telemetry.reportMetrics(app.metricFamilies)
+  await using server = await listenConfigured(app, config, parts)
   stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined

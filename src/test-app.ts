@@ -11,6 +11,7 @@ import { readScorerSecrets } from './scorer-secrets.ts'
 import type { ServersSetting } from './servers-setting.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import type { Compute } from './stores/compute/port.ts'
+import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 
@@ -30,6 +31,8 @@ export interface TestAppOptions {
   scorerPython?: ScorerPython
   /** Memory for recent calls. None by default, so that tests of queries ask the database. */
   recentCallsBytes?: number
+  /** Records nothing by default. */
+  telemetry?: Telemetry
   /** All by default. */
   role?: ServersSetting['role']
   /** Stores elsewhere; all are in the folder where absent. */
@@ -56,6 +59,7 @@ export interface TestApp extends AsyncDisposable {
   stores: Stores
   accounts: App['accounts']
   upkeep: App['upkeep']
+  metricFamilies: App['metricFamilies']
 }
 
 /** Opens the whole app over the real stores of a data folder, or over those elsewhere. */
@@ -63,11 +67,13 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
   await using opening = new AsyncDisposableStack()
   const log = createLog({ logLevel: 'error', logFormat: 'json' })
   const engineFolder = join(folder, 'engine')
-  const stores = opening.use(await openStores({ data: folder, workspace: engineFolder }, log, options.stores))
+  const telemetry = options.telemetry ?? NO_TELEMETRY
+  const storeOptions = { ...options.stores, telemetry }
+  const stores = opening.use(await openStores({ data: folder, workspace: engineFolder }, log, storeOptions))
   const compute = opening.use((options.compute ?? noCompute)(folder))
   const defaults = { requireSampledContext: false }
   const engine = { compute, baseModel: TEST_BASE_MODEL, defaults }
-  const { routes, authenticator, authorize, limits, accounts, upkeep, observe, start } = createApp(stores, {
+  const whole = createApp(stores, {
     ...(options.now !== undefined && { now: options.now }),
     auth: options.auth ?? 'local',
     singleSignOn: options.singleSignOn,
@@ -90,18 +96,12 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     role: options.role ?? 'all',
     stopping: new AbortController().signal,
     unexpected: NO_UNEXPECTED_ERRORS,
+    telemetry,
   })
-  opening.use(await start())
-  const app = buildApp(routes, {
-    authenticator,
-    authorize,
-    limits,
-    log,
-    version: VERSION,
-    observe,
-  })
+  opening.use(await whole.start())
+  const app = buildApp(whole.routes, { ...whole, log, version: VERSION, telemetry })
   const opened = opening.move()
-  return { app, routes, stores, accounts, upkeep, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { ...whole, app, stores, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 function noCompute(): Compute {

@@ -25,6 +25,7 @@ export interface TestServer {
   stores: Stores
   accounts: TestApp['accounts']
   upkeep: TestApp['upkeep']
+  metricFamilies: TestApp['metricFamilies']
   /** The data folder. */
   folder: string
   /** A project id that no other test uses. */
@@ -111,6 +112,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     get upkeep() {
       return started().upkeep
     },
+    metricFamilies: () => started().metricFamilies(),
     get folder() {
       if (folder === undefined) throw new Error('The test server has not started')
       return folder

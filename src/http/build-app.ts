@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
 import { stringify } from '../lossless-json.ts'
 import { withQueryLimits } from '../query-limits.ts'
+import { NO_SPAN, NO_TELEMETRY, type Span, type Telemetry } from '../telemetry.ts'
 import type { WebPages } from '../web/pages.ts'
 import { type Access, type Allowed, type Authorize, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
@@ -30,6 +31,7 @@ import {
   readMultipart,
 } from './request-body.ts'
 import { ownerOf } from './request-owner.ts'
+import { spanStartOf, subjectAttributes } from './request-span.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
 import { validationFailure } from './validation-error.ts'
@@ -42,6 +44,8 @@ export interface AppOptions {
   log: Log
   /** Called for every answered request, when its status is known; the rest of a stream may still follow. */
   observe: (operationId: string, status: number, seconds: number) => void
+  /** Records a span of each request; none where absent. */
+  telemetry?: Telemetry
   /** What callers may use; where absent, they have no limits. */
   limits?: CallerLimits
   /** The web pages; where absent, only the API is served. */
@@ -131,23 +135,29 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 function handlerOf(
   declaration: Route,
   { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
-  { authenticator, authorize, log, observe, limits = NO_CALLER_LIMITS }: AppOptions,
+  { authenticator, authorize, log, observe, limits = NO_CALLER_LIMITS, telemetry = NO_TELEMETRY }: AppOptions,
 ): Handler {
   const shape = declaration.body === undefined ? 'any' : bodyShapeOf(declaration.body)
   const read = { shape, keep: keptOf(shape) }
-  return async (request, pathParams, body) => {
+  const spanStart = spanStartOf(declaration)
+
+  async function handle(
+    ...[request, pathParams, body, span]: [...Parameters<Handler>, Span]
+  ): Promise<Response> {
     const requestId = requestIdOf(request)
     const started = performance.now()
     const url = new URL(request.url)
     const query = queryOf(url)
     const front = { bodies, turns, authenticator, authorize, limits }
-    const work: Work = { requestId, body, query, pathParams, read, ...front }
+    const work: Work = { requestId, body, query, pathParams, read, span, ...front }
     const reply = await answer(declaration, request, work)
       .catch((error: unknown) => failed(error, { request, declaration, log }))
       .finally(() => work.held?.release())
     const status = reply.status ?? 200
     const ms = performance.now() - started
     observe(declaration.operationId, status, ms / 1000)
+    span.set({ 'http.response.status_code': status, 'heddle.request_id': requestId })
+    if (status >= 500) span.fail(String(status))
     const level = status >= 400 ? 'info' : 'debug'
     log[level](
       {
@@ -164,6 +174,13 @@ function handlerOf(
     const headers = { ...reply.headers, ...limited, ...ON_EVERY_REPLY, 'x-request-id': requestId }
     return new Response(reply.body as ConstructorParameters<typeof Response>[0], { status, headers })
   }
+
+  return (request, pathParams, body) =>
+    telemetry.root(
+      spanStart,
+      (span) => handle(request, pathParams, body, span),
+      (name) => request.headers.get(name) ?? undefined,
+    )
 }
 
 /** Wire: the client has disconnected and reads no reply; proxies log this status for it. */
@@ -194,6 +211,7 @@ interface Work {
   query: Record<string, string | string[]>
   pathParams: Record<string, string>
   read: ReadBody
+  span: Span
   authenticator: Authenticator
   authorize: Authorize
   limits: CallerLimits
@@ -231,7 +249,9 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     ...parsePart('path', declaration.pathParams, work.pathParams),
   }
   // The declaration was checked with the types of its input, which `Route` has erased.
-  const subjects = await work.authorize(declaration.access as Access<object>, input, caller)
+  const access = declaration.access as Access<object>
+  const subjects = await work.authorize(access, input, caller)
+  if (work.span !== NO_SPAN) work.span.set(subjectAttributes(access, input, caller))
   countFor(subjects, counted, { limits, bytes: held.bytes() })
   return withQueryLimits(limits.queries, () => handled(declaration, input, context))
 }

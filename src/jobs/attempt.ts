@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import { errorTypeOf, type Span, type Telemetry } from '../telemetry.ts'
 import { isoIn } from '../time.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import {
@@ -22,18 +23,39 @@ const RECORD_RETRY_MS = 2_000
 export interface AttemptDeps {
   control: ControlDb
   log: Log
+  telemetry: Telemetry
 }
 
 /** The outcome of an attempt. */
 type Outcome =
   | { kind: 'completed' }
   | { kind: 'ended'; end: JobEnd }
-  | { kind: 'retry'; reason: string }
+  | { kind: 'retry'; reason: string; error: unknown }
   | { kind: 'stopped' }
   | { kind: 'lease lost' }
 
 /** Runs one attempt at a leased job and records the outcome. Never rejects for what the handler throws. */
-export async function runAttempt(
+export function runAttempt(
+  deps: AttemptDeps,
+  attempt: { kind: DefinedKind; row: JobRow },
+  signals: { abort: AbortSignal; stopping: AbortSignal },
+): Promise<void> {
+  const { kind, id, attempts, entity } = attempt.row
+  const start = {
+    name: `job ${kind}`,
+    kind: 'consumer' as const,
+    attributes: {
+      'heddle.job.kind': kind,
+      'heddle.job.id': id,
+      'heddle.job.attempt': attempts,
+      'heddle.entity': entity === '' ? undefined : entity,
+    },
+  }
+  return deps.telemetry.root(start, (span) => attemptWithin(span, deps, attempt, signals))
+}
+
+async function attemptWithin(
+  span: Span,
   { control, log }: AttemptDeps,
   { kind, row }: { kind: DefinedKind; row: JobRow },
   { abort: signal, stopping }: { abort: AbortSignal; stopping: AbortSignal },
@@ -44,6 +66,10 @@ export async function runAttempt(
   const progress = createProgressWriter((text) => leaseQueries.setProgress(control, row, text))
   const outcome = await outcomeOf(kind, row, { signal, progress: progress.report, fence })
   await progress.stop()
+  span.set({ 'heddle.job.outcome': outcome.kind === 'ended' ? outcome.end.why : outcome.kind })
+  const failure =
+    outcome.kind === 'retry' ? outcome.error : outcome.kind === 'ended' ? outcome.end.error : undefined
+  if (failure !== undefined) span.fail(errorTypeOf(failure))
   const requeue = (cause: Requeue, run_at: string): Promise<void> =>
     control.transaction().execute(async (tx) => {
       const next = { run_at, attempts: cause.attempts, last_error: cause.reason }
@@ -94,7 +120,7 @@ async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): P
     if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
     if (attempts >= attempts_max || !kind.retries(error))
       return { kind: 'ended', end: { why: 'failed', reason: messageOf(error), error } }
-    return { kind: 'retry', reason: messageOf(error) }
+    return { kind: 'retry', reason: messageOf(error), error }
   }
 }
 

@@ -2,6 +2,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import { NO_TELEMETRY, type Telemetry } from '../telemetry.ts'
 import { type DefinedKind, defineKind } from './defined-kind.ts'
 import type { JobKind } from './job-kind.ts'
 import { createJobsOfKind, type JobsOfKind } from './jobs-of-kind.ts'
@@ -33,15 +34,17 @@ export interface JobQueueOptions {
   /** With a single server, a start takes over the jobs of the previous one at once. */
   peers: Pick<Peers, 'arePossible' | 'send' | 'onMessage'>
   leaseMs?: number
+  /** Records the attempts at jobs; none where absent. */
+  telemetry?: Telemetry
 }
 
 /** Durable work: rows of one table that servers lease, run and finish (docs/decisions/0022). */
 export function createJobQueue(options: JobQueueOptions): JobQueue {
-  const { control, log, peers, leaseMs = LEASE_MS } = options
+  const { control, log, peers, leaseMs = LEASE_MS, telemetry = NO_TELEMETRY } = options
   const kinds = new Map<string, DefinedKind>()
   const owner = newId()
   const pause = createPause()
-  const running = createRunningJobs({ control, log, kinds, onEnded: pause.wake })
+  const running = createRunningJobs({ control, log, telemetry, kinds, onEnded: pause.wake })
   peers.onMessage('jobs', pause.wake)
 
   /** Starts due jobs here, and on the servers that have room for them. */

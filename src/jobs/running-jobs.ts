@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import type { Telemetry } from '../telemetry.ts'
 import { runAttempt } from './attempt.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import { type JobCancelled, type LeaseLost, ServerStopping } from './job-kind.ts'
@@ -21,12 +22,13 @@ export interface RunningJobs extends AsyncDisposable {
 export interface RunningJobsDeps {
   control: ControlDb
   log: Log
+  telemetry: Telemetry
   kinds: ReadonlyMap<string, DefinedKind>
   /** Called when an attempt has ended. */
   onEnded: () => void
 }
 
-export function createRunningJobs({ control, log, kinds, onEnded }: RunningJobsDeps): RunningJobs {
+export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps): RunningJobs {
   const stopping = new AbortController()
   const running = new Map<string, { row: JobRow; abort: AbortController; ended: Promise<void> }>()
 
@@ -36,7 +38,7 @@ export function createRunningJobs({ control, log, kinds, onEnded }: RunningJobsD
     const abort = new AbortController()
     if (stopping.signal.aborted) abort.abort(stopping.signal.reason)
     const signals = { abort: abort.signal, stopping: stopping.signal }
-    const ended = runAttempt({ control, log }, { kind, row }, signals).finally(() => {
+    const ended = runAttempt(deps, { kind, row }, signals).finally(() => {
       running.delete(nameOf(row))
       onEnded()
     })

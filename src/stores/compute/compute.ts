@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
+import type { Telemetry } from '../../telemetry.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
@@ -15,6 +16,7 @@ const INSTALLED_POLL_MS = 1_000
 
 export interface ComputeOptions {
   log: Log
+  telemetry: Telemetry
   loraRankMax: number
   priorityScheduling: boolean
   mmProcessorKwargs: boolean
@@ -53,7 +55,7 @@ export interface RemoteOptions {
 
 /** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
-  const { log, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
+  const { log, telemetry, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
   const newBudget = () => createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
   const inferenceBudget = newBudget()
   const trainerBudget = memory.trainersApart ? newBudget() : inferenceBudget
@@ -75,7 +77,12 @@ export function openCompute(options: ComputeOptions): Compute {
   }
 
   function newInference(baseModel: string): KnownProcess<Inference> {
-    const common = { ...shared('inference', baseModel), budget: inferenceBudget, servedModel: baseModel }
+    const common = {
+      ...shared('inference', baseModel),
+      budget: inferenceBudget,
+      servedModel: baseModel,
+      telemetry,
+    }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
       const { urls, ...others } = remote
       const requestsMax = maxNumSeqs * Math.max(1, others.workers.length)

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { NO_TELEMETRY } from '../../telemetry.ts'
 import { SILENT } from '../../test-log.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
@@ -24,6 +25,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
   })
   return openCompute({
     log: SILENT,
+    telemetry: NO_TELEMETRY,
     priorityScheduling: false,
     mmProcessorKwargs: false,
     findBaseModel: async (baseModel: string) =>

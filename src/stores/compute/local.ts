@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
+import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
 import { openCompute, type Programs } from './compute.ts'
@@ -24,12 +25,17 @@ export interface LocalComputeOptions {
 }
 
 /** Compute in child processes of this server, except where a remote inference server is configured. */
-export function openLocalCompute(options: LocalComputeOptions, log: Log): Compute {
+export function openLocalCompute(
+  options: LocalComputeOptions,
+  log: Log,
+  telemetry: Telemetry = NO_TELEMETRY,
+): Compute {
   const { engine, environment } = options
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
   const needs = createMemoryNeeds({ ...engine, accelerator, environment })
   return openCompute({
     log,
+    telemetry,
     loraRankMax: engine.loraRankMax,
     priorityScheduling: engine.priorityScheduling,
     mmProcessorKwargs: engine.mmProcessorKwargs,

@@ -3,6 +3,7 @@ import { request } from 'undici'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import type { Telemetry } from '../../telemetry.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type EngineReply, type Inference, type InferenceProcess } from './port.ts'
 import { type Instance, type InstanceHooks, supervise } from './supervisor.ts'
@@ -28,6 +29,7 @@ const ServedModels = z.object({ data: z.array(z.object({ id: z.string() })) })
 export interface RemoteVllmOptions {
   name: string
   log: Log
+  telemetry: Telemetry
   budget: MemoryBudget
   /** Where requests go: one server, or a router in front of several. */
   url: string

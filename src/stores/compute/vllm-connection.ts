@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher, request } from 'undici'
 import { messageOf } from '../../errors.ts'
+import { errorTypeOf, type Span, type SpanStart, type Telemetry } from '../../telemetry.ts'
 import { EngineProcessLost, type EngineReply, type InferenceProcess } from './port.ts'
 import type { Instance } from './supervisor.ts'
 
@@ -41,6 +42,8 @@ export interface ConnectionOptions {
   use: () => () => void
   /** The root of the workspace, as the server sees it. */
   workspaceFolder: string
+  /** Records what is asked of the server, which learns of which request that is a part. */
+  telemetry: Telemetry
 }
 
 export function newAgent(): Agent {
@@ -66,10 +69,11 @@ export function postJson(
   path: string,
   body: string,
   signal: AbortSignal,
+  traced: Record<string, string> = {},
 ): Promise<Dispatcher.ResponseData> {
   return request(`${url}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...headers, ...traced },
     body,
     signal,
     dispatcher: agent,
@@ -90,19 +94,20 @@ export function createConnections(
 
 function connect(
   instance: Instance<Endpoint>,
-  { stallMs, use, workspaceFolder }: ConnectionOptions,
+  { stallMs, use, workspaceFolder, telemetry }: ConnectionOptions,
 ): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
   void watch(instance, progress, stallMs)
 
   /** Counts a request until its reply is closed. */
-  function enter(): () => void {
+  function enter(span: Span): () => void {
     const release = use()
     if (progress.inFlight === 0) progress.lastByteAt = performance.now()
     progress.inFlight++
     return () => {
       progress.inFlight--
       release()
+      span.end()
     }
   }
 
@@ -113,13 +118,16 @@ function connect(
       // It may have been stopped since it was handed out, while it had no users.
       if (instance.ended.aborted)
         throw new EngineProcessLost(messageOf(instance.ended.reason), { request: 'unsent' })
-      const leave = enter()
+      const span = telemetry.child(askedOf(instance.ready.url, path))
+      const leave = enter(span)
       try {
         const either = AbortSignal.any([signal, instance.ended])
         const reply = await retryTransport(instance, signal, () =>
-          postJson(instance.ready, path, body, either),
+          postJson(instance.ready, path, body, either, span.headers()),
         )
         progress.lastByteAt = performance.now()
+        span.set({ 'http.response.status_code': reply.statusCode })
+        if (reply.statusCode >= 400) span.fail(String(reply.statusCode))
         // A client that disconnects may never read the body: the request ends when the body closes, and an error
         // without a listener would end the process.
         reply.body.on('error', () => {})
@@ -130,10 +138,26 @@ function connect(
           read: (onChunk) => read(reply.body, onChunk, { instance, progress, signal }),
         }
       } catch (error) {
+        span.fail(errorTypeOf(error))
         leave()
         signal.throwIfAborted()
         throw await lossOf(instance, error)
       }
+    },
+  }
+}
+
+/** The paths that are asked have no ids in them. */
+function askedOf(url: string, path: string): SpanStart {
+  const { hostname, port } = new URL(url)
+  return {
+    name: `POST ${path}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'url.path': path,
+      'server.address': hostname,
+      'server.port': port === '' ? undefined : Number(port),
     },
   }
 }

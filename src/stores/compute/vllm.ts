@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import type { Log } from '../../log.ts'
+import type { Telemetry } from '../../telemetry.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { runAsChild } from './child-instance.ts'
 import type { MemoryBudget } from './memory-budget.ts'
@@ -22,6 +23,7 @@ const KEY_BYTES = 32
 export interface VllmOptions {
   name: string
   log: Log
+  telemetry: Telemetry
   budget: MemoryBudget
   rank: 'keep' | 'stop-when-idle'
   memoryBytes: () => number

@@ -2,12 +2,14 @@ import { Socket } from 'node:net'
 import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
+import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import { NO_PEERS, type Peers } from './peers.ts'
 import type { ControlDb } from './port.ts'
 import { type PostgresOptions, readPostgresAddress } from './postgres-address.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { holdPostgres } from './postgres-hold.ts'
 import { createPostgresPeers, reportChanges } from './postgres-peers.ts'
+import { querySpans } from './query-spans.ts'
 import type { ControlTables } from './tables.ts'
 import { WIDE_INTEGERS } from './wide-integers.ts'
 
@@ -53,6 +55,7 @@ export interface PostgresUse {
   servers?: 'one' | 'several'
   /** Called after every write, with its error where it failed. */
   written?: (error: unknown) => void
+  telemetry?: Telemetry
 }
 
 /**
@@ -62,7 +65,7 @@ export interface PostgresUse {
 export async function openPostgres(
   options: PostgresOptions,
   log: Pick<Log, 'warn'>,
-  { servers = 'one', written = () => undefined }: PostgresUse = {},
+  { servers = 'one', written = () => undefined, telemetry = NO_TELEMETRY }: PostgresUse = {},
 ): Promise<OpenPostgres> {
   await checkPostgres(options)
   await using opening = new AsyncDisposableStack()
@@ -86,6 +89,7 @@ export async function openPostgres(
       // An empty list is a syntax error there.
       new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression }),
     ],
+    ...querySpans(telemetry, 'postgresql'),
   })
   const opened = opening.move()
   return Object.assign(kysely, {

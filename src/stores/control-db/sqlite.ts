@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { ControlDb } from './port.ts'
+import { querySpans } from './query-spans.ts'
 import { sqliteError } from './sqlite-errors.ts'
 import type { ControlTables } from './tables.ts'
 
@@ -31,13 +33,18 @@ export function hasSqlite(folder: string): boolean {
  * Opens the embedded control database. A commit is on disk when its promise resolves.
  * @param written called after every write, with its error where it failed
  */
-export function openSqlite(folder: string, written: (error: unknown) => void = () => undefined): OpenSqlite {
+export function openSqlite(
+  folder: string,
+  written: (error: unknown) => void = () => undefined,
+  telemetry: Telemetry = NO_TELEMETRY,
+): OpenSqlite {
   const database = new DatabaseSync(join(folder, CONTROL_FILE))
   // Deleted rows are overwritten: what was erased must not stay in pages that are free.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = ON; PRAGMA busy_timeout = ${BUSY_MS}`)
   const kysely = new Kysely<ControlTables>({
     dialect: new SqliteDialect({ database: adapt(database, written) }),
+    ...querySpans(telemetry, 'sqlite'),
   })
   return Object.assign(kysely, {
     /** A reader on another connection, such as that of a backup, may keep a part of the log. */

@@ -6,8 +6,10 @@ import type { Redaction } from '../../redaction/service.ts'
 import type { BrokenPart } from '../../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb, WriteCounts } from '../../stores/trace-db/counted.ts'
 import type { TableRepairs } from '../../stores/trace-db/port.ts'
+import type { MetricFamily } from '../../telemetry.ts'
 import type { Jobs } from '../../training/jobs/service.ts'
 import type { UnexpectedErrors } from '../../unexpected-errors.ts'
+import { familiesOf } from './families.ts'
 
 /** How often the event loop is looked at: the library's own 10 ms would cost an idle server one percent of a core. */
 const EVENT_LOOP_LOOKS_MS = 1000
@@ -26,6 +28,8 @@ export interface Metrics {
   observe(operation: string, status: number, seconds: number): void
   /** Concurrent scrapes share one reading, so that all its numbers are of one moment. */
   text(): Promise<RawReply>
+  /** The same numbers, for a collector. */
+  families(): Promise<MetricFamily[]>
 }
 
 export function createMetrics(deps: {
@@ -68,7 +72,7 @@ export function createMetrics(deps: {
   countBrokenParts(deps.brokenParts, registers)
   let running: Promise<string> | undefined
 
-  async function read(): Promise<string> {
+  async function refresh(): Promise<void> {
     const states = await deps.jobs.countStates()
     jobs.reset()
     for (const { state, count } of states) jobs.set({ state }, count)
@@ -78,7 +82,16 @@ export function createMetrics(deps: {
     redactions.show(deps.redaction.totals())
     unexpected.reset()
     unexpected.inc(deps.unexpected.count())
+  }
+
+  async function read(): Promise<string> {
+    await refresh()
     return registry.metrics()
+  }
+
+  async function families(): Promise<MetricFamily[]> {
+    await refresh()
+    return familiesOf(await registry.getMetricsAsJSON())
   }
 
   function observe(operation: string, status: number, seconds: number): void {
@@ -92,7 +105,7 @@ export function createMetrics(deps: {
     return { headers: { 'content-type': registry.contentType }, body: await running }
   }
 
-  return { observe, text }
+  return { observe, text, families }
 }
 
 /** Parts of the trace database that could not be read at the start; the number does not grow until the next one. */
