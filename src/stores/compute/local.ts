@@ -4,7 +4,9 @@ import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
-import { openCompute, type Programs } from './compute.ts'
+import { type ChildSpecs, childPrograms } from './child-programs.ts'
+import { openCompute } from './compute.ts'
+import { serverArgs, trainerArgs } from './engine-args.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 import { createMemoryNeeds } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
@@ -40,7 +42,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
       configured: [engine.baseModel, ...engine.baseModels],
       environment,
     }),
-    programs: createPrograms(options),
+    programs: childPrograms(createChildSpecs(options), engine.folder),
     memory: {
       budgetBytes: needs.budgetBytes,
       trainersApart: needs.trainersApart,
@@ -56,7 +58,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
 }
 
 /** The engine's Python programs with the settings as flags. */
-export function createPrograms(options: LocalComputeOptions): Programs {
+export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
   const { engine } = options
   const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
@@ -85,20 +87,21 @@ export function createPrograms(options: LocalComputeOptions): Programs {
       return python() === undefined ? missingReason(options) : undefined
     },
     trainer(baseModel) {
-      const args = [
-        '-m',
-        'engine.main',
-        `--base-model=${locationOf(baseModel)}`,
-        `--base-model-id=${baseModel}`,
-        `--metric-passes=${engine.metricPasses}`,
-        `--gradient-checkpointing=${engine.gradientCheckpointing}`,
-        `--processes=${Math.max(1, engine.gpus.training.length)}`,
-      ]
+      const args = trainerArgs(engine, {
+        baseModel,
+        location: locationOf(baseModel),
+        processes: engine.gpus.training.length,
+      })
       return spec('trainer', baseModel, args)
     },
     inference(baseModel, port, key) {
-      const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
-      const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
+      const args = serverArgs(engine, {
+        baseModel,
+        location: locationOf(baseModel),
+        host: '127.0.0.1',
+        port,
+        gpus: engine.gpus.serving.length,
+      })
       const inference = spec('inference', baseModel, args)
       // Not an argument: every user of the machine can list those.
       return { ...inference, env: { ...inference.env, VLLM_API_KEY: key } }
@@ -111,30 +114,6 @@ function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
   if (gpus.length === 0) return {}
   // CUDA's own order is by speed, that of nvidia-smi by slot.
   return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') }
-}
-
-function serveFlags(engine: EngineConfig): string[] {
-  const values = {
-    '--max-lora-rank': engine.loraRankMax,
-    '--max-loras': engine.maxLoras,
-    '--max-num-seqs': engine.maxNumSeqs,
-    '--max-model-len': engine.maxModelLen,
-    '--gpu-memory': engine.gpuMemory,
-    '--kv-cache-gb': engine.kvCacheGb,
-    '--threads': engine.threads,
-    '--tensor-parallel': Math.max(1, engine.gpus.serving.length),
-    '--tool-parser': engine.toolParser,
-    '--reasoning-parser': engine.reasoningParser,
-  }
-  const flags = Object.entries(values).flatMap(([flag, value]) =>
-    value === undefined ? [] : [flag, String(value)],
-  )
-  return [
-    ...flags,
-    ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
-    ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
-    ...(engine.vllmFlags.length > 0 ? ['--', ...engine.vllmFlags] : []),
-  ]
 }
 
 /** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */

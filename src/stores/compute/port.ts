@@ -27,6 +27,8 @@ export interface EngineProcessStatus {
   /** ISO 8601. */
   since: string
   last_error: string | null
+  /** What a start waits for, in the words of what schedules it; null where it waits for nothing. */
+  waiting_for: string | null
   /** The newest lines of its output. */
   last_lines: string[]
   /** Requests and jobs that use it or wait for it. */

@@ -36,6 +36,8 @@ export interface InstanceHooks<Ready> {
   /** Aborts with an {@link EngineProcessLost} when the process is to stop. */
   stopping: AbortSignal
   onOutput(lastLines: () => string[]): void
+  /** Says what a start waits for; undefined once it goes on. */
+  onWaiting(reason: string | undefined): void
   onReady(instance: Instance<Ready>): void
 }
 
@@ -89,6 +91,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
           onOutput(lines) {
             lastLines = lines
           },
+          onWaiting: state.waitFor,
           onReady(current) {
             failedStarts = 0
             instance = current
@@ -171,16 +174,22 @@ function createState() {
   let now: EngineProcessState = 'idle'
   let since = nowIso()
   let lastError: string | null = null
+  let waitingFor: string | null = null
   const changes = createNotifier()
 
   return {
     get now() {
       return now
     },
-    status: () => ({ state: now, since, last_error: lastError }),
+    status: () => ({ state: now, since, last_error: lastError, waiting_for: waitingFor }),
+    /** Until another state is entered. */
+    waitFor(reason: string | undefined): void {
+      waitingFor = reason ?? null
+    },
     /** `error`: the last failure; nothing else changes it. */
     enter(next: EngineProcessState, error: string | null = lastError): void {
       lastError = error
+      waitingFor = null
       if (next === now) return
       now = next
       since = nowIso()

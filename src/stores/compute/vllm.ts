@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import type { Log } from '../../log.ts'
-import type { ChildSpec } from '../processes/child.ts'
-import { runAsChild } from './child-instance.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { Inference } from './port.ts'
+import type { StartedServer, StartHooks } from './program.ts'
+import { runProgram } from './program-instance.ts'
 import { supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
 
@@ -27,8 +26,8 @@ export interface VllmOptions {
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
-  /** The program for one port, which requires this bearer key. */
-  spec: (port: number, key: string) => ChildSpec
+  /** Starts the program, which requires this bearer key. */
+  start: (key: string) => (hooks: StartHooks) => Promise<StartedServer>
   /** The name under which the base model is served. */
   servedModel: string
   /** Requests that it computes at a time, in all its replicas together. */
@@ -38,25 +37,20 @@ export interface VllmOptions {
   workspaceFolder: string
 }
 
-/** A vLLM server as a child process, checked by its output. */
+/** A vLLM server, checked by its output. */
 export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const agent = newAgent()
-  // The port can be reached by every program and every browser of this machine.
+  // The port can be reached by every program and every browser of its machine, or its network.
   const key = randomBytes(KEY_BYTES).toString('base64url')
   const headers = { authorization: `Bearer ${key}` }
   const endpoint = { agent, headers, servedModel: options.servedModel }
-  let port = 0
   const instance = {
     name: options.name,
     log: options.log,
-    async spec() {
-      port = await freePort()
-      return options.spec(port, key)
-    },
-    untilReady: (_child: unknown, ended: AbortSignal) =>
-      untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
+    start: options.start(key),
+    untilReady: ({ url }: StartedServer, ended: AbortSignal) => untilAnswering({ ...endpoint, url }, ended),
   }
-  const supervisor = supervise<Endpoint>({ ...options, runInstance: (hooks) => runAsChild(instance, hooks) })
+  const supervisor = supervise<Endpoint>({ ...options, runInstance: (hooks) => runProgram(instance, hooks) })
   const connectionOf = createConnections({ ...options, use: supervisor.use })
 
   return {
@@ -72,19 +66,6 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
       await agent.destroy()
     },
   }
-}
-
-/** A port that is free at this moment; vLLM exits if another program took it meanwhile. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** Resolves once the server is healthy and has made a first token, which takes seconds. */

@@ -40,6 +40,7 @@ export const EnginePart = z
     state: z.enum(['idle', 'starting', 'ready', 'restarting', 'failed', 'stopping', 'stopped']),
     since: z.string(),
     last_error: z.string().nullable(),
+    waiting_for: z.string().nullable(),
     users: z.int(),
     memory_bytes: z.number(),
   })
