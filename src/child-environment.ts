@@ -5,6 +5,7 @@ export function withoutSecrets({
   HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
   HEDDLE_CLICKHOUSE_URL: _clickhouse,
   HEDDLE_POSTGRES_URL: _postgres,
+  HEDDLE_RAY_TOKEN: _ray,
   ...rest
 }: NodeJS.ProcessEnv) {
   if (rest['HEDDLE_S3_URL'] === undefined) return rest

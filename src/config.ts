@@ -7,6 +7,7 @@ import { Gpus } from './gpu-placement.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
+import { type RaySetting, readRaySetting } from './ray-setting.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readServersSetting, type ServersSetting } from './servers-setting.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
@@ -257,6 +258,8 @@ export interface Config extends StoresElsewhere, ServersSetting {
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   logFormat: 'pretty' | 'json'
   engine: EngineConfig
+  /** Where the engine's processes run; undefined for this machine. */
+  ray: RaySetting | undefined
   /** Headers that may name the project of a completion, the first one that does counts; lower case. */
   projectHeaders: string[]
   /** Whether every chat completion of a project becomes a call of it. */
@@ -321,6 +324,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: values.HEDDLE_LOG,
     logFormat: values.HEDDLE_LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     engine: engineConfigOf(values),
+    ray: readRaySetting(env),
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     scorerCode: values.HEDDLE_SCORER_CODE,

@@ -9,6 +9,7 @@ import { listen } from './http/listen.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
+import { openRayCompute } from './stores/compute/ray/ray-compute.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
 import { createWebPages } from './web/pages.ts'
@@ -35,7 +36,9 @@ async function main(): Promise<void> {
 
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
   await using stores = await openStores(folders, log, config)
-  await using compute = openLocalCompute(config, log)
+  const { ray } = config
+  await using compute =
+    ray === undefined ? openLocalCompute(config, log) : openRayCompute({ ...config, ray }, log)
   const { baseModel, folder, requireSampledContext } = config.engine
   const engine = { compute, baseModel, defaults: { requireSampledContext } }
   const app = createApp(stores, {

@@ -77,7 +77,7 @@ export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
       },
       cwd: REPOSITORY_FOLDER,
       logs,
-      logName: `${kind}-${fileNameOf(baseModel)}.log`,
+      logName: logNameOf(kind, baseModel),
       stdout: kind === 'trainer' ? 'lines' : 'log',
     }
   }
@@ -155,6 +155,7 @@ function missingReason({ engine }: Pick<PythonOptions, 'engine'>): string {
     : `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist`
 }
 
-function fileNameOf(id: string): string {
-  return id.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-FILE_NAME_CHARS_MAX)
+/** The name of the log of an engine process. */
+export function logNameOf(kind: 'trainer' | 'inference', baseModel: string): string {
+  return `${kind}-${baseModel.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-FILE_NAME_CHARS_MAX)}.log`
 }
