@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env } from 'node:process'
 import pRetry from 'p-retry'
+import { request } from 'undici'
 import { environmentFolder } from '../../scripts/python-environments.ts'
 import { type Child, startChild } from '../../src/stores/processes/child.ts'
 import { createLogFolder } from '../../src/stores/processes/log-folder.ts'
@@ -85,16 +86,17 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
     return child
   }
 
-  async function ask<Reply>(path: string, method = 'GET', body?: object): Promise<Reply> {
-    const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-    const reply = await fetch(url + path, {
+  async function ask<Reply>(path: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<Reply> {
+    // Not `fetch`, which Ray takes for a browser.
+    const reply = await request(url + path, {
       method,
       headers,
-      signal,
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`)
-    return (await reply.json()) as Reply
+    const text = await reply.body.text()
+    if (reply.statusCode !== 200) throw new Error(`${method} ${path}: ${reply.statusCode} ${text}`)
+    return JSON.parse(text) as Reply
   }
 
   /** @throws Error with the output of a process that does not do it in time */
@@ -109,16 +111,21 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
     })
   }
 
-  async function aliveNodes(): Promise<number> {
-    const { data } = await ask<{ data: { summary: { raylet: { state: string } }[] } }>('/nodes?view=summary')
-    return data.summary.filter(({ raylet }) => raylet.state === 'ALIVE').length
+  /** Of nodes that Ray takes for alive, which a killed one is for half a minute more. */
+  async function aliveNodes(): Promise<string[]> {
+    const { data } = await ask<{ data: { summary: { raylet: { state: string; nodeId: string } }[] } }>(
+      '/nodes?view=summary',
+    )
+    return data.summary.flatMap(({ raylet }) => (raylet.state === 'ALIVE' ? [raylet.nodeId] : []))
   }
 
   async function startNode(): Promise<Child> {
     const before = await aliveNodes()
     const args = [`--address=127.0.0.1:${gcs}`, '--num-cpus=2', `--resources={"${ENGINE}":1}`]
     const node = await start(`node-${children.length}`, args)
-    await eventually('A node of Ray', node, async () => (await aliveNodes()) > before)
+    await eventually('A node of Ray', node, async () =>
+      (await aliveNodes()).some((id) => !before.includes(id)),
+    )
     return node
   }
 
@@ -130,7 +137,7 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
     `--dashboard-port=${dashboard}`,
     '--num-cpus=1',
   ])
-  await eventually('The head of Ray', head, async () => (await aliveNodes()) > 0)
+  await eventually('The head of Ray', head, async () => (await aliveNodes()).length > 0)
 
   return {
     url,

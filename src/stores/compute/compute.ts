@@ -69,8 +69,10 @@ export function openCompute(options: ComputeOptions): Compute {
     const common = { ...shared('inference', baseModel), budget: inferenceBudget, servedModel: baseModel }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
       const { urls, ...others } = remote
+      // Others gain nothing by its end.
+      const budget = newBudget()
       const requestsMax = maxNumSeqs * Math.max(1, others.workers.length)
-      const replicas = urls.map((url) => createRemoteVllm({ ...common, ...others, url, requestsMax }))
+      const replicas = urls.map((url) => createRemoteVllm({ ...common, ...others, budget, url, requestsMax }))
       const [only] = replicas
       return replicas.length === 1 && only !== undefined ? only : createReplicas(replicas)
     }

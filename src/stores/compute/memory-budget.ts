@@ -5,6 +5,9 @@ import { type EngineMemory, EngineProcessLost, type EngineProcessState, type Whe
 /** Retry-After for requests without room, in which most running answers end. */
 const NO_ROOM_RETRY_SECONDS = 15
 
+/** As long as another process lacks room elsewhere, one that is unused is stopped this often. */
+const ROOM_MS = 10_000
+
 /** An engine process that can be started and stopped. */
 export interface EngineProcess {
   readonly name: string
@@ -26,6 +29,8 @@ export interface MemoryShare {
   use(): () => void
   /** Starts the process once there is room for it. @throws EngineProcessLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
+  /** Says, again and again, that its start waits for room that this budget does not know: unused processes are stopped. */
+  lackRoom(): void
   /** Removes an engine process that has stopped for good. */
   leave(): void
 }
@@ -40,6 +45,8 @@ export interface MemoryBudgetOptions {
   budgetBytes: number
   /** An engine process without use for this long is stopped; 0 for never. */
   idleMs: number
+  /** How often an unused process is stopped for one that lacks room. */
+  roomMs?: number
 }
 
 interface Member {
@@ -50,7 +57,11 @@ interface Member {
 }
 
 /** Shares a memory budget among engine processes: to make room, unused ones are stopped. */
-export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions): MemoryBudget {
+export function createMemoryBudget({
+  budgetBytes,
+  idleMs,
+  roomMs = ROOM_MS,
+}: MemoryBudgetOptions): MemoryBudget {
   const members = new Set<Member>()
   const freed = createNotifier()
 
@@ -133,6 +144,11 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
           }
         },
         start: (whenFull, signal) => start(process, whenFull, signal),
+        lackRoom: createRepeated(roomMs, () => {
+          if (member.users === 0) return
+          const [unused] = running().filter(isUnused).sort(byWorth)
+          void unused?.process.stop(`stopped to make room for ${process.name}`)
+        }),
         leave() {
           clearTimeout(idleTimer)
           members.delete(member)
@@ -145,6 +161,25 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
 /** A process that is being stopped frees its room, even if a request waits for its next start. */
 function isFree({ process, users }: Member): boolean {
   return users === 0 || process.state() === 'stopping'
+}
+
+/** One that runs, and nobody uses or waits for. */
+function isUnused({ process, users }: Member): boolean {
+  return users === 0 && process.state() === 'ready'
+}
+
+/** Calls a function whenever it was itself called for a time, without pauses as long as that. */
+function createRepeated(everyMs: number, call: () => void): () => void {
+  let since = Number.NEGATIVE_INFINITY
+  let lastAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - lastAt > everyMs) since = now
+    lastAt = now
+    if (now - since < everyMs) return
+    since = now
+    call()
+  }
 }
 
 /** Stopping a remote server would free nothing here. */

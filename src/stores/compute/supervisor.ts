@@ -73,10 +73,9 @@ export interface Supervisor<Ready> extends AsyncDisposable {
  * delays. One that cannot be started is not tried again before the next request, unless it is to be kept.
  */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
-  const { name, log } = options
+  const { name, log, backoffMsMax = BACKOFF_MS_MAX } = options
   const state = createState()
   const share = options.budget.add({ ...options, state: () => state.now, start, stop }, options.rank)
-  let lastLines: () => string[] = () => []
   let instance: Instance<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
   /** In a row, including times without requests. */
@@ -88,10 +87,11 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       const reason = await options
         .runInstance({
           stopping,
-          onOutput(lines) {
-            lastLines = lines
+          onOutput: state.showLines,
+          onWaiting(reason) {
+            state.waitFor(reason)
+            if (reason !== undefined) share.lackRoom()
           },
-          onWaiting: state.waitFor,
           onReady(current) {
             failedStarts = 0
             instance = current
@@ -103,7 +103,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       instance = undefined
       if (stopping.aborted) return
       state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
-      const pause = Math.min(options.backoffMsMax ?? BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failedStarts)
+      const pause = Math.min(backoffMsMax, BACKOFF_MS_MIN * 2 ** failedStarts)
       log.warn({ process: name, reason, pause_ms: pause }, 'engine process ended')
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
       if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && share.users() === 0) return
@@ -137,7 +137,6 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     status: () => ({
       name,
       ...state.status(),
-      last_lines: lastLines(),
       users: share.users(),
       memory_bytes: options.memoryBytes(),
     }),
@@ -175,13 +174,23 @@ function createState() {
   let since = nowIso()
   let lastError: string | null = null
   let waitingFor: string | null = null
+  let lastLines: () => string[] = () => []
   const changes = createNotifier()
 
   return {
     get now() {
       return now
     },
-    status: () => ({ state: now, since, last_error: lastError, waiting_for: waitingFor }),
+    status: () => ({
+      state: now,
+      since,
+      last_error: lastError,
+      waiting_for: waitingFor,
+      last_lines: lastLines(),
+    }),
+    showLines(lines: () => string[]): void {
+      lastLines = lines
+    },
     /** Until another state is entered. */
     waitFor(reason: string | undefined): void {
       waitingFor = reason ?? null

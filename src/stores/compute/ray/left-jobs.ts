@@ -16,6 +16,9 @@ const STOPS_MAX = 8
 /** A program without a connection ends by itself within this. */
 const END_MS_MAX = SILENCE_MS_MAX + 5_000
 
+/** The list of a large cluster, and some requests of 30 s at most. */
+const ALL_MS_MAX = 120_000
+
 const POLL_MS = 500
 
 /** The key of the metadata by which jobs of a server are known. */
@@ -32,19 +35,19 @@ export function serverIdOf(dataFolder: string): string {
 
 /**
  * Stops the jobs that this server left when it was last killed, and resolves once those that ran have ended: they may
- * write what a job of now reads. Jobs of others are left alone. @throws Error where Ray cannot be asked
+ * write what a job of now reads; it is called before there are any. Jobs of others are left alone. @throws Error where Ray cannot be asked
  */
 export async function stopLeftJobs(
   jobs: RayJobs,
-  { serverId, isOfNow, log }: { serverId: string; isOfNow: (id: string) => boolean; log: Log },
-  signal: AbortSignal,
+  { serverId, log }: { serverId: string; log: Log },
 ): Promise<void> {
+  const signal = AbortSignal.timeout(ALL_MS_MAX)
   const left = async () =>
-    (await jobs.list(signal)).filter(({ id, metadata }) => metadata[SERVER_KEY] === serverId && !isOfNow(id))
+    (await jobs.list(signal)).filter(({ metadata }) => metadata[SERVER_KEY] === serverId)
   const found = await left()
   await pMap(
     found.filter(({ hasEnded }) => hasEnded),
-    ({ id }) => jobs.forget(id, signal),
+    ({ id }) => jobs.forget(id, signal).catch(() => {}),
     { concurrency: STOPS_MAX },
   )
   const open = found.filter(({ hasEnded }) => !hasEnded)

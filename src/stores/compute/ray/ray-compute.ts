@@ -1,28 +1,22 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { EngineConfig } from '../../../config.ts'
-import { messageOf } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
-import type { RayNeeds, RaySetting } from '../../../ray-setting.ts'
+import type { RaySetting } from '../../../ray-setting.ts'
 import { createLogFolder, engineLogsFolder } from '../../processes/log-folder.ts'
 import { openCompute } from '../compute.ts'
 import { serverArgs, trainerArgs } from '../engine-args.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../find-base-model.ts'
-import { logNameOf } from '../local.ts'
 import type { Compute } from '../port.ts'
-import type { Program, Programs, StartHooks } from '../program.ts'
+import type { Programs } from '../program.ts'
 import type { NodePlace } from './connection.ts'
 import { packEngine } from './engine-package.ts'
-import { createRayJobs, type RayJobs } from './jobs-api.ts'
-import { SERVER_KEY, serverIdOf, stopLeftJobs } from './left-jobs.ts'
-import { startOnNode } from './node-program.ts'
-import { startJob } from './start-job.ts'
+import { createRayJobs } from './jobs-api.ts'
+import { serverIdOf } from './left-jobs.ts'
+import { createNodeRunner, type NodeRunner } from './node-runner.ts'
+import { markerOf } from './workspace-marker.ts'
 
 const ENGINE_FOLDER = resolve(import.meta.dirname, '../../../../engine')
-
-/** In the root of the workspace, by which nodes tell it from other folders. */
-const MARKER_FILE = '.heddle-workspace'
 
 export interface RayComputeOptions {
   dataFolder: string
@@ -37,6 +31,15 @@ export function openRayCompute(options: RayComputeOptions, log: Log): Compute {
   const { engine, ray, environment } = options
   const workspaceFolder = ray.workspace ?? engine.folder
   const jobs = createRayJobs(ray.url, ray.token)
+  const runner = createNodeRunner({
+    jobs,
+    enginePackage: () => packEngine(ENGINE_FOLDER),
+    python: ray.python,
+    workspace: { folder: workspaceFolder, marker: markerOf(engine.folder) },
+    serverId: serverIdOf(options.dataFolder),
+    logs: createLogFolder(engineLogsFolder(options.dataFolder)),
+    log,
+  })
   const compute = openCompute({
     log,
     loraRankMax: engine.loraRankMax,
@@ -49,7 +52,7 @@ export function openRayCompute(options: RayComputeOptions, log: Log): Compute {
       configured: [engine.baseModel, ...engine.baseModels],
       environment,
     }),
-    programs: createRayPrograms(options, { jobs, workspaceFolder, log }),
+    programs: createRayPrograms(options, runner),
     memory: UNLIMITED,
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
@@ -76,71 +79,10 @@ const UNLIMITED = {
   measure: async () => {},
 }
 
-interface Cluster {
-  jobs: RayJobs
-  /** The root of the workspace, as the nodes see it. */
-  workspaceFolder: string
-  log: Log
-}
-
-/** A program to start on a node. */
-interface NodeProgram {
-  kind: 'trainer' | 'inference'
-  baseModel: string
-  needs: RayNeeds
-  args: (place: NodePlace) => string[]
-  env: Record<string, string>
-}
-
-function createRayPrograms(options: RayComputeOptions, { jobs, workspaceFolder, log }: Cluster): Programs {
-  const { engine, ray } = options
-  const logs = createLogFolder(engineLogsFolder(options.dataFolder))
-  const serverId = serverIdOf(options.dataFolder)
-  const marker = markerOf(engine.folder)
-  const enginePackage = once(() => packEngine(ENGINE_FOLDER))
-  /** Jobs that were started since this server was. */
-  const ofNow = new Set<string>()
-  const noneLeft = once(() =>
-    stopLeftJobs(jobs, { serverId, isOfNow: (id) => ofNow.has(id), log }, new AbortController().signal),
-  )
-  noneLeft().catch((error: unknown) =>
-    log.warn({ reason: messageOf(error) }, 'Ray could not be asked for jobs that were left'),
-  )
-
-  async function run(
-    { kind, baseModel, needs, args, env }: NodeProgram,
-    hooks: StartHooks,
-  ): Promise<{ program: Program; place: NodePlace }> {
-    await noneLeft()
-    const job = await startJob(
-      {
-        jobs,
-        enginePackage,
-        python: ray.python,
-        metadata: { [SERVER_KEY]: serverId, heddle_process: `${kind} ${baseModel}` },
-        resources: needs,
-        onSubmit: (id) => ofNow.add(id),
-      },
-      hooks,
-    )
-    const { place } = job.connection
-    const start = {
-      args: args(place),
-      // The working directory holds uploaded files.
-      env: { ...env, PYTHONUNBUFFERED: '1', PYTHONSAFEPATH: '1' },
-      workspace: workspaceFolder,
-      marker,
-    }
-    const program = startOnNode(job.connection, start, {
-      place: `Ray job ${job.id} on ${place.host}`,
-      logs,
-      logName: logNameOf(kind, baseModel),
-      stdout: kind === 'trainer' ? 'lines' : 'log',
-      whenLost: job.untilEnded,
-    })
-    return { program, place }
-  }
-
+function createRayPrograms(
+  { engine, ray }: Pick<RayComputeOptions, 'engine' | 'ray'>,
+  run: NodeRunner,
+): Programs {
   return {
     missing: undefined,
     trainer(baseModel) {
@@ -180,24 +122,4 @@ function locationOf(baseModel: string, place: NodePlace): string {
 
 function hostOf({ host }: NodePlace): string {
   return host.includes(':') ? `[${host}]` : host
-}
-
-/** What the marker of the workspace says; the first server that uses the folder writes it. */
-function markerOf(folder: string): string {
-  const path = join(folder, MARKER_FILE)
-  mkdirSync(folder, { recursive: true })
-  if (!existsSync(path)) writeFileSync(path, randomUUID())
-  return readFileSync(path, 'utf8').trim()
-}
-
-/** Remembers a result, and no failure. */
-function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
-  let made: Promise<Result> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

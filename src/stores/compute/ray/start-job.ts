@@ -28,6 +28,9 @@ const ENDS_MS_MAX = SILENCE_MS_MAX + 5_000
 /** Wire: what a job fails with that waited for fifteen minutes, unless the cluster has another limit. */
 const WAITED_TOO_LONG = 'JOB_SUPERVISOR_ACTOR_START_TIMEOUT'
 
+/** Characters of a line of Ray that messages quote. */
+const LINE_CHARS_MAX = 400
+
 /** What the program on the node writes once it listens (engine/src/engine/remote.py). */
 const LISTENS = /^heddle-engine listens on (\S+) (\d+)$/m
 
@@ -38,8 +41,6 @@ export interface JobStarterOptions {
   python: string
   metadata: Record<string, string>
   resources: RayResources
-  /** Told of each job before it is submitted. */
-  onSubmit: (id: string) => void
 }
 
 /** A job of Ray that waits to be told what to run. */
@@ -72,13 +73,12 @@ class WaitedTooLong extends Error {}
 
 async function submitAndConnect(
   id: string,
-  { jobs, enginePackage, python, metadata, resources, onSubmit }: JobStarterOptions,
+  { jobs, enginePackage, python, metadata, resources }: JobStarterOptions,
   { stopping, onWaiting }: StartHooks,
 ): Promise<NodeConnection> {
   const key = randomBytes(KEY_BYTES).toString('base64url')
   const { name, bytes } = await enginePackage()
   await jobs.provide(name, bytes, stopping)
-  onSubmit(id)
   // The shell is replaced, so that signals reach the program.
   const command = `PYTHONPATH="$PWD/src" exec ${quoted(python)} -m engine.remote`
   const env = { HEDDLE_CONNECTION_KEY: key }
@@ -118,7 +118,7 @@ async function untilListening(
     assertRuns(await look())
     if (performance.now() - startedAt > SILENT_JOB_MS_MAX)
       throw new Error(
-        `the program said for ${SILENT_JOB_MS_MAX / 1000} s not where it listens: ${endOf(output)}`,
+        `the program said for ${SILENT_JOB_MS_MAX / 1000} s not where it listens: ${gistOf(output)}`,
       )
     await delay(POLL_MS, undefined, { signal: stopping }).catch(() => {})
   }
@@ -149,7 +149,7 @@ function createLook(
 /** @throws Error for a job that has ended or is not there */
 function assertRuns(state: RayJobState | undefined): asserts state is RayJobState {
   if (state === undefined) throw new Error('Ray knows nothing of the job any more')
-  if (state.hasEnded) throw new Error(`Ray: the job ended (${state.status}): ${endOf(state.message)}`)
+  if (state.hasEnded) throw new Error(`Ray: the job ended (${state.status}): ${gistOf(state.message)}`)
 }
 
 /** Two servers of one training job would write the same files, so the next one starts when this has ended. */
@@ -161,7 +161,7 @@ async function untilEnded(jobs: RayJobs, id: string): Promise<string> {
     for (;;) {
       const state = await jobs.find(id, signal)
       if (state === undefined) return words
-      words = `Ray: ${endOf(state.message)}`
+      words = `Ray: ${gistOf(state.message)}`
       if (state.hasEnded) return words
       await delay(POLL_MS, undefined, { signal })
     }
@@ -173,9 +173,15 @@ async function untilEnded(jobs: RayJobs, id: string): Promise<string> {
   }
 }
 
-/** The last line, in which a message of Ray or an output has its point. */
-function endOf(text: string): string {
-  return text.trim().split('\n').at(-1)?.trim() ?? ''
+/** What a message of Ray or an output says in its first line and in its last one, which has the point of an output. */
+function gistOf(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  const words = lines.filter((line) => line !== '' && !LISTENS.test(line))
+  const [first = '', last = ''] = [words.at(0), words.length > 1 ? words.at(-1) : '']
+  return [first.replace(/, last available logs.*$/, ''), last]
+    .filter((line) => line !== '')
+    .map((line) => line.slice(0, LINE_CHARS_MAX))
+    .join(': ')
 }
 
 function quoted(word: string): string {
