@@ -11,6 +11,9 @@ export const SILENCE_MS_MAX = 20_000
 /** Within a cluster a connection takes milliseconds; a firewall that drops packets is found out by this. */
 const CONNECT_MS_MAX = 10_000
 
+/** Characters of a bad message that errors quote. */
+const WORDS_MAX = 100
+
 /** Kinds of frames, of one letter each. */
 const FRAMES = {
   key: 'k',
@@ -82,10 +85,10 @@ export async function connectToNode(
       if (socket.writable) socket.write(frame(FRAMES[kind], bytes.subarray(at, at + FRAME_BYTES_MAX)))
   }
   function take(kind: string, body: Buffer): void {
-    if (kind === 'h') onHello(Hello.parse(JSON.parse(body.toString())))
+    if (kind === 'h') onHello(messageIn(body, Hello))
     if (kind === 'o') listener?.onOutput('stdout', body)
     if (kind === 'e') listener?.onOutput('stderr', body)
-    if (kind === 'x') end(End.parse(JSON.parse(body.toString())).how, false)
+    if (kind === 'x') end(messageIn(body, End).how, false)
   }
   const beats = setInterval(() => {
     const silentMs = performance.now() - lastHeardAt
@@ -130,6 +133,16 @@ export async function connectToNode(
       listener = by
       send('start', JSON.stringify(start))
     },
+  }
+}
+
+/** @throws Error with what came instead */
+function messageIn<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.output<Schema> {
+  const text = body.toString()
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    throw new Error(`it sent what is no message: ${text.slice(0, WORDS_MAX)}`, { cause: error })
   }
 }
 

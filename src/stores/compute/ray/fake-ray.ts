@@ -31,7 +31,8 @@ export interface FakeRay extends AsyncDisposable {
   startJob(id: string): void
 }
 
-export async function startFakeRay(): Promise<FakeRay> {
+/** @param environment of the processes */
+export async function startFakeRay(environment: NodeJS.ProcessEnv): Promise<FakeRay> {
   const fake: Omit<FakeRay, 'url' | keyof AsyncDisposable> = {
     jobs: new Map(),
     packages: new Map(),
@@ -42,7 +43,7 @@ export async function startFakeRay(): Promise<FakeRay> {
 
   function startJob(id: string): void {
     const job = fake.jobs.get(id)
-    if (job?.status === 'PENDING') launch(job)
+    if (job?.status === 'PENDING') launch(job, environment)
   }
 
   async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
@@ -106,11 +107,11 @@ export async function startFakeRay(): Promise<FakeRay> {
   })
 }
 
-function launch(job: FakeJob): void {
+function launch(job: FakeJob, environment: NodeJS.ProcessEnv): void {
   const { env_vars } = job.request['runtime_env'] as { env_vars: Record<string, string> }
   const child = spawn('sh', ['-c', String(job.request['entrypoint'])], {
     cwd: PACKAGE_FOLDER,
-    env: { ...process.env, ...env_vars, RAY_ADDRESS: '127.0.0.1:6379' },
+    env: { ...environment, ...env_vars, RAY_ADDRESS: '127.0.0.1:6379' },
     detached: true,
   })
   job.process = child

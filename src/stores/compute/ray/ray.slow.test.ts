@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 async function fakeRay(): Promise<FakeRay> {
-  ray = await startFakeRay()
+  ray = await startFakeRay(process.env)
   opened.push(ray)
   return ray
 }
