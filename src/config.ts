@@ -110,6 +110,7 @@ const Variables = z.object({
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
+  HEDDLE_VLLM_SLEEP: z.enum(['on', 'off']).default('off'),
   HEDDLE_GPUS_SERVING: Gpus.default([]),
   HEDDLE_GPUS_TRAINING: Gpus.default([]),
   HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
@@ -199,6 +200,8 @@ export interface EngineConfig {
   gpus: { serving: number[]; training: number[] }
   /** Further flags for vLLM. */
   vllmFlags: string[]
+  /** Whether inference servers sleep to make room, instead of ending. */
+  sleeps: boolean
   /** Rows of a job that policies other than the trained one are asked about for metrics alone. */
   metricPasses: 'all' | 'sampled' | 'none'
   /** Whether layers run a second time in the backward pass: less memory, more time. */
@@ -378,6 +381,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     gpuMemory: values.HEDDLE_GPU_MEMORY,
     gpus: { serving: values.HEDDLE_GPUS_SERVING, training: values.HEDDLE_GPUS_TRAINING },
     vllmFlags: values.HEDDLE_VLLM_FLAGS,
+    sleeps: values.HEDDLE_VLLM_SLEEP === 'on',
     metricPasses: values.HEDDLE_METRIC_PASSES,
     gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,

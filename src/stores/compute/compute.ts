@@ -31,6 +31,8 @@ export interface ComputeOptions {
   stallMs: number
   /** The root of the workspace: trainers run in it, and inference servers see it under this path, remote ones too. */
   workspaceFolder: string
+  /** What an inference server keeps of its memory while it sleeps to make room; undefined where it is ended instead. */
+  sleepingBytes?: number | undefined
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
 }
@@ -82,6 +84,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
+      sleepingBytes: options.sleepingBytes,
       start: (key) => programs.inference(baseModel, key),
     })
   }

@@ -65,6 +65,7 @@ function flagsOf(engine: ProgramSettings): string[] {
   )
   return [
     ...flags,
+    ...(engine.sleeps ? ['--sleep-level=1'] : []),
     ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
     ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
     ...(engine.vllmFlags.length > 0 ? ['--', ...engine.vllmFlags] : []),

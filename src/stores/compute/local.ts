@@ -8,12 +8,15 @@ import { type ChildSpecs, childPrograms } from './child-programs.ts'
 import { openCompute } from './compute.ts'
 import { serverArgs, trainerArgs } from './engine-args.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
-import { createMemoryNeeds } from './memory-estimate.ts'
+import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
 
 /** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200
+
+/** Assumed of a server that sleeps: its CUDA context, graphs and buffers stay on the GPU. */
+const SLEEPING_GB = 2
 
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
@@ -30,6 +33,8 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
   const { engine, environment } = options
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
   const needs = createMemoryNeeds({ ...engine, accelerator, environment })
+  if (engine.sleeps && accelerator === 'cpu')
+    throw new Error('HEDDLE_VLLM_SLEEP: vLLM sleeps on GPUs alone, and this machine has no NVIDIA driver')
   return openCompute({
     log,
     loraRankMax: engine.loraRankMax,
@@ -53,6 +58,7 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
     workspaceFolder: engine.folder,
+    sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
     remote: engine.vllm,
   })
 }

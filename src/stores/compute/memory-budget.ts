@@ -8,18 +8,20 @@ const NO_ROOM_RETRY_SECONDS = 15
 /** As long as another process lacks room elsewhere, one that is unused is stopped this often. */
 const ROOM_MS = 10_000
 
-/** An engine process that can be started and stopped. */
+/** An engine process that can be started, and can give way. */
 export interface EngineProcess {
   readonly name: string
   state(): EngineProcessState
-  /** Estimated memory that it needs while it runs. */
+  /** Estimated memory that it takes now, or once it is started. */
   memoryBytes(): number
+  /** Memory that it takes besides `memoryBytes` once it is woken. */
+  wakingBytes(): number
   /** Measures `memoryBytes` before a start. */
   measure?(): Promise<void>
-  /** Starts to keep its process running; its state shows how that goes. */
+  /** Starts to keep its process running, or wakes it; its state shows how that goes. */
   start(): void
-  /** Ends its process; resolves once that has ended. */
-  stop(reason: string): Promise<void>
+  /** Gives its memory back, by its end or by its sleep; resolves once that is done. */
+  giveWay(reason: string): Promise<void>
 }
 
 /** The share of one engine process in the memory budget. */
@@ -49,6 +51,12 @@ export interface MemoryBudgetOptions {
   roomMs?: number
 }
 
+/** States from which a request starts a process. */
+const WAITS_FOR_START: readonly EngineProcessState[] = ['idle', 'asleep']
+
+/** In which order processes give way; 1 for other states. */
+const PLACES: Partial<Record<EngineProcessState, number>> = { stopping: 0, asleep: 2 }
+
 interface Member {
   process: EngineProcess
   isKept: boolean
@@ -56,7 +64,7 @@ interface Member {
   lastUsedAt: number
 }
 
-/** Shares a memory budget among engine processes: to make room, unused ones are stopped. */
+/** Shares a memory budget among engine processes: to make room, unused ones give way. */
 export function createMemoryBudget({
   budgetBytes,
   idleMs,
@@ -69,11 +77,13 @@ export function createMemoryBudget({
     [...members].filter(({ process }) => !['idle', 'stopped'].includes(process.state()))
   const usedBytes = (): number => bytesOf(running())
 
-  /** The processes to stop so that another fits; undefined when stopping is not enough. */
-  function toStop(wanted: EngineProcess): Member[] | undefined {
-    let missing = usedBytes() + wanted.memoryBytes() - budgetBytes
+  /** The processes that give way so that another fits; undefined when that is not enough. */
+  function toGiveWay(wanted: EngineProcess): Member[] | undefined {
+    const needed = wanted.state() === 'asleep' ? wanted.wakingBytes() : wanted.memoryBytes()
+    let missing = usedBytes() + needed - budgetBytes
     const chosen: Member[] = []
-    for (const member of running().filter(isFree).filter(hasRoom).sort(byWorth)) {
+    const others = running().filter(({ process }) => process !== wanted)
+    for (const member of others.filter(isFree).filter(hasRoom).sort(byWorth)) {
       if (missing <= 0) break
       chosen.push(member)
       missing -= member.process.memoryBytes()
@@ -83,16 +93,16 @@ export function createMemoryBudget({
 
   async function start(process: EngineProcess, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
     await process.measure?.()
-    while (process.state() === 'idle') {
+    while (WAITS_FOR_START.includes(process.state())) {
       signal.throwIfAborted()
-      const victims = toStop(process)
+      const victims = toGiveWay(process)
       if (victims === undefined) {
         if (whenFull === 'refuse' || process.memoryBytes() > budgetBytes) throw noRoom(process)
         await freed.next(signal)
       } else if (victims.length > 0) {
         // The room may have been taken meanwhile, so everything is checked again.
         await Promise.all(
-          victims.map((victim) => victim.process.stop(`stopped to make room for ${process.name}`)),
+          victims.map((victim) => victim.process.giveWay(`stopped to make room for ${process.name}`)),
         )
       } else {
         process.start()
@@ -128,7 +138,7 @@ export function createMemoryBudget({
         if (member.users > 0) return
         freed.notify()
         if (idleMs === 0 || member.isKept) return
-        const stop = () => void process.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
+        const stop = () => void process.giveWay(`stopped after ${Math.round(idleMs / 1000)} s without use`)
         idleTimer = setTimeout(stop, idleMs).unref()
       }
 
@@ -147,7 +157,7 @@ export function createMemoryBudget({
         lackRoom: createRepeated(roomMs, () => {
           if (member.users === 0) return
           const [unused] = running().filter(isUnused).sort(byWorth)
-          void unused?.process.stop(`stopped to make room for ${process.name}`)
+          void unused?.process.giveWay(`stopped to make room for ${process.name}`)
         }),
         leave() {
           clearTimeout(idleTimer)
@@ -187,10 +197,13 @@ function hasRoom({ process }: Member): boolean {
   return process.memoryBytes() > 0
 }
 
-/** Processes that are being stopped come first, then the least recently used; the kept ones come last. */
+/**
+ * Processes that are being stopped come first, then the least recently used; the kept ones come late, and last those that
+ * sleep, whose end gives little.
+ */
 function byWorth(a: Member, b: Member): number {
-  const isLeaving = (member: Member): number => (member.process.state() === 'stopping' ? 0 : 1)
-  return isLeaving(a) - isLeaving(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
+  const place = ({ process }: Member): number => PLACES[process.state()] ?? 1
+  return place(a) - place(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
 }
 
 function bytesOf(members: readonly Member[]): number {

@@ -8,13 +8,15 @@ import type { BaseModelFinding } from './find-base-model.ts'
  */
 
 /**
- * `idle`: not running, and started by the first request. `failed`: several starts in a row went wrong; after a pause
+ * `idle`: not running, and started by the first request. `asleep`: running without the memory that it shares, and woken by the
+ * first request. `failed`: several starts in a row went wrong; after a pause
  * those of the default base model are tried again, and others become idle.
  */
 export type EngineProcessState =
   | 'idle'
   | 'starting'
   | 'ready'
+  | 'asleep'
   | 'restarting'
   | 'failed'
   | 'stopping'

@@ -6,8 +6,8 @@ import type { MemoryBudget } from './memory-budget.ts'
 import type { Inference } from './port.ts'
 import type { StartedServer, StartHooks } from './program.ts'
 import { runProgram } from './program-instance.ts'
-import { supervise } from './supervisor.ts'
-import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
+import { type Sleep, supervise } from './supervisor.ts'
+import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
 /** How often a starting server is probed. */
 const START_POLL_MS = 200
@@ -35,6 +35,8 @@ export interface VllmOptions {
   /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
   workspaceFolder: string
+  /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
+  sleepingBytes?: number | undefined
 }
 
 /** A vLLM server, checked by its output. */
@@ -50,8 +52,16 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
     start: options.start(key),
     untilReady: ({ url }: StartedServer, ended: AbortSignal) => untilAnswering({ ...endpoint, url }, ended),
   }
-  const supervisor = supervise<Endpoint>({ ...options, runInstance: (hooks) => runProgram(instance, hooks) })
-  const connectionOf = createConnections({ ...options, use: supervisor.use })
+  const supervisor = supervise<Endpoint>({
+    ...options,
+    runInstance: (hooks) => runProgram(instance, hooks),
+    sleep: options.sleepingBytes === undefined ? undefined : sleepOf(options.sleepingBytes),
+  })
+  const connectionOf = createConnections({
+    ...options,
+    use: supervisor.use,
+    isPaused: () => supervisor.status().state !== 'ready',
+  })
 
   return {
     status: supervisor.status,
@@ -64,6 +74,23 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
     async [Symbol.asyncDispose]() {
       await supervisor[Symbol.asyncDispose]()
       await agent.destroy()
+    },
+  }
+}
+
+/** Wire: paths of `engine/src/engine/sleeping.py`. */
+function sleepOf(bytes: number): Sleep<Endpoint> {
+  async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<void> {
+    const { statusCode, body } = await postJson(endpoint, path, '{}', signal)
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(`it answers ${statusCode} to ${path}: ${text}`)
+  }
+  return {
+    bytes,
+    begin: (endpoint, signal) => ask(endpoint, '/heddle/sleep', signal),
+    async end(endpoint, signal) {
+      await ask(endpoint, '/heddle/wake', signal)
+      await makeToken(endpoint, signal)
     },
   }
 }
