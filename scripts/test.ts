@@ -1,7 +1,7 @@
 /**
  * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
  *
- *   node scripts/run.mjs test [check | unit | cluster | replicas | wire | differential | engine | ui]     (all layers when none is named)
+ *   node scripts/run.mjs test [check | unit | cluster | replicas | ray | wire | differential | engine | ui]     (all layers when none is named)
  *   node scripts/run.mjs test fast     (the unit tests without those that wait or write much)
  */
 import { spawn } from 'node:child_process'
@@ -68,6 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     needs: ['s3', 'postgres', 'clients'],
     run: (show) => runVitest('replicas', 'vitest.replicas.config.ts', { show }),
   },
+  ray: { needs: ['engine', 'ray'], run: (show) => runVitest('ray', 'vitest.ray.config.ts', { show }) },
   wire: {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
@@ -78,7 +79,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. */
 const STAGES: readonly (readonly (readonly string[])[])[] = [
-  [['check', 'differential', 'cluster', 'replicas'], ['engine']],
+  [['check', 'differential', 'cluster', 'replicas', 'ray'], ['engine']],
   [['unit']],
   [['wire']],
   [['ui']],
@@ -95,7 +96,7 @@ async function main(): Promise<void> {
   const stages = stagesOf(name)
   if (stages === undefined) {
     process.stdout.write(
-      `Usage: npm test, or npm run test:fast | test:cluster | test:replicas | test:wire | test:differential | test:engine | test:ui | check\n`,
+      `Usage: npm test, or npm run test:fast | test:cluster | test:replicas | test:ray | test:wire | test:differential | test:engine | test:ui | check\n`,
     )
     process.exitCode = name === '--help' ? 0 : 2
     return

@@ -8,6 +8,7 @@ export function withoutSecrets({
   OTEL_EXPORTER_OTLP_HEADERS: _headers,
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: _tracesHeaders,
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: _metricsHeaders,
+  HEDDLE_RAY_TOKEN: _ray,
   ...rest
 }: NodeJS.ProcessEnv) {
   if (rest['HEDDLE_S3_URL'] === undefined) return rest

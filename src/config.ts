@@ -8,6 +8,7 @@ import { Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
+import { type RaySetting, readRaySetting } from './ray-setting.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readServersSetting, type ServersSetting } from './servers-setting.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
@@ -101,6 +102,7 @@ const Variables = z.object({
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
+  HEDDLE_VLLM_SLEEP: z.enum(['on', 'off']).default('off'),
   HEDDLE_GPUS_SERVING: Gpus.default([]),
   HEDDLE_GPUS_TRAINING: Gpus.default([]),
   HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
@@ -190,6 +192,8 @@ export interface EngineConfig {
   gpus: { serving: number[]; training: number[] }
   /** Further flags for vLLM. */
   vllmFlags: string[]
+  /** Whether inference servers sleep to make room, instead of ending. */
+  sleeps: boolean
   /** Rows of a job that policies other than the trained one are asked about for metrics alone. */
   metricPasses: 'all' | 'sampled' | 'none'
   /** Whether layers run a second time in the backward pass: less memory, more time. */
@@ -249,6 +253,8 @@ export interface Config extends StoresElsewhere, ServersSetting {
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   logFormat: 'pretty' | 'json'
   engine: EngineConfig
+  /** Where the engine's processes run; undefined for this machine. */
+  ray: RaySetting | undefined
   /** Headers that may name the project of a completion, the first one that does counts; lower case. */
   projectHeaders: string[]
   /** Whether every chat completion of a project becomes a call of it. */
@@ -315,6 +321,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     logLevel: values.HEDDLE_LOG,
     logFormat: values.HEDDLE_LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
     engine: engineConfigOf(values),
+    ray: readRaySetting(env),
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     scorerCode: values.HEDDLE_SCORER_CODE,
@@ -369,6 +376,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     gpuMemory: values.HEDDLE_GPU_MEMORY,
     gpus: { serving: values.HEDDLE_GPUS_SERVING, training: values.HEDDLE_GPUS_TRAINING },
     vllmFlags: values.HEDDLE_VLLM_FLAGS,
+    sleeps: values.HEDDLE_VLLM_SLEEP === 'on',
     metricPasses: values.HEDDLE_METRIC_PASSES,
     gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,

@@ -15,9 +15,12 @@ PORT, OTHER_PORT = 18_473, 18_474
 START_S = 180
 
 
-def request(method: str, path: str, body: Json | None = None, port: int = PORT) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
+def request(
+    method: str, path: str, body: Json | None = None, port: int = PORT, key: str = "", timeout: float = 120
+) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    connection.request(method, path, json.dumps(body) if body else None, headers)
     reply = connection.getresponse()
     return reply.status, reply.read()
 
@@ -27,11 +30,11 @@ def chat(**body: Any) -> tuple[int, Json]:
     return status, json.loads(reply)
 
 
-def start(port: int) -> "subprocess.Popen[bytes]":
+def start(port: int, *more: str, **environment: str) -> "subprocess.Popen[bytes]":
     arguments = ["--model", str(LOOM_TINY), "--served-model-name", MODEL, "--port", str(port)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.serve", *arguments, "--max-loras", "3"],
-        env=engine_environment(),
+        [sys.executable, "-m", "engine.serve", *arguments, "--max-loras", "3", *more],
+        env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         start_new_session=True,
     )

@@ -16,6 +16,8 @@ import sys
 import threading
 from pathlib import Path
 
+from engine.sleeping import LEVEL_VARIABLE
+
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -56,6 +58,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m engine.serve")
     parser.add_argument("--model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--served-model-name", required=True)
+    parser.add_argument("--host", default="127.0.0.1", help="the address that it listens on")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--max-loras", type=int, default=4, help="adapters in one batch")
     parser.add_argument("--max-cpu-loras", type=int, default=16, help="adapters kept in memory")
@@ -67,6 +70,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--priority-scheduling", action="store_true", help="order waiting requests by priority")
     parser.add_argument("--trust-mm-kwargs", action="store_true", help="requests say how media are processed")
     parser.add_argument("--tensor-parallel", type=int, default=1, help="GPU only: how many compute together")
+    parser.add_argument("--sleep-level", type=int, help="it can be put to sleep: see sleeping.py; 0 only pauses")
     parser.add_argument("--gpu-memory", type=float, default=0.7, help="GPU only: share of its memory to take")
     # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
     parser.add_argument("--kv-cache-gb", type=int, default=1, help="CPU only: memory for keys and values")
@@ -85,7 +89,7 @@ def command(arguments: argparse.Namespace) -> list[str]:
     flags = [
         *("--model", arguments.model),
         *("--served-model-name", arguments.served_model_name),
-        *("--host", "127.0.0.1"),
+        *("--host", arguments.host),
         *("--port", str(arguments.port)),
         "--enable-lora",
         *("--max-loras", str(arguments.max_loras)),
@@ -108,6 +112,9 @@ def command(arguments: argparse.Namespace) -> list[str]:
         flags += ["--scheduling-policy", "priority"]
     if arguments.trust_mm_kwargs:
         flags += ["--trust-request-mm-kwargs"]
+    if arguments.sleep_level is not None:
+        flags += ["--middleware", "engine.sleeping.Sleeping"]
+        flags += ["--enable-sleep-mode"] if arguments.sleep_level > 0 else []
     if on_cpu():
         # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
         flags += ["--dtype", "float32", "--enforce-eager"]
@@ -132,6 +139,8 @@ def environment(arguments: argparse.Namespace) -> dict[str, str]:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_DO_NOT_TRACK": "1",
     }
+    if arguments.sleep_level is not None:
+        variables |= {LEVEL_VARIABLE: str(arguments.sleep_level)}
     if Path(arguments.model).is_dir():
         variables |= {"HF_HUB_OFFLINE": "1"}
     if on_cpu():

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -71,6 +70,71 @@ async function answerOf(compute: Compute, model: string): Promise<number> {
   await textOf(reply)
   return reply.status
 }
+
+describe('inference servers that sleep to make room', () => {
+  /** Room for one server and one that sleeps, or for one that sleeps and a trainer. */
+  const openSleeping = (more: Partial<ComputeOptions> = {}) => open(2.5, { sleepingBytes: 0.5 * GB, ...more })
+
+  async function pidOf(compute: Compute, model: string): Promise<unknown> {
+    const { last_lines } = statusOf(compute, `inference ${model}`)
+    return last_lines.find((line) => line.startsWith('process '))
+  }
+
+  it('keep their process and what is loaded into it', async () => {
+    const compute = openSleeping()
+    expect(await answerOf(compute, 'a')).toBe(200)
+    const process = await compute.inference('a').ready(signal())
+    const before = await pidOf(compute, 'a')
+    await compute.trainer('a').ready(signal())
+    expect(statusOf(compute, 'inference a')).toMatchObject({ state: 'asleep', memory_bytes: 0.5 * GB })
+    expect(compute.memory().used_bytes).toBe(1.5 * GB)
+    expect(compute.inference('a').running()).toBeUndefined()
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(await pidOf(compute, 'a')).toBe(before)
+    expect(await compute.inference('a').ready(signal())).toBe(process)
+    expect(statusOf(compute, 'trainer a').state).toBe('idle')
+  })
+
+  it('take turns, asked at once and again and again', async () => {
+    const compute = openSleeping()
+    for (let round = 0; round < 5; round++) {
+      const answers = ['a', 'b', 'a'].map((model) =>
+        // One that finds no room is refused, and one that gave way before it was asked was not asked.
+        answerOf(compute, model).catch((error: unknown) => String(error)),
+      )
+      for (const answer of await Promise.all(answers))
+        expect(String(answer)).toMatch(/^200$|needs 2.0 GB|gave way/)
+    }
+    await eventually(async () => expect(await answerOf(compute, 'b')).toBe(200))
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(statusOf(compute, 'inference b').state).toBe('asleep')
+  })
+
+  it('are ended where they do not fall asleep, and started again where they do not wake', async () => {
+    const broken = join(folder, 'no-sleep')
+    const compute = openSleeping()
+    expect(await answerOf(compute, 'a')).toBe(200)
+    writeFileSync(broken, '')
+    expect(await answerOf(compute, 'b')).toBe(200)
+    expect(statusOf(compute, 'inference a').state).toBe('idle')
+    rmSync(broken)
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(statusOf(compute, 'inference b').state).toBe('asleep')
+    writeFileSync(broken, '')
+    expect(await answerOf(compute, 'b')).toBe(200)
+    rmSync(broken)
+  })
+
+  it('are idle once they die asleep', async () => {
+    const compute = openSleeping()
+    expect(await answerOf(compute, 'a')).toBe(200)
+    const pid = Number(/\d+/.exec(String(await pidOf(compute, 'a')))?.[0])
+    expect(await answerOf(compute, 'b')).toBe(200)
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => expect(statusOf(compute, 'inference a').state).toBe('idle'))
+    expect(await answerOf(compute, 'a')).toBe(200)
+  })
+})
 
 describe('engine processes that share the memory', () => {
   it('are idle until they are needed, and then count', async () => {

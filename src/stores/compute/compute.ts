@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { Telemetry } from '../../telemetry.ts'
-import type { ChildSpec } from '../processes/child.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds } from './memory-estimate.ts'
 import { type Compute, type EngineMemory, EngineProcessLost, type Inference, type Trainer } from './port.ts'
+import type { Programs } from './program.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
@@ -33,16 +33,10 @@ export interface ComputeOptions {
   stallMs: number
   /** The root of the workspace: trainers run in it, and inference servers see it under this path, remote ones too. */
   workspaceFolder: string
+  /** What an inference server keeps of its memory while it sleeps to make room; undefined where it is ended instead. */
+  sleepingBytes?: number | undefined
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
-}
-
-/** The engine's programs for a base model on this machine. */
-export interface Programs {
-  /** Why no engine is available now, and what to do about it; undefined when one is. */
-  readonly missing: string | undefined
-  trainer(baseModel: string): Omit<ChildSpec, 'cwd'>
-  inference(baseModel: string, port: number, key: string): ChildSpec
 }
 
 export interface RemoteOptions {
@@ -71,9 +65,8 @@ export function openCompute(options: ComputeOptions): Compute {
   function newTrainer(baseModel: string): KnownProcess<Trainer> {
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
-    // Its messages name files by their names in the workspace.
-    const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
-    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, spec })
+    const start = programs.trainer(baseModel)
+    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, start })
   }
 
   function newInference(baseModel: string): KnownProcess<Inference> {
@@ -85,8 +78,10 @@ export function openCompute(options: ComputeOptions): Compute {
     }
     if (remote !== undefined && baseModel === options.defaultBaseModel) {
       const { urls, ...others } = remote
+      // Others gain nothing by its end.
+      const budget = newBudget()
       const requestsMax = maxNumSeqs * Math.max(1, others.workers.length)
-      const replicas = urls.map((url) => createRemoteVllm({ ...common, ...others, url, requestsMax }))
+      const replicas = urls.map((url) => createRemoteVllm({ ...common, ...others, budget, url, requestsMax }))
       const [only] = replicas
       return replicas.length === 1 && only !== undefined ? only : createReplicas(replicas)
     }
@@ -96,7 +91,8 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      spec: (port, key) => programs.inference(baseModel, port, key),
+      sleepingBytes: options.sleepingBytes,
+      start: (key) => programs.inference(baseModel, key),
     })
   }
 

@@ -4,6 +4,7 @@ import { NO_TELEMETRY } from '../../telemetry.ts'
 import { SILENT } from '../../test-log.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
+import { childPrograms } from './child-programs.ts'
 import { type ComputeOptions, openCompute } from './compute.ts'
 import { GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
@@ -35,11 +36,14 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     maxNumSeqs: 128,
     loraRankMax: 16,
     defaultBaseModel: 'test/base',
-    programs: {
-      missing: undefined,
-      trainer: () => spec('fake-trainer.ts', 'lines', []),
-      inference: (baseModel, port, key) => spec('fake-vllm.ts', 'log', [String(port), baseModel, key]),
-    },
+    programs: childPrograms(
+      {
+        missing: undefined,
+        trainer: () => spec('fake-trainer.ts', 'lines', []),
+        inference: (baseModel, port, key) => spec('fake-vllm.ts', 'log', [String(port), baseModel, key]),
+      },
+      workspaceFolder,
+    ),
     memory: {
       budgetBytes: 100 * GB,
       trainersApart: false,

@@ -3,11 +3,16 @@
  * the last message says: `refuse`, `fail`, `die`, `hang`, `hold` (answers nothing until the client goes), `garble` (a
  * whole event and then half of one). Arguments: port, served model, and a bearer key if it is to require one.
  */
+import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { readFakeAdapter } from './fake-adapter.ts'
 
 const [port = '', served = '', key] = process.argv.slice(2)
 const adapters = new Map<string, string>()
+let isAsleep = false
+
+/** Where it is there, falling asleep and waking fail. */
+const BROKEN_FILE = 'no-sleep'
 
 interface Chat {
   model: string
@@ -28,6 +33,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.url === '/v1/models') {
     return reply(200, { object: 'list', data: [served, ...adapters.keys()].map((id) => ({ id })) })
   }
+  if (request.url === '/heddle/sleep' || request.url === '/heddle/wake') {
+    const wanted = request.url === '/heddle/sleep'
+    if (wanted === isAsleep || existsSync(BROKEN_FILE)) return reply(500, { error: 'made to fail' })
+    isAsleep = wanted
+    return reply(200, {})
+  }
+  if (isAsleep) return reply(500, { error: 'it sleeps' })
   const chat = JSON.parse(body) as Chat
   if (request.url === '/v1/load_lora_adapter') {
     if (adapters.has(chat.lora_name)) return reply(400, { error: 'The adapter has already been loaded' })
@@ -103,5 +115,6 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
+process.stdout.write(`process ${process.pid}\n`)
 createServer((request, response) => void answer(request, response)).listen(Number(port), '127.0.0.1')
 process.stdin.on('end', () => process.exit(0)).resume()

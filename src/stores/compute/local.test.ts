@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../config.ts'
-import { createPrograms } from './local.ts'
+import { createChildSpecs } from './local.ts'
 
 /** The commands of this configuration; no process is started. */
 function programs(env: NodeJS.ProcessEnv) {
   const config = readConfig({ HEDDLE_DATA: tmpdir(), HEDDLE_ENGINE_PYTHON: process.execPath, ...env })
-  const { trainer, inference } = createPrograms(config)
+  const { trainer, inference } = createChildSpecs(config)
   return { trainer: trainer('org/model'), inference: inference('org/model', 1, 'key') }
 }
 

@@ -5,14 +5,19 @@ import type { Log } from '../../log.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
-import { openCompute, type Programs } from './compute.ts'
+import { type ChildSpecs, childPrograms } from './child-programs.ts'
+import { openCompute } from './compute.ts'
+import { serverArgs, trainerArgs } from './engine-args.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
-import { createMemoryNeeds } from './memory-estimate.ts'
+import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
 
 /** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200
+
+/** Assumed of a server that sleeps: its CUDA context, graphs and buffers stay on the GPU. */
+const SLEEPING_GB = 2
 
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
@@ -33,6 +38,8 @@ export function openLocalCompute(
   const { engine, environment } = options
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
   const needs = createMemoryNeeds({ ...engine, accelerator, environment })
+  if (engine.sleeps && accelerator === 'cpu')
+    throw new Error('HEDDLE_VLLM_SLEEP: vLLM sleeps on GPUs alone, and this machine has no NVIDIA driver')
   return openCompute({
     log,
     telemetry,
@@ -46,7 +53,7 @@ export function openLocalCompute(
       configured: [engine.baseModel, ...engine.baseModels],
       environment,
     }),
-    programs: createPrograms(options),
+    programs: childPrograms(createChildSpecs(options), engine.folder),
     memory: {
       budgetBytes: needs.budgetBytes,
       trainersApart: needs.trainersApart,
@@ -57,12 +64,13 @@ export function openLocalCompute(
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
     workspaceFolder: engine.folder,
+    sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
     remote: engine.vllm,
   })
 }
 
 /** The engine's Python programs with the settings as flags. */
-export function createPrograms(options: LocalComputeOptions): Programs {
+export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
   const { engine } = options
   const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
@@ -81,7 +89,7 @@ export function createPrograms(options: LocalComputeOptions): Programs {
       },
       cwd: REPOSITORY_FOLDER,
       logs,
-      logName: `${kind}-${fileNameOf(baseModel)}.log`,
+      logName: logNameOf(kind, baseModel),
       stdout: kind === 'trainer' ? 'lines' : 'log',
     }
   }
@@ -91,20 +99,21 @@ export function createPrograms(options: LocalComputeOptions): Programs {
       return python() === undefined ? missingReason(options) : undefined
     },
     trainer(baseModel) {
-      const args = [
-        '-m',
-        'engine.main',
-        `--base-model=${locationOf(baseModel)}`,
-        `--base-model-id=${baseModel}`,
-        `--metric-passes=${engine.metricPasses}`,
-        `--gradient-checkpointing=${engine.gradientCheckpointing}`,
-        `--processes=${Math.max(1, engine.gpus.training.length)}`,
-      ]
+      const args = trainerArgs(engine, {
+        baseModel,
+        location: locationOf(baseModel),
+        processes: engine.gpus.training.length,
+      })
       return spec('trainer', baseModel, args)
     },
     inference(baseModel, port, key) {
-      const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
-      const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
+      const args = serverArgs(engine, {
+        baseModel,
+        location: locationOf(baseModel),
+        host: '127.0.0.1',
+        port,
+        gpus: engine.gpus.serving.length,
+      })
       const inference = spec('inference', baseModel, args)
       // Not an argument: every user of the machine can list those.
       return { ...inference, env: { ...inference.env, VLLM_API_KEY: key } }
@@ -117,30 +126,6 @@ function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
   if (gpus.length === 0) return {}
   // CUDA's own order is by speed, that of nvidia-smi by slot.
   return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') }
-}
-
-function serveFlags(engine: EngineConfig): string[] {
-  const values = {
-    '--max-lora-rank': engine.loraRankMax,
-    '--max-loras': engine.maxLoras,
-    '--max-num-seqs': engine.maxNumSeqs,
-    '--max-model-len': engine.maxModelLen,
-    '--gpu-memory': engine.gpuMemory,
-    '--kv-cache-gb': engine.kvCacheGb,
-    '--threads': engine.threads,
-    '--tensor-parallel': Math.max(1, engine.gpus.serving.length),
-    '--tool-parser': engine.toolParser,
-    '--reasoning-parser': engine.reasoningParser,
-  }
-  const flags = Object.entries(values).flatMap(([flag, value]) =>
-    value === undefined ? [] : [flag, String(value)],
-  )
-  return [
-    ...flags,
-    ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
-    ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
-    ...(engine.vllmFlags.length > 0 ? ['--', ...engine.vllmFlags] : []),
-  ]
 }
 
 /** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */
@@ -182,6 +167,7 @@ function missingReason({ engine }: Pick<PythonOptions, 'engine'>): string {
     : `HEDDLE_ENGINE_PYTHON names ${engine.python}, which does not exist`
 }
 
-function fileNameOf(id: string): string {
-  return id.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-FILE_NAME_CHARS_MAX)
+/** The name of the log of an engine process. */
+export function logNameOf(kind: 'trainer' | 'inference', baseModel: string): string {
+  return `${kind}-${baseModel.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-FILE_NAME_CHARS_MAX)}.log`
 }

@@ -5,18 +5,23 @@ import { type EngineMemory, EngineProcessLost, type EngineProcessState, type Whe
 /** Retry-After for requests without room, in which most running answers end. */
 const NO_ROOM_RETRY_SECONDS = 15
 
-/** An engine process that can be started and stopped. */
+/** As long as another process lacks room elsewhere, one that is unused is stopped this often. */
+const ROOM_MS = 10_000
+
+/** An engine process that can be started, and can give way. */
 export interface EngineProcess {
   readonly name: string
   state(): EngineProcessState
-  /** Estimated memory that it needs while it runs. */
+  /** Estimated memory that it takes now, or once it is started. */
   memoryBytes(): number
+  /** Memory that it takes besides `memoryBytes` once it is woken. */
+  wakingBytes(): number
   /** Measures `memoryBytes` before a start. */
   measure?(): Promise<void>
-  /** Starts to keep its process running; its state shows how that goes. */
+  /** Starts to keep its process running, or wakes it; its state shows how that goes. */
   start(): void
-  /** Ends its process; resolves once that has ended. */
-  stop(reason: string): Promise<void>
+  /** Gives its memory back, by its end or by its sleep; resolves once that is done. */
+  giveWay(reason: string): Promise<void>
 }
 
 /** The share of one engine process in the memory budget. */
@@ -26,6 +31,8 @@ export interface MemoryShare {
   use(): () => void
   /** Starts the process once there is room for it. @throws EngineProcessLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
+  /** Says, again and again, that its start waits for room that this budget does not know: unused processes are stopped. */
+  lackRoom(): void
   /** Removes an engine process that has stopped for good. */
   leave(): void
 }
@@ -40,7 +47,15 @@ export interface MemoryBudgetOptions {
   budgetBytes: number
   /** An engine process without use for this long is stopped; 0 for never. */
   idleMs: number
+  /** How often an unused process is stopped for one that lacks room. */
+  roomMs?: number
 }
+
+/** States from which a request starts a process. */
+const WAITS_FOR_START: readonly EngineProcessState[] = ['idle', 'asleep']
+
+/** In which order processes give way; 1 for other states. */
+const PLACES: Partial<Record<EngineProcessState, number>> = { stopping: 0, asleep: 2 }
 
 interface Member {
   process: EngineProcess
@@ -49,8 +64,12 @@ interface Member {
   lastUsedAt: number
 }
 
-/** Shares a memory budget among engine processes: to make room, unused ones are stopped. */
-export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions): MemoryBudget {
+/** Shares a memory budget among engine processes: to make room, unused ones give way. */
+export function createMemoryBudget({
+  budgetBytes,
+  idleMs,
+  roomMs = ROOM_MS,
+}: MemoryBudgetOptions): MemoryBudget {
   const members = new Set<Member>()
   const freed = createNotifier()
 
@@ -58,11 +77,13 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
     [...members].filter(({ process }) => !['idle', 'stopped'].includes(process.state()))
   const usedBytes = (): number => bytesOf(running())
 
-  /** The processes to stop so that another fits; undefined when stopping is not enough. */
-  function toStop(wanted: EngineProcess): Member[] | undefined {
-    let missing = usedBytes() + wanted.memoryBytes() - budgetBytes
+  /** The processes that give way so that another fits; undefined when that is not enough. */
+  function toGiveWay(wanted: EngineProcess): Member[] | undefined {
+    const needed = wanted.state() === 'asleep' ? wanted.wakingBytes() : wanted.memoryBytes()
+    let missing = usedBytes() + needed - budgetBytes
     const chosen: Member[] = []
-    for (const member of running().filter(isFree).filter(hasRoom).sort(byWorth)) {
+    const others = running().filter(({ process }) => process !== wanted)
+    for (const member of others.filter(isFree).filter(hasRoom).sort(byWorth)) {
       if (missing <= 0) break
       chosen.push(member)
       missing -= member.process.memoryBytes()
@@ -72,16 +93,16 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
 
   async function start(process: EngineProcess, whenFull: WhenFull, signal: AbortSignal): Promise<void> {
     await process.measure?.()
-    while (process.state() === 'idle') {
+    while (WAITS_FOR_START.includes(process.state())) {
       signal.throwIfAborted()
-      const victims = toStop(process)
+      const victims = toGiveWay(process)
       if (victims === undefined) {
         if (whenFull === 'refuse' || process.memoryBytes() > budgetBytes) throw noRoom(process)
         await freed.next(signal)
       } else if (victims.length > 0) {
         // The room may have been taken meanwhile, so everything is checked again.
         await Promise.all(
-          victims.map((victim) => victim.process.stop(`stopped to make room for ${process.name}`)),
+          victims.map((victim) => victim.process.giveWay(`stopped to make room for ${process.name}`)),
         )
       } else {
         process.start()
@@ -117,7 +138,7 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
         if (member.users > 0) return
         freed.notify()
         if (idleMs === 0 || member.isKept) return
-        const stop = () => void process.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
+        const stop = () => void process.giveWay(`stopped after ${Math.round(idleMs / 1000)} s without use`)
         idleTimer = setTimeout(stop, idleMs).unref()
       }
 
@@ -133,6 +154,11 @@ export function createMemoryBudget({ budgetBytes, idleMs }: MemoryBudgetOptions)
           }
         },
         start: (whenFull, signal) => start(process, whenFull, signal),
+        lackRoom: createRepeated(roomMs, () => {
+          if (member.users === 0) return
+          const [unused] = running().filter(isUnused).sort(byWorth)
+          void unused?.process.giveWay(`stopped to make room for ${process.name}`)
+        }),
         leave() {
           clearTimeout(idleTimer)
           members.delete(member)
@@ -147,15 +173,37 @@ function isFree({ process, users }: Member): boolean {
   return users === 0 || process.state() === 'stopping'
 }
 
+/** One that runs, and nobody uses or waits for. */
+function isUnused({ process, users }: Member): boolean {
+  return users === 0 && process.state() === 'ready'
+}
+
+/** Calls a function whenever it was itself called for a time, without pauses as long as that. */
+function createRepeated(everyMs: number, call: () => void): () => void {
+  let since = Number.NEGATIVE_INFINITY
+  let lastAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - lastAt > everyMs) since = now
+    lastAt = now
+    if (now - since < everyMs) return
+    since = now
+    call()
+  }
+}
+
 /** Stopping a remote server would free nothing here. */
 function hasRoom({ process }: Member): boolean {
   return process.memoryBytes() > 0
 }
 
-/** Processes that are being stopped come first, then the least recently used; the kept ones come last. */
+/**
+ * Processes that are being stopped come first, then the least recently used; the kept ones come late, and last those that
+ * sleep, whose end gives little.
+ */
 function byWorth(a: Member, b: Member): number {
-  const isLeaving = (member: Member): number => (member.process.state() === 'stopping' ? 0 : 1)
-  return isLeaving(a) - isLeaving(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
+  const place = ({ process }: Member): number => PLACES[process.state()] ?? 1
+  return place(a) - place(b) || Number(a.isKept) - Number(b.isKept) || a.lastUsedAt - b.lastUsedAt
 }
 
 function bytesOf(members: readonly Member[]): number {

@@ -8,13 +8,15 @@ import type { BaseModelFinding } from './find-base-model.ts'
  */
 
 /**
- * `idle`: not running, and started by the first request. `failed`: several starts in a row went wrong; after a pause
+ * `idle`: not running, and started by the first request. `asleep`: running without the memory that it shares, and woken by the
+ * first request. `failed`: several starts in a row went wrong; after a pause
  * those of the default base model are tried again, and others become idle.
  */
 export type EngineProcessState =
   | 'idle'
   | 'starting'
   | 'ready'
+  | 'asleep'
   | 'restarting'
   | 'failed'
   | 'stopping'
@@ -27,6 +29,8 @@ export interface EngineProcessStatus {
   /** ISO 8601. */
   since: string
   last_error: string | null
+  /** What a start waits for, in the words of what schedules it; null where it waits for nothing. */
+  waiting_for: string | null
   /** The newest lines of its output. */
   last_lines: string[]
   /** Requests and jobs that use it or wait for it. */

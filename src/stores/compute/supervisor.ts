@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { nowIso } from '../../time.ts'
-import type { MemoryBudget } from './memory-budget.ts'
+import type { MemoryBudget, MemoryShare } from './memory-budget.ts'
 import { createNotifier } from './notifier.ts'
 import {
   EngineProcessLost,
@@ -15,6 +16,9 @@ const BACKOFF_MS_MIN = 500
 
 /** Longest delay before a restart: a fix from outside (memory, disk) is noticed within a minute. */
 const BACKOFF_MS_MAX = 60_000
+
+/** Weights of a hundred gigabytes travel between a GPU and the machine's memory in seconds. */
+const SLEEP_MS_MAX = 120_000
 
 /** After this many failed starts in a row, waiting requests fail instead of waiting on. */
 const FAILED_STARTS_MAX = 3
@@ -36,7 +40,19 @@ export interface InstanceHooks<Ready> {
   /** Aborts with an {@link EngineProcessLost} when the process is to stop. */
   stopping: AbortSignal
   onOutput(lastLines: () => string[]): void
+  /** Says what a start waits for; undefined once it goes on. */
+  onWaiting(reason: string | undefined): void
   onReady(instance: Instance<Ready>): void
+}
+
+/** How a process gives its memory to others without its end. */
+export interface Sleep<Ready> {
+  /** Memory that it keeps. */
+  bytes: number
+  /** Resolves once its memory is free. @throws Error where it did not fall asleep; it is ended then */
+  begin(ready: Ready, signal: AbortSignal): Promise<void>
+  /** Resolves once it works again. @throws Error where it does not; it is replaced then */
+  end(ready: Ready, signal: AbortSignal): Promise<void>
 }
 
 export interface SupervisorOptions<Ready> {
@@ -49,6 +65,8 @@ export interface SupervisorOptions<Ready> {
   measure?: () => Promise<void>
   /** Runs one instance from start to end; resolves with why it ended. */
   runInstance: (hooks: InstanceHooks<Ready>) => Promise<string>
+  /** Where absent, a process that gives way ends. */
+  sleep?: Sleep<Ready> | undefined
   /** A shorter delay than that of processes, where a start costs next to nothing. */
   backoffMsMax?: number
 }
@@ -71,36 +89,58 @@ export interface Supervisor<Ready> extends AsyncDisposable {
  * delays. One that cannot be started is not tried again before the next request, unless it is to be kept.
  */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
-  const { name, log } = options
+  const { name, log, backoffMsMax = BACKOFF_MS_MAX } = options
   const state = createState()
-  const share = options.budget.add({ ...options, state: () => state.now, start, stop }, options.rank)
-  let lastLines: () => string[] = () => []
+  const sleeper = createSleeper(options, state)
+  const memoryBytes = (): number => (state.now === 'asleep' ? sleeper.bytes : options.memoryBytes())
+  const giveWay = oneAtATime(async (reason: string) => {
+    const current = awake()
+    if (current === undefined || !(await sleeper.fallAsleep(current, reason))) await stop(reason)
+  })
+  const share = options.budget.add(
+    {
+      ...options,
+      memoryBytes,
+      wakingBytes: () => options.memoryBytes() - memoryBytes(),
+      state: () => state.now,
+      start: () => (state.now === 'asleep' && instance ? void sleeper.wake(instance) : start()),
+      giveWay,
+    },
+    options.rank,
+  )
   let instance: Instance<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
   /** In a row, including times without requests. */
   let failedStarts = 0
   let isDisposed = false
 
+  const awake = (): Instance<Ready> | undefined =>
+    state.now === 'ready' && isUsable(instance) ? instance : undefined
+
+  const hooks: Omit<InstanceHooks<Ready>, 'stopping'> = {
+    onOutput: state.showLines,
+    onWaiting(reason) {
+      state.waitFor(reason)
+      if (reason !== undefined) share.lackRoom()
+    },
+    onReady(current) {
+      failedStarts = 0
+      instance = current
+      state.enter('ready')
+    },
+  }
+
   async function keepAlive(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       const reason = await options
-        .runInstance({
-          stopping,
-          onOutput(lines) {
-            lastLines = lines
-          },
-          onReady(current) {
-            failedStarts = 0
-            instance = current
-            state.enter('ready')
-          },
-        })
+        .runInstance({ ...hooks, stopping })
         .catch((error: unknown) => `${name} could not be started: ${String(error)}`)
       if (instance === undefined && !stopping.aborted) failedStarts++
       instance = undefined
-      if (stopping.aborted) return
+      // Its memory is that of others now.
+      if (stopping.aborted || state.now === 'asleep') return
       state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
-      const pause = Math.min(options.backoffMsMax ?? BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failedStarts)
+      const pause = Math.min(backoffMsMax, BACKOFF_MS_MIN * 2 ** failedStarts)
       log.warn({ process: name, reason, pause_ms: pause }, 'engine process ended')
       await delay(pause, undefined, { signal: stopping }).catch(() => {})
       if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && share.users() === 0) return
@@ -130,29 +170,9 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
 
   return {
     use: share.use,
-    current: () => (isUsable(instance) ? instance : undefined),
-    status: () => ({
-      name,
-      ...state.status(),
-      last_lines: lastLines(),
-      users: share.users(),
-      memory_bytes: options.memoryBytes(),
-    }),
-    async ready(signal, whenFull = 'refuse') {
-      const release = share.use()
-      try {
-        for (;;) {
-          signal.throwIfAborted()
-          if (isUsable(instance)) return instance
-          if (state.now === 'failed' || state.now === 'stopped')
-            throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
-          if (state.now === 'idle') await share.start(whenFull, signal)
-          else await state.changed(signal)
-        }
-      } finally {
-        release()
-      }
-    },
+    current: awake,
+    status: () => ({ name, ...state.status(), users: share.users(), memory_bytes: memoryBytes() }),
+    ready: (signal, whenFull = 'refuse') => untilAwake({ name, state, share, awake }, signal, whenFull),
     async [Symbol.asyncDispose]() {
       isDisposed = true
       await stop('stopped by the server')
@@ -162,25 +182,123 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   }
 }
 
+/** Puts instances to sleep and wakes them, and says so by the state of their process. */
+function createSleeper<Ready>(
+  { name, log, sleep }: Pick<SupervisorOptions<Ready>, 'name' | 'log' | 'sleep'>,
+  state: Pick<State, 'enter'>,
+) {
+  const until = ({ ended }: Instance<Ready>): AbortSignal =>
+    AbortSignal.any([ended, AbortSignal.timeout(SLEEP_MS_MAX)])
+
+  return {
+    /** Memory of an instance that sleeps. */
+    bytes: sleep?.bytes ?? 0,
+
+    /** Resolves with whether it sleeps now. */
+    async fallAsleep(instance: Instance<Ready>, reason: string): Promise<boolean> {
+      if (sleep === undefined) return false
+      log.info({ process: name, reason }, 'engine process falls asleep')
+      state.enter('stopping')
+      try {
+        await sleep.begin(instance.ready, until(instance))
+      } catch (error) {
+        log.warn({ process: name, reason: messageOf(error) }, 'engine process does not fall asleep')
+        return false
+      }
+      if (isUsable(instance)) state.enter('asleep')
+      return isUsable(instance)
+    },
+
+    async wake(instance: Instance<Ready>): Promise<void> {
+      state.enter('starting')
+      try {
+        await sleep?.end(instance.ready, until(instance))
+        if (isUsable(instance)) state.enter('ready')
+      } catch (error) {
+        instance.replace(`it does not wake (${messageOf(error)})`)
+      }
+    },
+  }
+}
+
+/** Makes calls that come while one is in progress wait for that one. */
+function oneAtATime<Argument>(work: (argument: Argument) => Promise<void>) {
+  let current: Promise<void> | undefined
+  return (argument: Argument): Promise<void> => {
+    current ??= work(argument).finally(() => {
+      current = undefined
+    })
+    return current
+  }
+}
+
+/** An engine process that is waited for. */
+interface Waited<Ready> {
+  name: string
+  state: State
+  share: MemoryShare
+  awake: () => Instance<Ready> | undefined
+}
+
+/** The instance that works, once there is one; starts or wakes it if necessary. */
+async function untilAwake<Ready>(
+  { name, state, share, awake }: Waited<Ready>,
+  signal: AbortSignal,
+  whenFull: WhenFull,
+): Promise<Instance<Ready>> {
+  const release = share.use()
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const current = awake()
+      if (current !== undefined) return current
+      if (state.now === 'failed' || state.now === 'stopped')
+        throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
+      if (state.now === 'idle' || state.now === 'asleep') await share.start(whenFull, signal)
+      else await state.changed(signal)
+    }
+  } finally {
+    release()
+  }
+}
+
 function isUsable<Ready>(instance: Instance<Ready> | undefined): instance is Instance<Ready> {
   return instance?.isAlive() === true && !instance.ended.aborted
 }
+
+type State = ReturnType<typeof createState>
 
 /** A state that can be waited on. */
 function createState() {
   let now: EngineProcessState = 'idle'
   let since = nowIso()
   let lastError: string | null = null
+  let waitingFor: string | null = null
+  let lastLines: () => string[] = () => []
   const changes = createNotifier()
 
   return {
     get now() {
       return now
     },
-    status: () => ({ state: now, since, last_error: lastError }),
+    status: () => ({
+      state: now,
+      since,
+      last_error: lastError,
+      waiting_for: waitingFor,
+      last_lines: lastLines(),
+    }),
+    showLines(lines: () => string[]): void {
+      lastLines = lines
+    },
+    /** Until another state is entered. */
+    waitFor(reason: string | undefined): void {
+      waitingFor = reason ?? null
+    },
     /** `error`: the last failure; nothing else changes it. */
     enter(next: EngineProcessState, error: string | null = lastError): void {
       lastError = error
+      waitingFor = null
       if (next === now) return
       now = next
       since = nowIso()

@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts'
-import type { Child, ChildSpec } from '../processes/child.ts'
-import { runAsChild } from './child-instance.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
+import type { Program, StartedTrainer, StartHooks } from './program.ts'
+import { runProgram } from './program-instance.ts'
 import { type Instance, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
@@ -13,21 +13,21 @@ export interface TrainerOptions {
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
-  spec: ChildSpec
+  start: (hooks: StartHooks) => Promise<StartedTrainer>
   /** A busy worker that writes nothing for this long counts as hanging. */
   stallMs: number
 }
 
-/** A trainer worker as a child process that speaks JSON lines; its first line is its readiness message. */
+/** A trainer worker that speaks JSON lines over its standard streams; its first line is its readiness message. */
 export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposable {
   const instance = {
     name: options.name,
     log: options.log,
-    spec: async () => options.spec,
+    start: options.start,
     untilReady: firstLine,
   }
-  const supervisor = supervise<Child>({ ...options, runInstance: (hooks) => runAsChild(instance, hooks) })
-  let busy: Instance<Child> | undefined
+  const supervisor = supervise<Program>({ ...options, runInstance: (hooks) => runProgram(instance, hooks) })
+  let busy: Instance<Program> | undefined
 
   return {
     status: supervisor.status,
@@ -61,7 +61,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
 
 /** Sends a request and yields the messages that follow. */
 async function* converse(
-  instance: Instance<Child>,
+  instance: Instance<Program>,
   request: object,
   options: { stallMs: number; signal: AbortSignal },
 ): AsyncIterable<unknown> {
@@ -81,12 +81,12 @@ function neverSent(error: unknown): never {
     : error
 }
 
-/** Resolves with the child at its first line. */
-function firstLine(child: Child, ended: AbortSignal): Promise<Child> {
+/** Resolves with the program at its first line. */
+function firstLine({ program }: StartedTrainer, ended: AbortSignal): Promise<Program> {
   return new Promise((resolve, reject) => {
-    const stop = child.onLine(() => {
+    const stop = program.onLine(() => {
       stop()
-      resolve(child)
+      resolve(program)
     })
     const fail = () => reject(ended.reason)
     if (ended.aborted) fail()
@@ -100,7 +100,7 @@ interface Inbox {
 }
 
 /** Messages of one instance, in order; detects silence. */
-function createInbox(instance: Instance<Child>, options: { stallMs: number; signal: AbortSignal }): Inbox {
+function createInbox(instance: Instance<Program>, options: { stallMs: number; signal: AbortSignal }): Inbox {
   const { stallMs, signal } = options
   const lines: string[] = []
   let wake: (() => void) | undefined

@@ -44,6 +44,8 @@ export interface ConnectionOptions {
   workspaceFolder: string
   /** Records what is asked of the server, which learns of which request that is a part. */
   telemetry: Telemetry
+  /** Whether it is to compute nothing for now. */
+  isPaused?: () => boolean
 }
 
 export function newAgent(): Agent {
@@ -94,10 +96,10 @@ export function createConnections(
 
 function connect(
   instance: Instance<Endpoint>,
-  { stallMs, use, workspaceFolder, telemetry }: ConnectionOptions,
+  { stallMs, use, workspaceFolder, telemetry, isPaused = () => false }: ConnectionOptions,
 ): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
-  void watch(instance, progress, stallMs)
+  void watch(instance, progress, { stallMs, isPaused })
 
   /** Counts a request until its reply is closed. */
   function enter(span: Span): () => void {
@@ -118,6 +120,8 @@ function connect(
       // It may have been stopped since it was handed out, while it had no users.
       if (instance.ended.aborted)
         throw new EngineProcessLost(messageOf(instance.ended.reason), { request: 'unsent' })
+      if (isPaused())
+        throw new EngineProcessLost('The inference server gave way to another one', { request: 'unsent' })
       const span = telemetry.child(askedOf(instance.ready.url, path))
       const leave = enter(span)
       try {
@@ -210,13 +214,21 @@ async function read(
 }
 
 /** Ends a instance that makes no progress. */
-async function watch(instance: Instance<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+async function watch(
+  instance: Instance<Endpoint>,
+  progress: Progress,
+  { stallMs, isPaused }: { stallMs: number; isPaused: () => boolean },
+): Promise<void> {
   // Half the stall time of silence starts a probe while requests wait; the probe then has the other half.
   const suspicious = stallMs / 2
   while (!instance.ended.aborted) {
     const pause = Math.min(WATCH_MS, suspicious)
     await delay(pause, undefined, { signal: instance.ended, ref: false }).catch(() => {})
     const now = performance.now()
+    if (isPaused()) {
+      progress.lastProofAt = now
+      continue
+    }
     const silent = progress.inFlight > 0 && now - progress.lastByteAt > suspicious
     if (!instance.ended.aborted && (silent || now - progress.lastProofAt > IDLE_PROBE_MS))
       await probe(instance, progress, stallMs)

@@ -19,6 +19,7 @@ function fakeReplica(name: string): FakeReplica {
     state: replica.isUp ? 'ready' : 'failed',
     since: '',
     last_error: replica.isUp ? null : `${name} is down`,
+    waiting_for: null,
     last_lines: [],
     users: replica.users,
     memory_bytes: 0,

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import type { Log } from '../../log.ts'
 import type { Telemetry } from '../../telemetry.ts'
-import type { ChildSpec } from '../processes/child.ts'
-import { runAsChild } from './child-instance.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { Inference } from './port.ts'
-import { supervise } from './supervisor.ts'
-import { createConnections, type Endpoint, makeToken, newAgent } from './vllm-connection.ts'
+import type { StartedServer, StartHooks } from './program.ts'
+import { runProgram } from './program-instance.ts'
+import { type Sleep, supervise } from './supervisor.ts'
+import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
 /** How often a starting server is probed. */
 const START_POLL_MS = 200
@@ -29,8 +28,8 @@ export interface VllmOptions {
   memoryBytes: () => number
   /** Measures `memoryBytes`, before a start that needs it. */
   measure?: () => Promise<void>
-  /** The program for one port, which requires this bearer key. */
-  spec: (port: number, key: string) => ChildSpec
+  /** Starts the program, which requires this bearer key. */
+  start: (key: string) => (hooks: StartHooks) => Promise<StartedServer>
   /** The name under which the base model is served. */
   servedModel: string
   /** Requests that it computes at a time, in all its replicas together. */
@@ -38,28 +37,33 @@ export interface VllmOptions {
   /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
   workspaceFolder: string
+  /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
+  sleepingBytes?: number | undefined
 }
 
-/** A vLLM server as a child process, checked by its output. */
+/** A vLLM server, checked by its output. */
 export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const agent = newAgent()
-  // The port can be reached by every program and every browser of this machine.
+  // The port can be reached by every program and every browser of its machine, or its network.
   const key = randomBytes(KEY_BYTES).toString('base64url')
   const headers = { authorization: `Bearer ${key}` }
   const endpoint = { agent, headers, servedModel: options.servedModel }
-  let port = 0
   const instance = {
     name: options.name,
     log: options.log,
-    async spec() {
-      port = await freePort()
-      return options.spec(port, key)
-    },
-    untilReady: (_child: unknown, ended: AbortSignal) =>
-      untilAnswering({ ...endpoint, url: `http://127.0.0.1:${port}` }, ended),
+    start: options.start(key),
+    untilReady: ({ url }: StartedServer, ended: AbortSignal) => untilAnswering({ ...endpoint, url }, ended),
   }
-  const supervisor = supervise<Endpoint>({ ...options, runInstance: (hooks) => runAsChild(instance, hooks) })
-  const connectionOf = createConnections({ ...options, use: supervisor.use })
+  const supervisor = supervise<Endpoint>({
+    ...options,
+    runInstance: (hooks) => runProgram(instance, hooks),
+    sleep: options.sleepingBytes === undefined ? undefined : sleepOf(options.sleepingBytes),
+  })
+  const connectionOf = createConnections({
+    ...options,
+    use: supervisor.use,
+    isPaused: () => supervisor.status().state !== 'ready',
+  })
 
   return {
     status: supervisor.status,
@@ -76,17 +80,21 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   }
 }
 
-/** A port that is free at this moment; vLLM exits if another program took it meanwhile. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
+/** Wire: paths of `engine/src/engine/sleeping.py`. */
+function sleepOf(bytes: number): Sleep<Endpoint> {
+  async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<void> {
+    const { statusCode, body } = await postJson(endpoint, path, '{}', signal)
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(`it answers ${statusCode} to ${path}: ${text}`)
+  }
+  return {
+    bytes,
+    begin: (endpoint, signal) => ask(endpoint, '/heddle/sleep', signal),
+    async end(endpoint, signal) {
+      await ask(endpoint, '/heddle/wake', signal)
+      await makeToken(endpoint, signal)
+    },
+  }
 }
 
 /** Resolves once the server is healthy and has made a first token, which takes seconds. */

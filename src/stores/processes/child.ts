@@ -121,6 +121,7 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-function eachLine(stream: Readable, listener: (line: string) => void): void {
+/** Passes on each line of a stream, without its end. */
+export function eachLine(stream: Readable, listener: (line: string) => void): void {
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', listener)
 }

@@ -37,9 +37,10 @@ export const EnginePart = z
   .object({
     name: z.string(),
     base_model: z.string(),
-    state: z.enum(['idle', 'starting', 'ready', 'restarting', 'failed', 'stopping', 'stopped']),
+    state: z.enum(['idle', 'starting', 'ready', 'asleep', 'restarting', 'failed', 'stopping', 'stopped']),
     since: z.string(),
     last_error: z.string().nullable(),
+    waiting_for: z.string().nullable(),
     users: z.int(),
     memory_bytes: z.number(),
   })

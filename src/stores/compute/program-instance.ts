@@ -1,64 +1,65 @@
 import type { Log } from '../../log.ts'
-import { type Child, type ChildSpec, startChild } from '../processes/child.ts'
 import { EngineProcessLost } from './port.ts'
+import type { Program, StartHooks } from './program.ts'
 import type { InstanceHooks } from './supervisor.ts'
 
 /** Downloading and loading a large base model may take this long; a start that takes longer counts as hanging. */
 const START_MS_MAX = 60 * 60_000
 
 /**
- * A starting child that writes nothing for this long counts as hanging; imports on a busy machine took up to 30 s in
+ * A starting program that writes nothing for this long counts as hanging; imports on a busy machine took up to 30 s in
  * silence.
  */
 const START_SILENCE_MS_MAX = 180_000
 
-/** How often a starting child is checked. */
+/** How often a starting program is checked. */
 const START_WATCH_MS = 1_000
 
-export interface ChildInstanceOptions<Ready> {
+export interface ProgramInstanceOptions<Started extends { program: Program }, Ready> {
   name: string
   log: Log
-  /** Called for every start, because a port may have to be chosen anew. */
-  spec: () => Promise<ChildSpec>
-  /** Resolves once the child can work; the result is passed to the waiters. */
-  untilReady: (child: Child, ended: AbortSignal) => Promise<Ready>
+  start: (hooks: StartHooks) => Promise<Started>
+  /** Resolves once the program can work; the result is passed to the waiters. */
+  untilReady: (started: Started, ended: AbortSignal) => Promise<Ready>
 }
 
-/** A child process as one instance of an engine process. */
-export async function runAsChild<Ready>(
-  options: ChildInstanceOptions<Ready>,
+/** A program as one instance of an engine process. */
+export async function runProgram<Started extends { program: Program }, Ready>(
+  options: ProgramInstanceOptions<Started, Ready>,
   hooks: InstanceHooks<Ready>,
 ): Promise<string> {
   const { name, log } = options
   const { stopping } = hooks
+  const started = await options.start(hooks)
+  const { program } = started
+  hooks.onWaiting(undefined)
   const ended = new AbortController()
   let killReason: string | undefined
-  const child = startChild(await options.spec())
-  hooks.onOutput(child.lastLines)
-  log.info({ process: name, pid: child.pid }, 'engine process starting')
-  const gone = child.exited.then((how) => {
-    const reason = `${name} ended: ${killReason ?? how}${lastWords(child.lastLines())}`
+  hooks.onOutput(program.lastLines)
+  log.info({ process: name, place: program.place }, 'engine process starting')
+  const gone = program.exited.then((how) => {
+    const reason = `${name} ended: ${killReason ?? how}${lastWords(program.lastLines())}`
     ended.abort(new EngineProcessLost(reason))
     return reason
   })
   function replace(reason: string): void {
     if (ended.signal.aborted || killReason !== undefined) return
     killReason = reason
-    void child.kill('at-once')
+    void program.kill('at-once')
   }
   function stop(): void {
     // From here on it accepts no request, although the process lives a little longer.
     ended.abort(stopping.reason)
-    void child.kill('politely')
+    void program.kill('politely')
   }
   if (stopping.aborted) stop()
   else stopping.addEventListener('abort', stop, { once: true })
-  const stopWatching = watchStart(child, replace)
+  const stopWatching = watchStart(program, replace)
   try {
-    const ready = await options.untilReady(child, ended.signal)
+    const ready = await options.untilReady(started, ended.signal)
     ended.signal.throwIfAborted()
-    log.info({ process: name, pid: child.pid }, 'engine process ready')
-    hooks.onReady({ isAlive: child.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
+    log.info({ process: name, place: program.place }, 'engine process ready')
+    hooks.onReady({ isAlive: program.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
   } catch (error) {
     if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
   } finally {
@@ -69,11 +70,11 @@ export async function runAsChild<Ready>(
   return reason
 }
 
-/** Replaces a child whose start hangs; returns a function that ends the check. */
-function watchStart(child: Child, replace: (reason: string) => void): () => void {
+/** Replaces a program whose start hangs; returns a function that ends the check. */
+function watchStart(program: Program, replace: (reason: string) => void): () => void {
   const startedAt = performance.now()
   const timer = setInterval(() => {
-    if (child.silentMs() > START_SILENCE_MS_MAX) {
+    if (program.silentMs() > START_SILENCE_MS_MAX) {
       replace(`its start hung: it wrote nothing for ${START_SILENCE_MS_MAX / 1000} s`)
     } else if (performance.now() - startedAt > START_MS_MAX) {
       replace(`not ready within ${START_MS_MAX / 1000} s`)

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { jsonSetting, settingProblem } from './json-setting.ts'
+
+/** What Ray reserves on one node for an engine process. */
+export interface RayNeeds {
+  cpus: number
+  /** Less than one is a share of one; more are used together. */
+  gpus: number
+  /** Undefined for no reservation. */
+  memoryBytes: number | undefined
+  /** Those that nodes declare by names of their own. */
+  custom: Record<string, number>
+  /** Labels that the node must have. */
+  labels: Record<string, string>
+}
+
+/** A Ray cluster whose jobs the engine's processes are. */
+export interface RaySetting {
+  /** Of its dashboard, whose Jobs API starts them. */
+  url: string
+  token: string | undefined
+  /** The Python with the engine's packages on the nodes. */
+  python: string
+  /** The root of the workspace as the nodes see it; undefined where that is the path of this machine. */
+  workspace: string | undefined
+  /** The share of a GPU's memory that an inference server takes. */
+  gpuMemory: number
+  trainer(baseModel: string): RayNeeds
+  server(baseModel: string): RayNeeds
+}
+
+/** Where nothing else is on the GPU, what vLLM itself leaves free. */
+const GPU_MEMORY_DEFAULT = 0.9
+
+const GB = 1024 ** 3
+
+const Amount = z.number().nonnegative()
+
+/** A part of a GPU, or whole ones. */
+const Gpus = Amount.refine((gpus) => gpus < 1 || Number.isInteger(gpus), {
+  error: 'less than one, or a whole number',
+})
+
+const Needs = z.strictObject({
+  cpus: z.number().positive().optional(),
+  gpus: Gpus.optional(),
+  memory_gb: z.number().positive().optional(),
+  resources: z.record(z.string().min(1), z.number().positive()).optional(),
+  labels: z.record(z.string().min(1), z.string()).optional(),
+})
+
+const NeedsOfKind = Needs.extend({ base_models: z.record(z.string().min(1), Needs).optional() })
+
+const Variables = z.object({
+  HEDDLE_RAY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  HEDDLE_RAY_TOKEN: z.string().min(1).optional(),
+  HEDDLE_RAY_PYTHON: z.string().min(1).default('python3'),
+  HEDDLE_RAY_WORKSPACE: z.string().startsWith('/', { error: 'an absolute path' }).optional(),
+  HEDDLE_RAY_TRAINER: z.string().optional(),
+  HEDDLE_RAY_SERVER: z.string().optional(),
+  HEDDLE_GPU_MEMORY: z.coerce.number().default(GPU_MEMORY_DEFAULT),
+})
+
+const OF_RAY = [
+  'HEDDLE_RAY_TOKEN',
+  'HEDDLE_RAY_PYTHON',
+  'HEDDLE_RAY_WORKSPACE',
+  'HEDDLE_RAY_TRAINER',
+  'HEDDLE_RAY_SERVER',
+] as const
+
+/** Settings of engine processes on this machine. */
+const OF_THIS_MACHINE = [
+  'HEDDLE_GPUS_SERVING',
+  'HEDDLE_GPUS_TRAINING',
+  'HEDDLE_ENGINE_MEMORY_GB',
+  'HEDDLE_ENGINE_THREADS',
+  'HEDDLE_VLLM_SLEEP',
+] as const
+
+/** Reads where the engine's processes run; undefined for this machine. @throws Error that names a bad variable */
+export function readRaySetting(env: NodeJS.ProcessEnv): RaySetting | undefined {
+  const parsed = Variables.safeParse(env)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
+  }
+  const values = parsed.data
+  if (values.HEDDLE_RAY_URL === undefined) {
+    for (const name of OF_RAY) if (env[name] !== undefined) throw settingProblem(name, 'needs HEDDLE_RAY_URL')
+    return undefined
+  }
+  for (const name of OF_THIS_MACHINE)
+    if (env[name] !== undefined)
+      throw settingProblem(
+        name,
+        'is for engines on this machine: with HEDDLE_RAY_URL, HEDDLE_RAY_TRAINER and HEDDLE_RAY_SERVER say what they get',
+      )
+  return {
+    url: plainUrl(values.HEDDLE_RAY_URL),
+    token: values.HEDDLE_RAY_TOKEN,
+    python: values.HEDDLE_RAY_PYTHON,
+    workspace: values.HEDDLE_RAY_WORKSPACE?.replace(/(.)\/+$/, '$1'),
+    gpuMemory: values.HEDDLE_GPU_MEMORY,
+    trainer: readNeeds('HEDDLE_RAY_TRAINER', values.HEDDLE_RAY_TRAINER),
+    server: readNeeds('HEDDLE_RAY_SERVER', values.HEDDLE_RAY_SERVER),
+  }
+}
+
+/** @throws Error without the text, which may hold a password */
+function plainUrl(text: string): string {
+  const { username, password, search, hash } = new URL(text)
+  if (username !== '' || password !== '')
+    throw settingProblem('HEDDLE_RAY_URL', 'has a user in it: HEDDLE_RAY_TOKEN is what Ray asks for')
+  if (search !== '' || hash !== '') throw settingProblem('HEDDLE_RAY_URL', 'is an address without ? and #')
+  return text.replace(/\/+$/, '')
+}
+
+/** What processes of one kind need; what is said of a base model takes precedence. */
+function readNeeds(name: string, setting: string | undefined): (baseModel: string) => RayNeeds {
+  const parsed = NeedsOfKind.safeParse(setting === undefined ? {} : jsonSetting(name, setting))
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(': '))
+    throw settingProblem(name, ...lines)
+  }
+  const { base_models = {}, ...common } = parsed.data
+  return (baseModel) => {
+    const { cpus, gpus, memory_gb, resources, labels } = { ...common, ...base_models[baseModel] }
+    return {
+      cpus: cpus ?? 1,
+      gpus: gpus ?? 1,
+      memoryBytes: memory_gb === undefined ? undefined : Math.round(memory_gb * GB),
+      custom: resources ?? {},
+      labels: labels ?? {},
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type { EngineConfig } from '../../config.ts'
+
+/** What a trainer is started with, beside the settings. */
+interface TrainerPlace {
+  baseModel: string
+  /** Where it finds the weights: a folder, or an id of the hub. */
+  location: string
+  /** Each on a GPU of its own; 0 for one process on what there is. */
+  processes: number
+}
+
+/** What an inference server is started with, beside the settings. */
+interface ServerPlace {
+  baseModel: string
+  location: string
+  host: string
+  port: number
+  /** On which it computes together; 0 for what there is. */
+  gpus: number
+}
+
+/** The settings that these programs read. */
+export type ProgramSettings = Omit<EngineConfig, 'threads'> & { threads: number | undefined }
+
+/** What follows `python` to start a trainer. */
+export function trainerArgs(engine: ProgramSettings, place: TrainerPlace): string[] {
+  return [
+    '-m',
+    'engine.main',
+    `--base-model=${place.location}`,
+    `--base-model-id=${place.baseModel}`,
+    `--metric-passes=${engine.metricPasses}`,
+    `--gradient-checkpointing=${engine.gradientCheckpointing}`,
+    `--processes=${Math.max(1, place.processes)}`,
+  ]
+}
+
+/** What follows `python` to start an inference server, but for its key. */
+export function serverArgs(engine: ProgramSettings, place: ServerPlace): string[] {
+  return [
+    '-m',
+    'engine.serve',
+    `--model=${place.location}`,
+    `--served-model-name=${place.baseModel}`,
+    ...['--host', place.host, '--port', String(place.port)],
+    ...['--tensor-parallel', String(Math.max(1, place.gpus))],
+    ...flagsOf(engine),
+  ]
+}
+
+function flagsOf(engine: ProgramSettings): string[] {
+  const values = {
+    '--max-lora-rank': engine.loraRankMax,
+    '--max-loras': engine.maxLoras,
+    '--max-num-seqs': engine.maxNumSeqs,
+    '--max-model-len': engine.maxModelLen,
+    '--gpu-memory': engine.gpuMemory,
+    '--kv-cache-gb': engine.kvCacheGb,
+    '--threads': engine.threads,
+    '--tool-parser': engine.toolParser,
+    '--reasoning-parser': engine.reasoningParser,
+  }
+  const flags = Object.entries(values).flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, String(value)],
+  )
+  return [
+    ...flags,
+    ...(engine.sleeps ? ['--sleep-level=1'] : []),
+    ...(engine.priorityScheduling ? ['--priority-scheduling'] : []),
+    ...(engine.mmProcessorKwargs ? ['--trust-mm-kwargs'] : []),
+    ...(engine.vllmFlags.length > 0 ? ['--', ...engine.vllmFlags] : []),
+  ]
+}

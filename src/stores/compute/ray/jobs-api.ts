@@ -1,0 +1,198 @@
+import { Agent, type Dispatcher, request } from 'undici'
+import { z } from 'zod'
+import { messageOf } from '../../../errors.ts'
+
+/** The head of a busy cluster answers within seconds; its first job may wait for a process that it starts. */
+const REPLY_MS_MAX = 30_000
+
+/** A list of ten thousand jobs takes some 20 MB; a log is cut by its reader. */
+const REPLY_BYTES_MAX = 64 * 1024 ** 2
+
+/** Characters of an unexpected reply that messages quote. */
+const WORDS_MAX = 300
+
+/** Wire: states that a job of Ray does not leave. */
+const ENDED = ['STOPPED', 'SUCCEEDED', 'FAILED']
+
+const State = z.object({
+  status: z.string(),
+  message: z.string().nullish(),
+  error_type: z.string().nullish(),
+})
+
+const Listed = State.extend({
+  submission_id: z.string().nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+})
+
+const Logs = z.object({ logs: z.string() })
+
+/** What Ray reserves for a job on one node. */
+export interface RayResources {
+  cpus: number
+  gpus: number
+  /** Undefined for no reservation. */
+  memoryBytes: number | undefined
+  /** Those that nodes declare by names of their own. */
+  custom: Record<string, number>
+  /** Labels that the node must have. */
+  labels: Record<string, string>
+}
+
+/** A job to run once, on a node with what it needs. */
+export interface RayJob {
+  /** Chosen by the sender, so that a job whose submission was not answered can be stopped. */
+  id: string
+  /** A shell command. */
+  command: string
+  /** The name of the package that is its working directory. */
+  packageName: string
+  env: Record<string, string>
+  /** What others see of it. */
+  metadata: Record<string, string>
+  resources: RayResources
+}
+
+/** How a job is; `message` is Ray's text for people. */
+export interface RayJobState {
+  status: string
+  message: string
+  /** Wire: why a job failed, such as `JOB_SUPERVISOR_ACTOR_START_TIMEOUT`. */
+  errorType: string | undefined
+  hasEnded: boolean
+}
+
+/** The Jobs API of a Ray cluster. Every request has a deadline. @throws Error that names the cluster and the reason */
+export interface RayJobs extends AsyncDisposable {
+  /** Uploads a package unless the cluster has it; either way it is there for the next ten minutes. */
+  provide(name: string, bytes: () => Promise<Uint8Array>, signal: AbortSignal): Promise<void>
+  submit(job: RayJob, signal: AbortSignal): Promise<void>
+  /** Undefined where there is no such job. */
+  find(id: string, signal: AbortSignal): Promise<RayJobState | undefined>
+  /** All that it has written. */
+  output(id: string, signal: AbortSignal): Promise<string>
+  /** Jobs of anybody, with their metadata. */
+  list(
+    signal: AbortSignal,
+  ): Promise<(Pick<RayJobState, 'status' | 'hasEnded'> & { id: string; metadata: Record<string, string> })[]>
+  /** Asks for its end, without waiting. One that waits for resources ends as soon as it has them. */
+  stop(id: string, signal: AbortSignal): Promise<void>
+  /** Removes the record of one that has ended. */
+  forget(id: string, signal: AbortSignal): Promise<void>
+}
+
+/** @param url of the cluster's dashboard, without a slash at its end */
+export function createRayJobs(url: string, token: string | undefined): RayJobs {
+  const agent = new Agent({ maxResponseSize: REPLY_BYTES_MAX })
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+
+  async function send(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    { body, signal }: { body?: string | Uint8Array; signal: AbortSignal },
+  ): Promise<{ status: number; text: string }> {
+    const deadline = AbortSignal.timeout(REPLY_MS_MAX)
+    try {
+      const reply = await request(`${url}${path}`, {
+        method,
+        headers: { ...headers, ...(typeof body === 'string' && { 'content-type': 'application/json' }) },
+        signal: AbortSignal.any([signal, deadline]),
+        dispatcher: agent,
+        ...(body !== undefined && { body }),
+      })
+      const answer = { status: reply.statusCode, text: await reply.body.text() }
+      if (answer.status === 200 || answer.status === 404) return answer
+      throw new Error(wordsOf(answer))
+    } catch (error) {
+      signal.throwIfAborted()
+      const reason = deadline.aborted ? `no answer within ${REPLY_MS_MAX / 1000} s` : messageOf(error)
+      throw new Error(`Ray at ${url}: ${method} ${path}: ${reason}`, { cause: error })
+    }
+  }
+
+  /** @throws Error also where the reply is not what Ray's is. */
+  async function ask<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema> | undefined> {
+    const { status, text } = await send('GET', path, { signal })
+    if (status === 404) return undefined
+    try {
+      return schema.parse(JSON.parse(text))
+    } catch (error) {
+      const words = text.slice(0, WORDS_MAX)
+      throw new Error(`Ray at ${url}: the reply to ${path} is not that of its Jobs API: ${words}`, {
+        cause: error,
+      })
+    }
+  }
+
+  return {
+    async provide(name, bytes, signal) {
+      const path = `/api/packages/gcs/${name}`
+      // Wire: the question itself keeps a package that is there for ten minutes.
+      const { status } = await send('GET', path, { signal })
+      if (status === 404) assertFound(await send('PUT', path, { body: await bytes(), signal }), path)
+    },
+    async submit(job, signal) {
+      const path = '/api/jobs/'
+      assertFound(await send('POST', path, { body: JSON.stringify(submission(job)), signal }), path)
+    },
+    async find(id, signal) {
+      const found = await ask(`/api/jobs/${id}`, State, signal)
+      return found && stateOf(found)
+    },
+    output: async (id, signal) => (await ask(`/api/jobs/${id}/logs`, Logs, signal))?.logs ?? '',
+    async list(signal) {
+      const all = (await ask('/api/jobs/', z.array(Listed), signal)) ?? []
+      return all.flatMap(({ submission_id, metadata, ...state }) =>
+        submission_id ? [{ id: submission_id, metadata: metadata ?? {}, ...stateOf(state) }] : [],
+      )
+    },
+    async stop(id, signal) {
+      await send('POST', `/api/jobs/${id}/stop`, { signal })
+    },
+    async forget(id, signal) {
+      await send('DELETE', `/api/jobs/${id}`, { signal })
+    },
+    [Symbol.asyncDispose]: () => agent.destroy(),
+  }
+}
+
+/** Wire: fields of a submission, as Ray 2.60 has them. */
+function submission({ id, command, packageName, env, metadata, resources }: RayJob): object {
+  const { cpus, gpus, memoryBytes, custom, labels } = resources
+  return {
+    submission_id: id,
+    entrypoint: command,
+    runtime_env: { working_dir: `gcs://${packageName}`, env_vars: env },
+    metadata,
+    entrypoint_num_cpus: cpus,
+    entrypoint_num_gpus: gpus,
+    entrypoint_resources: custom,
+    ...(memoryBytes !== undefined && { entrypoint_memory: memoryBytes }),
+    ...(Object.keys(labels).length > 0 && { entrypoint_label_selector: labels }),
+  }
+}
+
+function stateOf({ status, message, error_type }: z.output<typeof State>): RayJobState {
+  return {
+    status,
+    message: message ?? '',
+    errorType: error_type ?? undefined,
+    hasEnded: ENDED.includes(status),
+  }
+}
+
+/** What is no Ray answers 404 to a submission. */
+function assertFound({ status, text }: { status: number; text: string }, path: string): void {
+  if (status === 404) throw new Error(`HEDDLE_RAY_URL is not that of a Ray dashboard: no ${path}: ${text}`)
+}
+
+/** Of a traceback, which Ray answers, the last line. */
+function wordsOf({ status, text }: { status: number; text: string }): string {
+  if (status === 401 || status === 403) return `it refuses the token (HEDDLE_RAY_TOKEN): ${status}`
+  const last = text.trim().split('\n').at(-1) ?? ''
+  return `status ${status}: ${last.slice(0, WORDS_MAX)}`
+}

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { EngineConfig } from '../../../config.ts'
+import type { Log } from '../../../log.ts'
+import type { RaySetting } from '../../../ray-setting.ts'
+import { NO_TELEMETRY, type Telemetry } from '../../../telemetry.ts'
+import { createLogFolder, engineLogsFolder } from '../../processes/log-folder.ts'
+import { openCompute } from '../compute.ts'
+import { serverArgs, trainerArgs } from '../engine-args.ts'
+import { createBaseModelFinder, ownModelsFolder } from '../find-base-model.ts'
+import type { Compute } from '../port.ts'
+import type { Programs } from '../program.ts'
+import type { NodePlace } from './connection.ts'
+import { packEngine } from './engine-package.ts'
+import { createRayJobs } from './jobs-api.ts'
+import { serverIdOf } from './left-jobs.ts'
+import { createNodeRunner, type NodeRunner } from './node-runner.ts'
+import { markerOf } from './workspace-marker.ts'
+
+const ENGINE_FOLDER = resolve(import.meta.dirname, '../../../../engine')
+
+export interface RayComputeOptions {
+  dataFolder: string
+  engine: EngineConfig
+  ray: RaySetting
+  /** The environment in which base models are looked for. */
+  environment: NodeJS.ProcessEnv
+}
+
+/** Compute in jobs of a Ray cluster, one for each engine process; an inference server elsewhere where one is configured. */
+export function openRayCompute(
+  options: RayComputeOptions,
+  log: Log,
+  telemetry: Telemetry = NO_TELEMETRY,
+): Compute {
+  const { engine, ray, environment } = options
+  const workspaceFolder = ray.workspace ?? engine.folder
+  const jobs = createRayJobs(ray.url, ray.token)
+  const runner = createNodeRunner({
+    jobs,
+    enginePackage: () => packEngine(ENGINE_FOLDER),
+    python: ray.python,
+    workspace: { folder: workspaceFolder, marker: markerOf(engine.folder) },
+    serverId: serverIdOf(options.dataFolder),
+    logs: createLogFolder(engineLogsFolder(options.dataFolder)),
+    log,
+  })
+  const compute = openCompute({
+    log,
+    telemetry,
+    loraRankMax: engine.loraRankMax,
+    priorityScheduling: engine.priorityScheduling,
+    mmProcessorKwargs: engine.mmProcessorKwargs,
+    maxNumSeqs: engine.maxNumSeqs,
+    defaultBaseModel: engine.baseModel,
+    findBaseModel: createBaseModelFinder({
+      ownModels: ownModelsFolder(resolve(ENGINE_FOLDER, '..')),
+      configured: [engine.baseModel, ...engine.baseModels],
+      environment,
+    }),
+    programs: createRayPrograms(options, runner),
+    memory: UNLIMITED,
+    idleMs: engine.idleMinutes * 60_000,
+    stallMs: engine.stallSeconds * 1000,
+    workspaceFolder,
+    remote: engine.vllm,
+  })
+  return {
+    ...compute,
+    // A getter, which a copy would ask once.
+    unavailable: undefined,
+    async [Symbol.asyncDispose]() {
+      await compute[Symbol.asyncDispose]()
+      await jobs[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Ray shares out the memory of its nodes. */
+const UNLIMITED = {
+  budgetBytes: 0,
+  trainersApart: false,
+  trainerBytes: () => 0,
+  inferenceBytes: () => 0,
+  measure: async () => {},
+}
+
+function createRayPrograms(
+  { engine, ray }: Pick<RayComputeOptions, 'engine' | 'ray'>,
+  run: NodeRunner,
+): Programs {
+  return {
+    missing: undefined,
+    trainer(baseModel) {
+      const needs = ray.trainer(baseModel)
+      const processes = Math.floor(needs.gpus)
+      const args = (place: NodePlace) =>
+        trainerArgs(engine, { baseModel, location: locationOf(baseModel, place), processes })
+      return (hooks) => run({ kind: 'trainer', baseModel, needs, args, env: {} }, hooks)
+    },
+    inference(baseModel, key) {
+      const needs = ray.server(baseModel)
+      const settings = { ...engine, threads: Math.max(1, Math.floor(needs.cpus)), gpuMemory: ray.gpuMemory }
+      const args = (place: NodePlace) =>
+        serverArgs(settings, {
+          baseModel,
+          location: locationOf(baseModel, place),
+          host: place.host,
+          port: place.port,
+          gpus: Math.floor(needs.gpus),
+        })
+      // Not an argument: every user of the node can list those.
+      const env = { VLLM_API_KEY: key }
+      return async (hooks) => {
+        const { program, place } = await run({ kind: 'inference', baseModel, needs, args, env }, hooks)
+        return { program, url: `http://${hostOf(place)}:${place.port}` }
+      }
+    },
+  }
+}
+
+/** A base model is one that ships with the engine, a folder of the nodes, or a Hugging Face id. */
+function locationOf(baseModel: string, place: NodePlace): string {
+  const name = basename(baseModel)
+  const isOwn = baseModel.startsWith('heddle/') && existsSync(join(ENGINE_FOLDER, 'models', name))
+  return isOwn ? `${place.package}/models/${name}` : baseModel
+}
+
+function hostOf({ host }: NodePlace): string {
+  return host.includes(':') ? `[${host}]` : host
+}
