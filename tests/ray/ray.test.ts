@@ -69,7 +69,8 @@ describe('engines as jobs of Ray', () => {
     const startedAt = performance.now()
     const seconds = () => Math.round((performance.now() - startedAt) / 1000)
     const model = await newModel()
-    expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
+    expect((await end(await startJob(model.id, groups(8)))).type).toBe('training_ended')
+    process.stdout.write(`METRICS ${JSON.stringify((await newest(model.id)).metrics)}\n`)
     process.stdout.write(`a first training job took ${seconds()} s with the start of its trainer\n`)
     expect(await chat(`${model.name}:step1`)).not.toBe('')
     process.stdout.write(`its checkpoint answered after ${seconds()} s with the start of vLLM\n`)
@@ -110,6 +111,7 @@ describe('a trainer that is lost in the middle of a job', () => {
       expect((await end(job)).type).toBe('training_ended')
       await expectWholeJob(job, 1)
       expect((await newest(model.id)).step).toBe(1)
+      process.stdout.write(`METRICS ${JSON.stringify((await newest(model.id)).metrics)}\n`)
       expect(node.processes('engine.main')).not.toEqual(expect.arrayContaining(workers))
     },
   )
