@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def job() -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+def job() -> Generator[tuple[subprocess.Popen[str], tuple[str, int]]]:
     """A job that listens, and where."""
     env = os.environ | {"PYTHONPATH": str(SOURCES), "HEDDLE_CONNECTION_KEY": KEY, "RAY_ADDRESS": "127.0.0.1:6379"}
     env |= {"RAY_JOB_CONFIG_JSON_ENV_VAR": json.dumps({"key": KEY})}
@@ -85,7 +85,7 @@ def job() -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
 
 
 @contextmanager
-def connected() -> Iterator[tuple[subprocess.Popen[str], Server]]:
+def connected() -> Generator[tuple[subprocess.Popen[str], Server]]:
     with job() as (process, address):
         server = Server(address)
         server.send(b"k", KEY.encode())

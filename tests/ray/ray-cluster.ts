@@ -14,8 +14,8 @@ import { until } from '../wire/until.ts'
 /** The head answers after seven seconds on a quiet machine. */
 const START_MS_MAX = 120_000
 
-/** Ray gives a node up that is not ready within 30 s, as on a machine where much else runs. */
-const NODE_STARTS_MAX = 4
+/** Ray gives a node up that is not there within half a minute, as on a machine where much else runs. */
+const STARTS_MAX = 4
 
 /** The first job of a cluster waits for a process that it starts. */
 const ANSWER_MS_MAX = 60_000
@@ -129,15 +129,19 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
     return node
   }
 
-  const head = await start('head', [
-    '--head',
-    `--port=${gcs}`,
-    `--ray-client-server-port=${client}`,
-    '--dashboard-host=127.0.0.1',
-    `--dashboard-port=${dashboard}`,
-    '--num-cpus=1',
-  ])
-  await eventually('The head of Ray', head, async () => (await aliveNodes()).length > 0)
+  async function startHead(): Promise<void> {
+    const head = await start('head', [
+      '--head',
+      `--port=${gcs}`,
+      `--ray-client-server-port=${client}`,
+      '--dashboard-host=127.0.0.1',
+      `--dashboard-port=${dashboard}`,
+      '--num-cpus=1',
+    ])
+    await eventually('The head of Ray', head, async () => (await aliveNodes()).length > 0)
+  }
+
+  await pRetry(startHead, { retries: STARTS_MAX - 1 })
 
   return {
     url,
@@ -147,7 +151,7 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
       return job.submission_id
     },
     async addNode() {
-      const node = await pRetry(startNode, { retries: NODE_STARTS_MAX - 1 })
+      const node = await pRetry(startNode, { retries: STARTS_MAX - 1 })
       return {
         kill: () => killAll(node),
         processes: (word) => processesOf(node.pid, word),

@@ -12,6 +12,9 @@ let ray: RayCluster
 let node: RayNode
 let server: WireServer
 
+/** Of a checkpoint of the same training data, whose job was not interrupted. */
+let uninterrupted: Record<string, number> = {}
+
 beforeAll(async () => {
   ray = await startRay()
   node = await ray.addNode()
@@ -69,7 +72,8 @@ describe('engines as jobs of Ray', () => {
     const startedAt = performance.now()
     const seconds = () => Math.round((performance.now() - startedAt) / 1000)
     const model = await newModel()
-    expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
+    expect((await end(await startJob(model.id, groups(8)))).type).toBe('training_ended')
+    uninterrupted = (await newest(model.id)).metrics
     process.stdout.write(`a first training job took ${seconds()} s with the start of its trainer\n`)
     expect(await chat(`${model.name}:step1`)).not.toBe('')
     process.stdout.write(`its checkpoint answered after ${seconds()} s with the start of vLLM\n`)
@@ -110,6 +114,7 @@ describe('a trainer that is lost in the middle of a job', () => {
       expect((await end(job)).type).toBe('training_ended')
       await expectWholeJob(job, 1)
       expect((await newest(model.id)).step).toBe(1)
+      expect((await newest(model.id)).metrics).toEqual(uninterrupted)
       expect(node.processes('engine.main')).not.toEqual(expect.arrayContaining(workers))
     },
   )
@@ -153,7 +158,7 @@ describe('a node that is lost in the middle of a job', () => {
     node = await ray.addNode()
     expect((await end(job)).type).toBe('training_ended')
     await expectWholeJob(job, 1)
-    expect((await newest(model.id)).step).toBe(1)
+    expect((await newest(model.id)).metrics).toEqual(uninterrupted)
     expect(await until(() => chat(`${model.name}:step1`).catch(() => undefined))).not.toBe('')
   })
 })

@@ -33,12 +33,14 @@ export function Engines() {
         </p>
       )}
       <div className="grid grid-cols-2 gap-4 max-md:grid-cols-1">
-        <MeterBar
-          name="Memory, estimated"
-          value={memory.used_bytes}
-          max={memory.budget_bytes}
-          format={formatBytes}
-        />
+        {memory.budget_bytes > 0 && (
+          <MeterBar
+            name="Memory, estimated"
+            value={memory.used_bytes}
+            max={memory.budget_bytes}
+            format={formatBytes}
+          />
+        )}
         <MeterBar
           name="Requests being answered"
           value={requests.in_flight}
@@ -81,6 +83,9 @@ function EngineCard({ engine }: { engine: Engine }) {
             </span>
             <span className="tabular text-muted">{formatBytes(part.memory_bytes)}</span>
             <span className="tabular text-muted">{formatCount(part.users)} using it</span>
+            {part.waiting_for !== null && (
+              <span className="w-full text-warn wrap-anywhere">{part.waiting_for}</span>
+            )}
             {part.last_error !== null && (
               <span className="w-full text-error wrap-anywhere">{part.last_error}</span>
             )}

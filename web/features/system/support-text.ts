@@ -37,7 +37,9 @@ export function supportText({ hardware, versions, router, disk }: SupportFacts):
           `disk ${formatBytes(disk.volume.free_bytes)} free of ${formatBytes(disk.volume.total_bytes)}`,
           `data ${disk.parts.map(({ name, bytes }) => `${name} ${formatBytes(bytes)}`).join(', ')}`,
         ]),
-    ...parts.map(({ name, state, last_error }) => [name, state, last_error].filter(Boolean).join(', ')),
+    ...parts.map(({ name, state, waiting_for, last_error }) =>
+      [name, state, waiting_for, last_error].filter(Boolean).join(', '),
+    ),
     ...(router?.unavailable == null ? [] : [router.unavailable]),
   ].join('\n')
 }

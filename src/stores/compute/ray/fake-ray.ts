@@ -69,7 +69,6 @@ export async function startFakeRay(environment: NodeJS.ProcessEnv): Promise<Fake
       if (fake.behaviour.start === 'at-once') startJob(submission_id)
       return ok({ submission_id })
     }
-    if (id === '') return ok([...fake.jobs].map(([submission_id, job]) => ({ submission_id, ...shown(job) })))
     const job = fake.jobs.get(id)
     if (job === undefined) return { status: 404, body: 'does not exist' }
     if (action === 'logs') return ok({ logs: job.output })

@@ -5,8 +5,8 @@ import { messageOf } from '../../../errors.ts'
 /** The head of a busy cluster answers within seconds; its first job may wait for a process that it starts. */
 const REPLY_MS_MAX = 30_000
 
-/** A list of ten thousand jobs takes some 20 MB; a log is cut by its reader. */
-const REPLY_BYTES_MAX = 64 * 1024 ** 2
+/** The output of a job has some lines, until it is connected to. */
+const REPLY_BYTES_MAX = 16 * 1024 ** 2
 
 /** Characters of an unexpected reply that messages quote. */
 const WORDS_MAX = 300
@@ -18,11 +18,6 @@ const State = z.object({
   status: z.string(),
   message: z.string().nullish(),
   error_type: z.string().nullish(),
-})
-
-const Listed = State.extend({
-  submission_id: z.string().nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
 })
 
 const Logs = z.object({ logs: z.string() })
@@ -71,10 +66,6 @@ export interface RayJobs extends AsyncDisposable {
   find(id: string, signal: AbortSignal): Promise<RayJobState | undefined>
   /** All that it has written. */
   output(id: string, signal: AbortSignal): Promise<string>
-  /** Jobs of anybody, with their metadata. */
-  list(
-    signal: AbortSignal,
-  ): Promise<(Pick<RayJobState, 'status' | 'hasEnded'> & { id: string; metadata: Record<string, string> })[]>
   /** Asks for its end, without waiting. One that waits for resources ends as soon as it has them. */
   stop(id: string, signal: AbortSignal): Promise<void>
   /** Removes the record of one that has ended. */
@@ -144,12 +135,6 @@ export function createRayJobs(url: string, token: string | undefined): RayJobs {
       return found && stateOf(found)
     },
     output: async (id, signal) => (await ask(`/api/jobs/${id}/logs`, Logs, signal))?.logs ?? '',
-    async list(signal) {
-      const all = (await ask('/api/jobs/', z.array(Listed), signal)) ?? []
-      return all.flatMap(({ submission_id, metadata, ...state }) =>
-        submission_id ? [{ id: submission_id, metadata: metadata ?? {}, ...stateOf(state) }] : [],
-      )
-    },
     async stop(id, signal) {
       await send('POST', `/api/jobs/${id}/stop`, { signal })
     },

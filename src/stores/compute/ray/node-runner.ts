@@ -6,19 +6,18 @@ import type { Program, StartHooks } from '../program.ts'
 import type { NodePlace } from './connection.ts'
 import type { EnginePackage } from './engine-package.ts'
 import type { RayJobs, RayResources } from './jobs-api.ts'
-import { SERVER_KEY, stopLeftJobs } from './left-jobs.ts'
 import { startOnNode } from './node-program.ts'
+import type { OwnJobs } from './own-jobs.ts'
 import { startJob } from './start-job.ts'
 
 export interface NodeRunnerOptions {
   jobs: RayJobs
+  ownJobs: OwnJobs
   enginePackage: () => Promise<EnginePackage>
   /** The Python with the engine's packages on the nodes. */
   python: string
   /** The root of the workspace as the nodes see it, and what its marker says. */
   workspace: { folder: string; marker: string }
-  /** The name of this server among all that share the cluster. */
-  serverId: string
   logs: LogFolder
   log: Log
 }
@@ -39,19 +38,20 @@ export type NodeRunner = (
   hooks: StartHooks,
 ) => Promise<{ program: Program; place: NodePlace }>
 
-/** Also stops the jobs that this server left when it was last killed, before the first program starts. */
+/** Also stops the jobs that this server left when it was last killed, at once or, where Ray is away, before the next start. */
 export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
-  const { jobs, python, workspace, serverId, logs, log } = options
+  const { jobs, ownJobs, python, workspace, logs, log } = options
   const enginePackage = once(options.enginePackage)
-  const noneLeft = once(() => stopLeftJobs(jobs, { serverId, log }))
-  noneLeft().catch((error: unknown) =>
-    log.warn({ reason: messageOf(error) }, 'Ray could not be asked for jobs that were left'),
-  )
+  ownJobs
+    .clear()
+    .catch((error: unknown) =>
+      log.warn({ reason: messageOf(error) }, 'Ray could not be asked for jobs that were left'),
+    )
 
   return async ({ kind, baseModel, needs, args, env }, hooks) => {
-    await noneLeft()
-    const metadata = { [SERVER_KEY]: serverId, heddle_process: `${kind} ${baseModel}` }
-    const job = await startJob({ jobs, enginePackage, python, metadata, resources: needs }, hooks)
+    await ownJobs.clear()
+    const metadata = { heddle_process: `${kind} ${baseModel}` }
+    const job = await startJob({ jobs, ownJobs, enginePackage, python, metadata, resources: needs }, hooks)
     const { place } = job.connection
     const start = {
       args: args(place),
@@ -67,6 +67,7 @@ export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
       stdout: kind === 'trainer' ? 'lines' : 'log',
       whenLost: job.untilEnded,
     })
+    void program.exited.then(() => ownJobs.end(job.id))
     return { program, place }
   }
 }

@@ -13,8 +13,8 @@ import type { Programs } from '../program.ts'
 import type { NodePlace } from './connection.ts'
 import { packEngine } from './engine-package.ts'
 import { createRayJobs } from './jobs-api.ts'
-import { serverIdOf } from './left-jobs.ts'
 import { createNodeRunner, type NodeRunner } from './node-runner.ts'
+import { createOwnJobs } from './own-jobs.ts'
 import { markerOf } from './workspace-marker.ts'
 
 const ENGINE_FOLDER = resolve(import.meta.dirname, '../../../../engine')
@@ -38,10 +38,10 @@ export function openRayCompute(
   const jobs = createRayJobs(ray.url, ray.token)
   const runner = createNodeRunner({
     jobs,
+    ownJobs: createOwnJobs(jobs, { dataFolder: options.dataFolder, log }),
     enginePackage: () => packEngine(ENGINE_FOLDER),
     python: ray.python,
     workspace: { folder: workspaceFolder, marker: markerOf(engine.folder) },
-    serverId: serverIdOf(options.dataFolder),
     logs: createLogFolder(engineLogsFolder(options.dataFolder)),
     log,
   })

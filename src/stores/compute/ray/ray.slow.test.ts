@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -14,11 +14,9 @@ import { createTrainer, type TrainerOptions } from '../trainer.ts'
 import { createVllm } from '../vllm.ts'
 import { type FakeRay, startFakeRay } from './fake-ray.ts'
 import { createRayJobs } from './jobs-api.ts'
-import { SERVER_KEY } from './left-jobs.ts'
 import { createNodeRunner, type NodeProgram, type NodeRunner } from './node-runner.ts'
+import { createOwnJobs } from './own-jobs.ts'
 import { markerOf } from './workspace-marker.ts'
-
-const SERVER_ID = 'this-server'
 
 let folder = ''
 let ray: FakeRay
@@ -38,17 +36,20 @@ async function fakeRay(): Promise<FakeRay> {
   return ray
 }
 
-function newRunner(more: { python?: string; marker?: string; token?: string } = {}): NodeRunner {
-  const jobs = createRayJobs(ray.url, more.token)
+function newRunner(
+  more: { python?: string; workspace?: { folder: string; marker: string } } = {},
+): NodeRunner {
+  const jobs = createRayJobs(ray.url, undefined)
   opened.push(jobs)
   return createNodeRunner({
     jobs,
+    ownJobs: createOwnJobs(jobs, { dataFolder: folder, log: SILENT }),
     enginePackage: async () => ({ name: '_ray_pkg_1.tar.gz', bytes: async () => Buffer.from('packed') }),
-    python: more.python ?? findPython(),
-    workspace: { folder, marker: more.marker ?? markerOf(folder) },
-    serverId: SERVER_ID,
+    python: findPython(),
+    workspace: { folder, marker: markerOf(folder) },
     logs: createLogFolder(join(folder, 'logs')),
     log: SILENT,
+    ...more,
   })
 }
 
@@ -117,7 +118,7 @@ describe('an engine process as a Ray job', () => {
     expect([...ray.packages.keys()]).toEqual(['_ray_pkg_1.tar.gz'])
     const [id, job] = onlyJob()
     expect(ray.jobs.size).toBe(1)
-    expect(job.metadata).toEqual({ [SERVER_KEY]: SERVER_ID, heddle_process: 'trainer test/base' })
+    expect(job.metadata).toEqual({ heddle_process: 'trainer test/base' })
     expect(job.request).toMatchObject({
       entrypoint_num_cpus: 2,
       entrypoint_num_gpus: 0,
@@ -224,7 +225,7 @@ describe('an engine process as a Ray job', () => {
     expect(job.status).not.toBe('RUNNING')
     expect(ray.stopped).toContain(id)
     expect(await makeAdapter(trainer, 'after')).toMatchObject({ kind: 'adapter_created' })
-    expect(ray.jobs.size).toBe(2)
+    expect([...ray.jobs.keys()]).toEqual([expect.not.stringMatching(id)])
   })
 })
 
@@ -264,44 +265,51 @@ describe('an engine process that cannot be started on Ray', () => {
 
   it('says that a node has another folder in the place of the workspace', async () => {
     await fakeRay()
-    expect(await reasonOf(newRunner({ marker: 'other' }))).toContain(
+    expect(await reasonOf(newRunner({ workspace: { folder, marker: 'other' } }))).toContain(
       `${folder} is the workspace of another server`,
     )
   })
 
   it('says that a node does not have the workspace', async () => {
     await fakeRay()
-    const elsewhere = join(folder, 'elsewhere')
-    mkdirSync(elsewhere)
-    writeFileSync(join(elsewhere, '.heddle-workspace'), 'x')
-    const marker = markerOf(elsewhere)
-    const jobs = createRayJobs(ray.url, undefined)
-    opened.push(jobs)
-    const run = createNodeRunner({
-      jobs,
-      enginePackage: async () => ({ name: '_ray_pkg_1.tar.gz', bytes: async () => Buffer.from('packed') }),
-      python: findPython(),
-      workspace: { folder: join(folder, 'not-there'), marker },
-      serverId: SERVER_ID,
-      logs: createLogFolder(join(folder, 'logs')),
-      log: SILENT,
-    })
-    expect(await reasonOf(run)).toMatch(/not-there is not the server's workspace: No such file/)
+    const workspace = { folder: join(folder, 'not-there'), marker: 'any' }
+    expect(await reasonOf(newRunner({ workspace }))).toMatch(
+      /not-there is not the server's workspace: No such file/,
+    )
   })
 })
 
 describe('jobs that a server left', () => {
-  it('are stopped before its first, those that ended are forgotten, and those of others stay', async () => {
+  it('are stopped before its first, and their records removed; those of others stay', async () => {
     await fakeRay()
-    const add = (id: string, server: string, status: 'PENDING' | 'RUNNING' | 'FAILED') =>
-      ray.jobs.set(id, { status, message: '', metadata: { [SERVER_KEY]: server }, request: {}, output: '' })
-    add('left', SERVER_ID, 'RUNNING')
-    add('waits', SERVER_ID, 'PENDING')
-    add('failed', SERVER_ID, 'FAILED')
-    add('theirs', 'other-server', 'RUNNING')
+    const add = (id: string, status: 'PENDING' | 'RUNNING' | 'FAILED') =>
+      ray.jobs.set(id, { status, message: '', metadata: {}, request: {}, output: '' })
+    add('left', 'RUNNING')
+    add('waits', 'PENDING')
+    add('failed', 'FAILED')
+    add('theirs', 'RUNNING')
+    const own = join(folder, 'ray-jobs')
+    rmSync(own, { recursive: true, force: true })
+    mkdirSync(own)
+    for (const id of ['left', 'waits', 'failed', 'forgotten']) writeFileSync(join(own, id), '')
     expect(await makeAdapter(newTrainer(), 'fresh')).toMatchObject({ kind: 'adapter_created' })
-    expect(ray.stopped.sort()).toEqual(['left', 'waits'])
-    expect(ray.jobs.has('failed')).toBe(false)
+    expect(new Set(ray.stopped)).toEqual(new Set(['left', 'waits']))
+    const [fresh = ''] = [...ray.jobs.keys()].slice(-1)
+    expect([...ray.jobs.keys()]).toEqual(['waits', 'theirs', fresh])
     expect(ray.jobs.get('theirs')?.status).toBe('RUNNING')
+    expect(readdirSync(own).sort()).toEqual([fresh, 'waits'].sort())
+  })
+
+  it('are removed from the records of Ray when they have ended and another starts', async () => {
+    await fakeRay()
+    const run = newRunner()
+    const first = newTrainer(run)
+    await first.ready(signal())
+    const [id, job] = onlyJob()
+    await first[Symbol.asyncDispose]()
+    await eventually(() => expect(job.status).toBe('SUCCEEDED'))
+    await newTrainer(run).ready(signal())
+    expect(ray.jobs.has(id)).toBe(false)
+    expect(ray.jobs.size).toBe(1)
   })
 })

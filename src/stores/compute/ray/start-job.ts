@@ -6,6 +6,7 @@ import type { StartHooks } from '../program.ts'
 import { connectToNode, type NodeConnection, SILENCE_MS_MAX } from './connection.ts'
 import type { EnginePackage } from './engine-package.ts'
 import type { RayJobState, RayJobs, RayResources } from './jobs-api.ts'
+import type { OwnJobs } from './own-jobs.ts'
 
 /** As many as cannot be guessed. */
 const KEY_BYTES = 32
@@ -36,6 +37,7 @@ const LISTENS = /^heddle-engine listens on (\S+) (\d+)$/m
 
 export interface JobStarterOptions {
   jobs: RayJobs
+  ownJobs: OwnJobs
   enginePackage: () => Promise<EnginePackage>
   /** The Python with the engine's packages on the nodes. */
   python: string
@@ -62,6 +64,7 @@ export async function startJob(options: JobStarterOptions, hooks: StartHooks): P
       const connection = await submitAndConnect(id, options, hooks)
       return { id, connection, untilEnded: () => untilEnded(options.jobs, id) }
     } catch (error) {
+      options.ownJobs.end(id)
       if (error instanceof WaitedTooLong) continue
       await options.jobs.stop(id, AbortSignal.timeout(STOP_MS_MAX)).catch(() => {})
       throw error
@@ -73,12 +76,13 @@ class WaitedTooLong extends Error {}
 
 async function submitAndConnect(
   id: string,
-  { jobs, enginePackage, python, metadata, resources }: JobStarterOptions,
+  { jobs, ownJobs, enginePackage, python, metadata, resources }: JobStarterOptions,
   { stopping, onWaiting }: StartHooks,
 ): Promise<NodeConnection> {
   const key = randomBytes(KEY_BYTES).toString('base64url')
   const { name, bytes } = await enginePackage()
   await jobs.provide(name, bytes, stopping)
+  ownJobs.begin(id)
   // The shell is replaced, so that signals reach the program.
   const command = `PYTHONPATH="$PWD/src" exec ${quoted(python)} -m engine.remote`
   const env = { HEDDLE_CONNECTION_KEY: key }
@@ -93,7 +97,7 @@ async function untilRunning(jobs: RayJobs, id: string, { stopping, onWaiting }: 
   for (;;) {
     const state = await look()
     if (state?.errorType === WAITED_TOO_LONG) throw new WaitedTooLong()
-    if (state?.status === 'RUNNING') return
+    if (state?.status === 'RUNNING') return onWaiting(undefined)
     assertRuns(state)
     onWaiting(`Ray: ${state.message}`)
     await delay(POLL_MS, undefined, { signal: stopping }).catch(() => {})
