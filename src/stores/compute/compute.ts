@@ -29,8 +29,10 @@ export interface ComputeOptions {
   idleMs: number
   /** An engine that is silent for this long counts as hanging. */
   stallMs: number
-  /** The root of the workspace: trainers run in it, and inference servers see it under this path, remote ones too. */
-  workspaceFolder: string
+  /** The root of the workspace as inference servers see it, remote ones too: a path, or an address of S3. */
+  workspaceRoot: string
+  /** Trainers run in it: the root of the workspace, unless that is in a bucket. */
+  trainersFolder: string
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
 }
@@ -53,7 +55,7 @@ export interface RemoteOptions {
 
 /** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
-  const { log, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
+  const { log, programs, memory, stallMs, workspaceRoot, remote, maxNumSeqs } = options
   const newBudget = () => createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
   const inferenceBudget = newBudget()
   const trainerBudget = memory.trainersApart ? newBudget() : inferenceBudget
@@ -63,14 +65,14 @@ export function openCompute(options: ComputeOptions): Compute {
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     const measure = () => memory.measure(baseModel)
-    return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceFolder, measure }
+    return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceRoot, measure }
   }
 
   function newTrainer(baseModel: string): KnownProcess<Trainer> {
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
     // Its messages name files by their names in the workspace.
-    const spec = { ...programs.trainer(baseModel), cwd: workspaceFolder }
+    const spec = { ...programs.trainer(baseModel), cwd: options.trainersFolder }
     return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, spec })
   }
 

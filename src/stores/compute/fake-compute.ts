@@ -47,7 +47,8 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     },
     idleMs: 0,
     stallMs: STALL_MS,
-    workspaceFolder,
+    workspaceRoot: workspaceFolder,
+    trainersFolder: workspaceFolder,
     remote: undefined,
     ...options,
   })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
+import type { WorkspaceBucket } from '../../workspace-setting.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
 import { openCompute, type Programs } from './compute.ts'
@@ -13,12 +14,16 @@ import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from
 /** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200
 
+/** In the engine's folder: what was copied from a bucket. */
+const COPIES = 'copies'
+
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
 export interface LocalComputeOptions {
   dataFolder: string
   cacheFolder: string
   engine: EngineConfig
+  workspaceBucket?: WorkspaceBucket | undefined
   /** The environment that the processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -50,14 +55,15 @@ export function openLocalCompute(options: LocalComputeOptions, log: Log): Comput
     },
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
-    workspaceFolder: engine.folder,
+    workspaceRoot: options.workspaceBucket?.url ?? engine.folder,
+    trainersFolder: engine.folder,
     remote: engine.vllm,
   })
 }
 
 /** The engine's Python programs with the settings as flags. */
 export function createPrograms(options: LocalComputeOptions): Programs {
-  const { engine } = options
+  const { engine, workspaceBucket } = options
   const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
 
@@ -67,6 +73,7 @@ export function createPrograms(options: LocalComputeOptions): Programs {
       args,
       env: {
         ...options.environment,
+        ...workspaceBucket?.environment,
         ...onlyOn(kind === 'trainer' ? engine.gpus.training : engine.gpus.serving),
         PYTHONPATH: join(REPOSITORY_FOLDER, 'engine/src'),
         PYTHONUNBUFFERED: '1',
@@ -93,12 +100,14 @@ export function createPrograms(options: LocalComputeOptions): Programs {
         `--metric-passes=${engine.metricPasses}`,
         `--gradient-checkpointing=${engine.gradientCheckpointing}`,
         `--processes=${Math.max(1, engine.gpus.training.length)}`,
+        ...workspaceFlags(options),
       ]
       return spec('trainer', baseModel, args)
     },
     inference(baseModel, port, key) {
       const names = [`--model=${locationOf(baseModel)}`, `--served-model-name=${baseModel}`]
-      const args = ['-m', 'engine.serve', ...names, '--port', String(port), ...serveFlags(engine)]
+      const own = ['--port', String(port), ...workspaceFlags(options)]
+      const args = ['-m', 'engine.serve', ...names, ...own, ...serveFlags(engine)]
       const inference = spec('inference', baseModel, args)
       // Not an argument: every user of the machine can list those.
       return { ...inference, env: { ...inference.env, VLLM_API_KEY: key } }
@@ -111,6 +120,12 @@ function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
   if (gpus.length === 0) return {}
   // CUDA's own order is by speed, that of nvidia-smi by slot.
   return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') }
+}
+
+/** Nothing where engines have the root of the workspace as they have any folder. */
+function workspaceFlags({ engine, workspaceBucket }: LocalComputeOptions): string[] {
+  if (workspaceBucket === undefined) return []
+  return [`--workspace=${workspaceBucket.url}`, `--workspace-copies=${join(engine.folder, COPIES)}`]
 }
 
 function serveFlags(engine: EngineConfig): string[] {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,8 +38,8 @@ export interface ConnectionOptions {
   stallMs: number
   /** Counts a user of the server until the returned function is called. */
   use: () => () => void
-  /** The root of the workspace, as the server sees it. */
-  workspaceFolder: string
+  /** The root of the workspace, as the server sees it: a path, or an address of S3. */
+  workspaceRoot: string
 }
 
 export function newAgent(): Agent {
@@ -90,7 +89,7 @@ export function createConnections(
 
 function connect(
   instance: Instance<Endpoint>,
-  { stallMs, use, workspaceFolder }: ConnectionOptions,
+  { stallMs, use, workspaceRoot }: ConnectionOptions,
 ): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
   void watch(instance, progress, stallMs)
@@ -107,7 +106,7 @@ function connect(
   }
 
   return {
-    pathOf: (name) => join(workspaceFolder, name),
+    pathOf: (name) => `${workspaceRoot}/${name}`,
 
     async post(path, body, signal) {
       // It may have been stopped since it was handed out, while it had no users.

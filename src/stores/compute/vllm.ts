@@ -35,7 +35,7 @@ export interface VllmOptions {
   requestsMax: number
   /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
-  workspaceFolder: string
+  workspaceRoot: string
 }
 
 /** A vLLM server as a child process, checked by its output. */
