@@ -27,10 +27,10 @@ def chat(**body: Any) -> tuple[int, Json]:
     return status, json.loads(reply)
 
 
-def start(port: int) -> "subprocess.Popen[bytes]":
+def start(port: int, *flags: str) -> "subprocess.Popen[bytes]":
     arguments = ["--model", str(LOOM_TINY), "--served-model-name", MODEL, "--port", str(port)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.serve", *arguments, "--max-loras", "3"],
+        [sys.executable, "-m", "engine.serve", *arguments, "--max-loras", "3", *flags],
         env=engine_environment(),
         stdin=subprocess.PIPE,
         start_new_session=True,

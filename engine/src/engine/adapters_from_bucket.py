@@ -1,7 +1,7 @@
 """vLLM's `/v1/load_lora_adapter` with a `lora_path` in the bucket of the workspace: `s3://…/adapters/DIGEST`.
 
-The adapter is copied to a folder of this machine, from which vLLM reads it, also later: it keeps fewer adapters in memory
-than it lists. Names are digests, so a copy never has to be replaced. vLLM finds this as a plugin, in each of its
+The adapter is copied to a folder of this machine, from which vLLM reads it, also later: it keeps fewer adapters in
+memory than it lists. Names are digests, so a copy never has to be replaced. vLLM finds this as a plugin, in each of its
 processes, by the entry point in `heddle_engine-0.1.0.dist-info`.
 """
 
@@ -9,6 +9,7 @@ import asyncio
 import os
 import time
 from collections import OrderedDict, defaultdict
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def register() -> None:
 def refused(message: str) -> Any:
     from vllm.entrypoints.serve import create_error_response
 
-    return create_error_response(message=message, err_type="InternalServerError", status_code=500)  # pyright: ignore[reportArgumentType]
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    return create_error_response(message=message, err_type="InternalServerError", status_code=status)
 
 
 class Adapters:

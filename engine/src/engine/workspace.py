@@ -152,9 +152,10 @@ def waiting(work: Callable[[], Result], beat: Beat) -> Result:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
+    thread.join(BEAT_S)
     while thread.is_alive():
-        thread.join(BEAT_S)
         beat()
+        thread.join(BEAT_S)
     for error in errors:
         raise error
     return results[0]

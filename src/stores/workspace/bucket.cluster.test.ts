@@ -7,12 +7,13 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { describe, expect, inject, it } from 'vitest'
-import { pythonIn } from '../../../scripts/python-environments.ts'
+import { environmentFolder, pythonIn } from '../../../scripts/python-environments.ts'
 import { newId } from '../../ids.ts'
 import { SILENT } from '../../test-log.ts'
 import { openS3Blobs } from '../blobs/s3.ts'
 import type { S3Options } from '../blobs/s3-address.ts'
 import { createS3Client } from '../blobs/s3-client.ts'
+import { sitePackagesOf } from '../compute/python-environment.ts'
 import { openBucketWorkspace } from './bucket.ts'
 import { workspaceOf } from './bucket-address.ts'
 import { createBucketFolders } from './bucket-folders.ts'
@@ -137,5 +138,24 @@ describe('a workspace in a bucket', () => {
     await expect(workspace.materialise('a', [])).rejects.toMatchObject(away)
     await expect(workspace.remove('a')).rejects.toMatchObject(away)
     await expect(workspace.list('a')).rejects.toMatchObject(away)
+  })
+})
+
+describe("the engine's workspace in a bucket", () => {
+  it('passes its own tests on this store', async () => {
+    const env = {
+      ...process.env,
+      // pytest lies beside the engine's packages this way.
+      PYTHONPATH: sitePackagesOf(environmentFolder('tools')),
+      AWS_ENDPOINT_URL_S3: endpoint,
+      HEDDLE_TEST_BUCKET: `s3://${bucket}/${newId()}`,
+    }
+    const args = ['-m', 'pytest', '-q', '-x', '-m', 'bucket']
+    const { stdout } = await promisify(execFile)(pythonIn('engine'), args, {
+      env,
+      cwd: ENGINE,
+      timeout: 200_000,
+    })
+    expect(stdout).toMatch(/\d+ passed/)
   })
 })
