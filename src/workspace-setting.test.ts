@@ -27,6 +27,11 @@ describe('HEDDLE_WORKSPACE', () => {
     })
   })
 
+  it('tells engines whom this server trusts', () => {
+    const { workspaceBucket } = read({ ...S3, NODE_EXTRA_CA_CERTS: '/etc/our-ca.pem' })
+    expect(workspaceBucket?.environment).toMatchObject({ AWS_CA_BUNDLE: '/etc/our-ca.pem' })
+  })
+
   it('leaves the region to those who know it', () => {
     const { HEDDLE_S3_ENDPOINT: _, ...atAmazon } = S3
     expect(read(atAmazon).workspaceBucket?.environment).not.toHaveProperty('AWS_REGION')

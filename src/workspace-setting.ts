@@ -51,10 +51,12 @@ function assertReached(env: NodeJS.ProcessEnv): void {
 
 /** The engine's library reads these names, and no profiles of files. */
 function environmentOf(env: NodeJS.ProcessEnv, { endpoint, region }: S3Options): NodeJS.ProcessEnv {
+  const authorities = env['AWS_CA_BUNDLE'] ?? env['NODE_EXTRA_CA_CERTS']
   const known = region ?? (endpoint === undefined ? undefined : REGION_OF_ANY)
   return {
     ...Object.fromEntries(CREDENTIALS.map((name) => [name, env[name]])),
     ...(endpoint !== undefined && { AWS_ENDPOINT_URL_S3: endpoint }),
+    ...(authorities !== undefined && { AWS_CA_BUNDLE: authorities }),
     ...(known !== undefined && { AWS_REGION: known }),
   }
 }

@@ -3,17 +3,26 @@
 import os
 import shutil
 import signal
+import socket
+import socketserver
+import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 import torch
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from examples import Json, lora, sums, write_lines
 from worker import Worker, engine_environment, files, read_steps, started_worker, steps, work_dir
 
@@ -136,6 +145,65 @@ def test_a_bucket_that_cannot_be_used(address: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     with pytest.raises(Problem, match="does not answer"):
         Bucket(address, tmp_path, outage_s=0).fetch("a")
+
+
+def test_a_store_with_a_certificate_of_its_own(
+    address: str, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(bucket, "outputs/1", {"a": b"x"})
+    certificate = make_certificate(tmp_path)
+    with encrypted(certificate, urlsplit(os.environ["AWS_ENDPOINT_URL_S3"]).port or 0) as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"https://127.0.0.1:{port}")
+        with pytest.raises(Problem, match="does not answer"):
+            Bucket(address, tmp_path, outage_s=0).fetch("outputs/1")
+        monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate))
+        assert files(Bucket(address, tmp_path).fetch("outputs/1")) == {"a": b"x"}
+
+
+def make_certificate(folder: Path) -> Path:
+    """A file with a certificate for 127.0.0.1, signed by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "tests")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "certificate.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
+    return path
+
+
+@contextmanager
+def encrypted(certificate: Path, port: int) -> Generator[int]:
+    """Another port, on which connections to this one are encrypted."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    class Forward(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with (
+                suppress(OSError),
+                context.wrap_socket(self.request, server_side=True) as client,
+                socket.create_connection(("127.0.0.1", port)) as store,
+            ):
+                threading.Thread(target=pump, args=(store, client), daemon=True).start()
+                pump(client, store)
+
+    def pump(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                target.sendall(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Forward) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
 
 
 def test_copies_of_a_process_that_was_killed_are_removed(tmp_path: Path) -> None:

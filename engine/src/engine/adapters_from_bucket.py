@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.problem import Problem
-from engine.workspace import BUCKET
+from engine.workspace import BUCKET, default_copies_folder
 
 # Set by engine.serve, or by hand for a vLLM that was started otherwise.
 WORKSPACE, COPIES = "HEDDLE_WORKSPACE_ADDRESS", "HEDDLE_WORKSPACE_COPIES"
@@ -119,5 +119,6 @@ class Adapters:
         if self._bucket is None:
             from engine.bucket import Bucket
 
-            self._bucket = Bucket(os.environ[WORKSPACE], Path(os.environ[COPIES]), OUTAGE_S)
+            copies = Path(os.environ.get(COPIES) or default_copies_folder())
+            self._bucket = Bucket(os.environ[WORKSPACE], copies, OUTAGE_S)
         return self._bucket

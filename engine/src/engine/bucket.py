@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import obstore
 from obstore.exceptions import BaseError, GenericError
@@ -25,6 +24,9 @@ from obstore.store import S3Store
 
 from engine.local_copies import claim_folder
 from engine.problem import Problem
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig
 
 Result = TypeVar("Result")
 
@@ -77,21 +79,14 @@ class Bucket:
         self._store = S3Store(
             found["bucket"],
             prefix=found["prefix"].strip("/") or None,
-            # A large file takes as long as it takes, but never a minute without a byte.
-            client_options={
-                "allow_http": endpoint().startswith("http://"),
-                "connect_timeout": timedelta(seconds=5),
-                "read_timeout": timedelta(seconds=60),
-                "timeout": timedelta(hours=6),
-            },
+            client_options=client_options(),
             retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=60)},
         )
         self._local, self._claim = claim_folder(local)
-        self._changed = threading.Lock()
         # What is here, and of which generation.
         self._copies: dict[str, str] = {}
-        # Folders that are written here: none else is published.
-        self._written = set[str]()
+        # Folders that were not forgotten: no other is copied to its place, or published.
+        self._used = set[str]()
 
     def fetch(self, name: str) -> Path:
         path = self.find(name)
@@ -101,8 +96,7 @@ class Bucket:
 
     def find(self, name: str) -> Path:
         path = self._path(name)
-        with self._changed:
-            self._written.add(name)
+        self._used.add(name)
         for _ in range(REPLACED_MAX):
             content = self._content(name)
             if content is None:
@@ -114,8 +108,7 @@ class Bucket:
 
     def place(self, name: str) -> Path:
         path = self._path(name)
-        with self._changed:
-            self._written.add(name)
+        self._used.add(name)
         return path
 
     def publish(self, name: str) -> None:
@@ -123,20 +116,18 @@ class Bucket:
         files = sorted(file for file in path.iterdir() if file.is_file())
         content = Content(uuid.uuid4().hex, [(file.name, file.stat().st_size) for file in files])
         before = self._content(name)
-        for index, file in enumerate(files):
-            self._upload(f"files/{name}/{content.generation}/{index}", file)
-        with self._changed:
-            # It may have been forgotten while it was sent; then the server does not expect it any more.
-            if name not in self._written:
-                self._delete(name, content)
-                return
+        for key, file in zip(keys_of(name, content), files, strict=True):
+            self._upload(key, file)
+        # It may be forgotten while it is sent; then the server does not expect it any more.
+        if name in self._used:
             self._asked(lambda: obstore.put(self._store, f"folders/{name}", content.to_json()))
-        if before is not None:
-            self._delete(name, before)
+        if name not in self._used:
+            self._delete([f"folders/{name}", *keys_of(name, content)])
+        elif before is not None:
+            self._delete(keys_of(name, before))
 
     def forget(self, name: str) -> None:
-        with self._changed:
-            self._written.discard(name)
+        self._used.discard(name)
         self._remove_copy(name)
 
     def _path(self, name: str) -> Path:
@@ -160,10 +151,11 @@ class Bucket:
         aside = path.with_name(f"{path.name}.{content.generation}")
         try:
             aside.mkdir(parents=True, exist_ok=True)
-            for index, (file, size) in enumerate(content.files):
-                key = f"files/{name}/{content.generation}/{index}"
+            for key, (file, size) in zip(keys_of(name, content), content.files, strict=True):
                 self._asked(partial(self._download, key, aside / file, size))
             self._remove_copy(name)
+            if name not in self._used:
+                raise Problem(f"{name} is needed no more")
             aside.rename(path)
         except FileNotFoundError:
             return False
@@ -183,14 +175,13 @@ class Bucket:
         size = max(PART_BYTES, -(-file.stat().st_size // PARTS_MAX))
         self._asked(lambda: obstore.put(self._store, key, file, chunk_size=size, max_concurrency=PARTS_AT_ONCE))
 
-    def _delete(self, name: str, content: Content) -> None:
-        keys = [f"files/{name}/{content.generation}/{index}" for index in range(len(content.files))]
+    def _delete(self, keys: list[str]) -> None:
         try:
             if keys:
                 obstore.delete(self._store, keys)
-        except BaseError as error:
+        except (BaseError, FileNotFoundError) as error:
             # The server removes what no folder has.
-            print(f"could not delete an earlier state of {name}: {error}", file=sys.stderr, flush=True)
+            print(f"could not delete {keys[0]} and others: {error}", file=sys.stderr, flush=True)
 
     def _asked(self, ask: Callable[[], Result]) -> Result:
         """Asks again while the bucket does not answer.
@@ -213,6 +204,23 @@ class Bucket:
                 raise Problem(f"the workspace {self.address} refuses: {one_line(error)}") from error
             time.sleep(pause)
             pause = min(2 * pause, PAUSE_S_MAX)
+
+
+def keys_of(name: str, content: Content) -> list[str]:
+    return [f"files/{name}/{content.generation}/{index}" for index in range(len(content.files))]
+
+
+def client_options() -> "ClientConfig":
+    # A large file takes as long as it takes, but never a minute without a byte.
+    options: ClientConfig = {
+        "allow_http": endpoint().startswith("http://"),
+        "connect_timeout": timedelta(seconds=5),
+        "read_timeout": timedelta(seconds=60),
+        "timeout": timedelta(hours=6),
+    }
+    if authorities := os.environ.get("AWS_CA_BUNDLE"):
+        options["root_certificate"] = Path(authorities).read_bytes()
+    return options
 
 
 def endpoint() -> str:

@@ -80,15 +80,20 @@ def workspace_at(address: str, copies: Path) -> Workspace:
     return Bucket(address, copies)
 
 
-def add_workspace_arguments(parser: argparse.ArgumentParser) -> None:
+def default_copies_folder() -> Path:
+    """One that all engines of this user share."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "heddle" / "workspace"
+
+
+def add_workspace_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workspace", default=".", help="where the folders of requests are: a folder, or s3://bucket/prefix"
     )
     parser.add_argument(
         "--workspace-copies",
         type=Path,
-        default=cache / "heddle" / "workspace",
+        default=default_copies_folder(),
         help="with a bucket: where this machine copies them to",
     )
 

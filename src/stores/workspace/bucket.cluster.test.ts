@@ -22,6 +22,9 @@ import { type OpenedWorkspace, type WorkspaceOfEngine, workspaceContract } from 
 
 const { endpoint, bucket } = inject('servers').s3
 const s3 = createS3Client({ region: undefined }, endpoint)
+/** They start a vLLM and four trainers: two minutes, and longer beside other tests. */
+const ENGINE_TESTS_MS_MAX = 600_000
+
 const ENGINE = resolve(import.meta.dirname, '../../../engine')
 
 const newPlace = (): S3Options => ({
@@ -142,20 +145,24 @@ describe('a workspace in a bucket', () => {
 })
 
 describe("the engine's workspace in a bucket", () => {
-  it('passes its own tests on this store', async () => {
-    const env = {
-      ...process.env,
-      // pytest lies beside the engine's packages this way.
-      PYTHONPATH: sitePackagesOf(environmentFolder('tools')),
-      AWS_ENDPOINT_URL_S3: endpoint,
-      HEDDLE_TEST_BUCKET: `s3://${bucket}/${newId()}`,
-    }
-    const args = ['-m', 'pytest', '-q', '-x', '-m', 'bucket']
-    const { stdout } = await promisify(execFile)(pythonIn('engine'), args, {
-      env,
-      cwd: ENGINE,
-      timeout: 200_000,
-    })
-    expect(stdout).toMatch(/\d+ passed/)
-  })
+  it(
+    'passes its own tests on this store',
+    async () => {
+      const env = {
+        ...process.env,
+        // pytest lies beside the engine's packages this way.
+        PYTHONPATH: sitePackagesOf(environmentFolder('tools')),
+        AWS_ENDPOINT_URL_S3: endpoint,
+        HEDDLE_TEST_BUCKET: `s3://${bucket}/${newId()}`,
+      }
+      const args = ['-m', 'pytest', '-q', '-x', '-m', 'bucket']
+      const { stdout } = await promisify(execFile)(pythonIn('engine'), args, {
+        env,
+        cwd: ENGINE,
+        timeout: ENGINE_TESTS_MS_MAX,
+      })
+      expect(stdout).toMatch(/\d+ passed/)
+    },
+    ENGINE_TESTS_MS_MAX,
+  )
 })

@@ -49,7 +49,12 @@ export async function openBucketWorkspace(
       if (bytes === undefined) throw new Error(`The bytes of ${name} (${blobKey}) are missing`)
       made.files[index] = { name, bytes }
     }
-    await pMap(files, copyFile, { concurrency: FILES_AT_ONCE })
+    try {
+      // Until none is in progress any more: what is copied after a failure would stay.
+      await pMap(files, copyFile, { concurrency: FILES_AT_ONCE, stopOnError: false })
+    } catch (error) {
+      throw error instanceof AggregateError ? error.errors[0] : error
+    }
   }
 
   async function materialise(folder: string, files: readonly LaidOutFile[]): Promise<void> {
