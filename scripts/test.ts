@@ -61,7 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
   cluster: {
-    needs: ['s3', 'postgres', 'charts'],
+    needs: ['s3', 'postgres', 'charts', 'engine', 'tools'],
     run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }),
   },
   replicas: {
@@ -73,7 +73,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
   },
-  engine: { needs: ['engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu'], show) },
+  engine: { needs: ['engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu and not bucket'], show) },
   ui: { needs: ['browser', 'clients', 'engine', 'web'], run: runPlaywright },
 }
 

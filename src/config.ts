@@ -16,6 +16,7 @@ import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
 import { readTelemetrySetting, type TelemetrySetting } from './telemetry-setting.ts'
 import { VllmFlags } from './vllm-flags.ts'
+import { readWorkspaceSetting, type WorkspaceSetting } from './workspace-setting.ts'
 
 /** The addresses of proxies that run beside the server. */
 const THIS_MACHINE = '127.0.0.0/8,::1'
@@ -174,7 +175,7 @@ export interface EngineConfig {
   baseModels: string[]
   /** A Python with the engine's packages, instead of the one that set-up made. */
   python: string | undefined
-  /** The workspace folder; a vLLM elsewhere must see it under the same path. */
+  /** The workspace folder, which a vLLM elsewhere must see too; where it is in a bucket, that of local copies. */
   folder: string
   /** Memory that all engine processes together may take, in GB; undefined for the default. */
   memoryGb: number | undefined
@@ -224,7 +225,7 @@ export interface EngineConfig {
 }
 
 /** All settings of the server; the only reader of the environment. */
-export interface Config extends StoresElsewhere, ServersSetting {
+export interface Config extends StoresElsewhere, ServersSetting, WorkspaceSetting {
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
@@ -300,6 +301,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     )
   }
   const servers = readServersSetting(env)
+  const stores = readStoresElsewhere(env)
   return {
     host: values.HEDDLE_HOST,
     hosts: values.HEDDLE_HOSTS,
@@ -309,7 +311,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: servers.servers === 'several' ? 0 : values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
-    ...readStoresElsewhere(env),
+    ...stores,
+    ...readWorkspaceSetting(env, stores.s3),
     ...servers,
     auth: values.HEDDLE_AUTH,
     singleSignOn: readSingleSignOn(env),

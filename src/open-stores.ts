@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
 import { type ControlDbPlace, openControlDb, placeOfControlDb } from './open-control-db.ts'
 import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.ts'
+import { openWorkspace, placeOfWorkspace, type WorkspacePlace } from './open-workspace.ts'
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
@@ -14,7 +15,6 @@ import { checkPlaces, type Places } from './stores/move/records.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
-import { openFolderWorkspace } from './stores/workspace/folders.ts'
 import type { Workspace } from './stores/workspace/port.ts'
 import { createWriteFailures, type WriteFailures } from './stores/write-failures.ts'
 
@@ -51,7 +51,8 @@ export interface StoreFolders {
   workspace: string
 }
 
-export interface StoreOptions extends Omit<TraceDbPlace & ControlDbPlace & BlobsPlace, 'dataFolder'> {
+export interface StoreOptions
+  extends Omit<TraceDbPlace & ControlDbPlace & BlobsPlace & WorkspacePlace, 'dataFolder' | 'folder'> {
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
 }
@@ -63,7 +64,16 @@ export interface StoreOptions extends Omit<TraceDbPlace & ControlDbPlace & Blobs
 export async function openStores(
   folders: StoreFolders,
   log: Log,
-  { sqlAccess, clickhouse, postgres, s3, servers, telemetry, secretKey: givenKey }: StoreOptions = {},
+  {
+    sqlAccess,
+    clickhouse,
+    postgres,
+    s3,
+    servers,
+    telemetry,
+    workspaceBucket,
+    secretKey: givenKey,
+  }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
@@ -87,9 +97,11 @@ export async function openStores(
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
     opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
   )
-  const workspace = await named('workspace', folders.workspace, () =>
-    openFolderWorkspace(folders.workspace, blobs),
+  const workspacePlace = { folder: folders.workspace, workspaceBucket, s3 }
+  const workspace = await named('workspace', placeOfWorkspace(workspacePlace), () =>
+    openWorkspace(workspacePlace, blobs, log),
   )
+  opening.defer(async () => workspace[Symbol.asyncDispose]?.())
   // Replicas of a cluster replace such parts themselves.
   const brokenParts = clickhouse?.cluster === undefined ? await findBrokenParts(traces, log) : []
   const opened = opening.move()

@@ -90,6 +90,11 @@ export function readRaySetting(env: NodeJS.ProcessEnv): RaySetting | undefined {
     for (const name of OF_RAY) if (env[name] !== undefined) throw settingProblem(name, 'needs HEDDLE_RAY_URL')
     return undefined
   }
+  if (env['HEDDLE_WORKSPACE'] === 's3' && values.HEDDLE_RAY_WORKSPACE !== undefined)
+    throw settingProblem(
+      'HEDDLE_RAY_WORKSPACE',
+      'is a folder that nodes share: HEDDLE_WORKSPACE=s3 needs none',
+    )
   for (const name of OF_THIS_MACHINE)
     if (env[name] !== undefined)
       throw settingProblem(

@@ -13,6 +13,7 @@ from worker import Worker, files, read_steps, started_worker, steps, work_dir
 
 from engine.model import BaseModel, adapter, create_adapter
 from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
+from engine.workspace import no_beat
 
 RL: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
 
@@ -169,15 +170,15 @@ def test_steps_do_not_wait_for_the_disk(base: BaseModel, tmp_path: Path, monkeyp
     create_adapter(base, lora(), tmp_path / "zero")
     with adapter(base, tmp_path / "zero") as model:
         optimizer = torch.optim.AdamW([*trainable(model).values()])
-        keeper = ProgressKeeper(tmp_path / "work")
+        keeper = ProgressKeeper(tmp_path / "work", no_beat)
         keeper.keep([{}], optimizer, model)
         slow.begun.acquire()
         for count in (2, 3, 4):
             keeper.keep([{}] * count, optimizer, model)
         slow.go.release(2)
-        keeper.finish()
+        keeper.finish(no_beat)
         assert slow.written == [1, 4]
         keeper.keep([{}] * 9, optimizer, model)
         slow.go.release()
         with pytest.raises(OSError, match="no room"):
-            keeper.finish()
+            keeper.finish(no_beat)

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,12 +126,17 @@ def read_steps(worker: Worker, count: int) -> None:
 
 @contextmanager
 def started_worker(
-    base_model: Path = LOOM_TINY, processes: int = 1, *, killed_at: tuple[str, int] | None = None, **environment: str
+    base_model: Path = LOOM_TINY,
+    processes: int = 1,
+    *,
+    killed_at: tuple[str, int] | None = None,
+    flags: Sequence[str] = (),
+    **environment: str,
 ) -> Generator[Worker]:
     """`killed_at`: a function, and the number of its call in which the worker kills itself."""
     program = ["-m", "engine.main"] if killed_at is None else [str(DYING), *map(str, killed_at)]
     process = subprocess.Popen(
-        [sys.executable, *program, "--base-model", str(base_model), f"--processes={processes}"],
+        [sys.executable, *program, "--base-model", str(base_model), f"--processes={processes}", *flags],
         env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

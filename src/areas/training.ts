@@ -120,7 +120,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     async start() {
       await using starting = new AsyncDisposableStack()
       await checkpoints.sweep(abandonedBefore(stores.peers))
-      await queue.prepare()
+      await queue.prepare(stores.workspace.isShared && stores.peers.arePossible ? 'may-use' : 'none')
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))
       baseModels.warmUp(baseModel, warming.signal).catch((error: unknown) => {

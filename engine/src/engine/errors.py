@@ -11,11 +11,9 @@ from contextlib import contextmanager
 import torch
 from jinja2 import TemplateError
 
+from engine.problem import Problem
+
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
-class Problem(Exception):
-    """Its text is written for the user."""
 
 
 class InputProblem(Problem):

@@ -64,7 +64,12 @@ class Followers:
             with suppress(BrokenPipeError):
                 process.stdin.write(request.model_dump_json() + "\n")
                 process.stdin.flush()
-        yield
+        try:
+            yield
+        finally:
+            self._wait()
+
+    def _wait(self) -> None:
         with self._changed:
             self._ended += 1
             if not self._changed.wait_for(lambda: not self._working, APART_S_MAX):

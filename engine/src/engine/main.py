@@ -6,21 +6,11 @@ python -m engine.main --base-model engine/models/loom-tiny
 import argparse
 import os
 import sys
-from contextlib import nullcontext
 from pathlib import Path
-from threading import Event
 
-from engine.contract import (
-    AdapterCreated,
-    AdapterMerged,
-    CreateAdapter,
-    MergeAdapter,
-    RequestFailed,
-    RlJob,
-    SftJob,
-    WorkerReady,
-)
-from engine.messages import Cancelled, Inbox, Outbox, Report, heartbeat
+from engine.contract import RlJob, SftJob, WorkerReady
+from engine.messages import Inbox, Outbox
+from engine.workspace import SharedFolder, Workspace, add_workspace_arguments, workspace_at
 
 
 def main() -> None:
@@ -32,49 +22,13 @@ def main() -> None:
     inbox = Inbox()
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds.
-    from engine import rl, sft
-    from engine.errors import InputProblem, Problem, explain
+    from engine.answers import Answers
+    from engine.errors import Problem, explain
     from engine.followers import meet
-    from engine.merge import merge_adapter
-    from engine.model import BaseModel, create_adapter, load_base
-
-    def answer(base: BaseModel, request: CreateAdapter | MergeAdapter) -> None:
-        directory = Path(request.output_dir)
-        reply = {"request_id": request.request_id, "directory": request.output_dir}
-        try:
-            if isinstance(request, CreateAdapter):
-                create_adapter(base, request.lora, directory)
-                outbox.send(AdapterCreated(kind="adapter_created", **reply))
-            else:
-                gap = merge_adapter(
-                    base, Path(request.checkpoint_dir), directory, heartbeat(request.request_id, outbox)
-                )
-                outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
-        except Exception as error:
-            outbox.send(
-                RequestFailed(
-                    kind="request_failed",
-                    request_id=request.request_id,
-                    error_message=explain(error),
-                    error_field=error.place if isinstance(error, InputProblem) else None,
-                )
-            )
-
-    def train(base: BaseModel, job: RlJob | SftJob, cancelled: Event) -> None:
-        # The server tells rank 0 alone, and all stop at the same point.
-        report = Report(job.job_id, outbox, lambda: ranks.as_first(cancelled.is_set()))
-        try:
-            if isinstance(job, RlJob):
-                rl.train(base, job, report)
-            else:
-                sft.train(base, job, report)
-        except Cancelled:
-            report.cancelled()
-        except Exception as error:
-            report.failed(explain(error))
-        inbox.close_job(job.job_id, cancelled)
+    from engine.model import load_base
 
     try:
+        workspace = workspace_of(arguments)
         ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
         base = load_base(
             arguments.base_model,
@@ -96,14 +50,20 @@ def main() -> None:
             dtype=str(base.dtype).removeprefix("torch."),
         )
     )
+    answers = Answers(base, followers, workspace, inbox, outbox)
     while True:
         request, cancelled = inbox.next()
-        # An adapter is made without running the model.
-        with nullcontext() if isinstance(request, CreateAdapter) else followers.at(request):
-            if isinstance(request, RlJob | SftJob):
-                train(base, request, cancelled)
-            else:
-                answer(base, request)
+        if isinstance(request, RlJob | SftJob):
+            answers.train(request, cancelled)
+        else:
+            answers.answer(request)
+
+
+def workspace_of(arguments: argparse.Namespace) -> Workspace:
+    # Ranks that another started get paths of this machine from it.
+    if arguments.rank > 0:
+        return SharedFolder(Path())
+    return workspace_at(arguments.workspace, arguments.workspace_copies)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -122,6 +82,7 @@ def parse_arguments() -> argparse.Namespace:
         default="all",
         help="rows that policies other than the trained one are asked about for metrics alone; sampled: the last",
     )
+    add_workspace_arguments(parser)
     parser.add_argument(
         "--processes", type=int, default=1, help="that train together, each on its own GPU; this one starts the others"
     )

@@ -109,6 +109,10 @@ class Report:
 
     def progress(self, phase: Phase, done: int, total: int) -> None:
         self._stop_if_cancelled()
+        self.alive(phase, done, total)
+
+    def alive(self, phase: Phase, done: int, total: int) -> None:
+        """Progress that does not ask whether the job is cancelled, which all ranks ask together."""
         if time.monotonic() - self._progress_sent_s >= PROGRESS_INTERVAL_S:
             self._progress_sent_s = time.monotonic()
             self._send(JobProgress, phase=phase, done=done, total=total)

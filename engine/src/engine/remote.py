@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NoReturn, TypedDict
+from typing import IO, NoReturn, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 CONNECT_S_MAX = 120.0  # a server that wants the program connects within seconds of its start
@@ -50,8 +50,9 @@ class Start(TypedDict):
 
     args: list[str]
     env: dict[str, str]
-    workspace: str
-    marker: str
+    # The folder that it works in and the text of its marker; absent where the workspace is in a bucket.
+    workspace: NotRequired[str]
+    marker: NotRequired[str]
 
 
 def main() -> None:
@@ -161,11 +162,13 @@ class Program:
     """A program of the engine, which leads a process group of its own."""
 
     def __init__(self, start: Start, connection: Connection) -> None:
-        check_workspace(Path(start["workspace"]), start["marker"])
+        workspace = start.get("workspace")
+        if workspace is not None:
+            check_workspace(Path(workspace), start.get("marker", ""))
         self._process = subprocess.Popen(
             [sys.executable, *start["args"]],
             env=os.environ | {"PYTHONPATH": str(SOURCES)} | start["env"],
-            cwd=start["workspace"],
+            cwd=workspace or SOURCES,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -31,14 +31,15 @@ from engine.model import BaseModel, changes_nothing, lent_weights
 from engine.on_policy import Measured, health
 from engine.packing import Row
 from engine.policy import Beat
-from engine.training import Training, require_finite, training
+from engine.training import PublishState, Training, not_published, require_finite, training
 
 WEIGHT_DECAY = 0.1
 GRADIENT_NORM_MAX = 0.1
 
 
-def train(base: BaseModel, job: RlJob, report: Report) -> None:
-    with training(base, job, "rl", WEIGHT_DECAY, report) as run:
+def train(base: BaseModel, job: RlJob, report: Report, publish_state: PublishState = not_published) -> Metrics:
+    """Returns the metrics of the job, whose checkpoint is then in its output folder."""
+    with training(base, job, "rl", WEIGHT_DECAY, report, publish_state) as run:
         dataset = tokenize(base, job, report)
         rows = make_rows(dataset, job.config, Random(f"{job.config.seed}/{run.steps_before}"), base)
         first = run.steps_done
@@ -49,7 +50,7 @@ def train(base: BaseModel, job: RlJob, report: Report) -> None:
             return gradient_step(run, rows[index], measured[index - first], job, beat)
 
         run.run(len(rows), take_step)
-        run.save(dataset.metrics())
+        return run.save(dataset.metrics())
 
 
 def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:

@@ -16,6 +16,8 @@ import sys
 import threading
 from pathlib import Path
 
+from engine.adapters_from_bucket import COPIES, WORKSPACE
+from engine.workspace import BUCKET, add_workspace_arguments
 from engine.sleeping import LEVEL_VARIABLE
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
@@ -75,6 +77,7 @@ def parse_arguments() -> argparse.Namespace:
     # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
     parser.add_argument("--kv-cache-gb", type=int, default=1, help="CPU only: memory for keys and values")
     parser.add_argument("flags", nargs="*", help="after --: further flags for vLLM")
+    add_workspace_arguments(parser)
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1), help="CPU only")
     return parser.parse_args()
 
@@ -141,6 +144,8 @@ def environment(arguments: argparse.Namespace) -> dict[str, str]:
     }
     if arguments.sleep_level is not None:
         variables |= {LEVEL_VARIABLE: str(arguments.sleep_level)}
+    if arguments.workspace.startswith(BUCKET):
+        variables |= {WORKSPACE: arguments.workspace, COPIES: str(arguments.workspace_copies)}
     if Path(arguments.model).is_dir():
         variables |= {"HF_HUB_OFFLINE": "1"}
     if on_cpu():

@@ -26,7 +26,7 @@ from engine.model import BaseModel
 from engine.packing import to_row
 from engine.policy import Beat, predict
 from engine.taught import AssistantTurns, tokenize_taught
-from engine.training import Training, require_finite, training
+from engine.training import PublishState, Training, not_published, require_finite, training
 
 Json = dict[str, Any]
 
@@ -34,8 +34,9 @@ WEIGHT_DECAY = 0.0
 GRADIENT_NORM_MAX = 1.0
 
 
-def train(base: BaseModel, job: SftJob, report: Report) -> None:
-    with training(base, job, "sft", WEIGHT_DECAY, report) as run:
+def train(base: BaseModel, job: SftJob, report: Report, publish_state: PublishState = not_published) -> Metrics:
+    """Returns the metrics of the job, whose checkpoint is then in its output folder."""
+    with training(base, job, "sft", WEIGHT_DECAY, report, publish_state) as run:
         # All lines are checked before the first step: an error in the last one should not cost the others.
         num_lines = 0
         for num_lines, _ in enumerate(conversations(Path(job.data_path)), 1):
@@ -50,7 +51,7 @@ def train(base: BaseModel, job: SftJob, report: Report) -> None:
             return gradient_step(run, base, list(islice(lines, job.config.batch_size)), rates[index], turns, beat)
 
         run.run(num_batches, take_step)
-        run.save({})
+        return run.save({})
 
 
 def learning_rates(config: SftConfig, num_batches: int) -> list[float]:

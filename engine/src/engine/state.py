@@ -12,6 +12,7 @@ import shutil
 import sys
 import threading
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -24,6 +25,8 @@ from torch.utils._pytree import tree_map_only  # pyright: ignore[reportUnknownVa
 
 from engine.metrics import Metrics
 from engine.model import ADAPTER_FILES, load_weights, state_of
+from engine.problem import Problem
+from engine.workspace import BEAT_S
 
 TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
 PROGRESS_FILE = "progress.pt"
@@ -94,10 +97,14 @@ class ProgressKeeper:
     One file that is replaced atomically: whenever the worker ends, it is whole. It is not fsynced, which can take as
     long as a step: if the machine fails as well, the file's checksum shows it. A job that is resumed from a step before
     the last takes the steps in between again, with the same results.
+
+    What is on the disk is then published, which may take longer, by the same thread. A state that cannot be published
+    is left out: it serves the loss of this machine alone, and the next one comes soon.
     """
 
-    def __init__(self, work_dir: Path) -> None:
+    def __init__(self, work_dir: Path, publish: Callable[[], None]) -> None:
         self._work_dir = work_dir
+        self._publish = publish
         self._newest: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._writer: threading.Thread | None = None
@@ -114,10 +121,12 @@ class ProgressKeeper:
                 self._writer = threading.Thread(target=self._write, daemon=True)
                 self._writer.start()
 
-    def finish(self) -> None:
-        """Waits until the newest state is on the disk. Raises what a write raised."""
+    def finish(self, beat: Callable[[], None]) -> None:
+        """Waits until the newest state is on the disk and published, with a beat every second. Raises what a write
+        raised."""
         with self._changed:
-            self._changed.wait_for(lambda: self._writer is None)
+            while not self._changed.wait_for(lambda: self._writer is None, BEAT_S):
+                beat()
             self._raise()
 
     def _raise(self) -> None:
@@ -136,6 +145,11 @@ class ProgressKeeper:
                 write_progress(state, self._work_dir)
             except Exception as error:
                 self._error = error
+                continue
+            try:
+                self._publish()
+            except Problem as problem:
+                print(f"a state was not published: {problem}", file=sys.stderr, flush=True)
 
 
 def copy_of(tensor: Tensor) -> Tensor:

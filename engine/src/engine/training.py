@@ -22,6 +22,13 @@ from engine.model import BaseModel, adapter, save_weights, written_aside
 
 BETAS = (0.9, 0.99)
 
+# Called with each state that is on the disk, on a thread, while the next steps are taken.
+PublishState = Callable[[], None]
+
+
+def not_published() -> None:
+    pass
+
 
 @dataclass
 class Training:
@@ -31,6 +38,7 @@ class Training:
     kind: state.Kind
     job: RlJob | SftJob
     report: Report
+    publish_state: PublishState
     steps_before: int  # gradient steps of earlier jobs
     _found: state.Progress | None
     _steps: list[Metrics] = field(default_factory=list[Metrics])
@@ -48,13 +56,13 @@ class Training:
             self._steps = self._found.steps
         for done in self._steps:
             self.report.gradient_step(done)
-        keeper = state.ProgressKeeper(Path(self.job.work_dir))
+        keeper = state.ProgressKeeper(Path(self.job.work_dir), self.publish_state)
         for index in range(len(self._steps), num_steps):
             self._steps.append(metrics.finite(take_step(index)))
             if self.base.ranks.is_first and index + 1 < num_steps:
                 keeper.keep(self._steps, self.optimizer, self.model)
             self.report.gradient_step(self._steps[-1])
-        keeper.finish()
+        keeper.finish(lambda: self.report.alive("training", num_steps, num_steps))
 
     def update(self, learning_rate: float, gradient_norm_max: float) -> float:
         """One step of the optimizer along the present gradients, which are those of all ranks together; returns their
@@ -69,12 +77,13 @@ class Training:
         self.optimizer.step()
         return norm
 
-    def save(self, of_data: Metrics) -> None:
+    def save(self, of_data: Metrics) -> Metrics:
+        """Returns those of the job."""
         source, output = Path(self.job.checkpoint_dir), Path(self.job.output_dir)
         self.report.progress("saving", 0, 1)
         if self.base.ranks.is_first:
             self._write(source, output)
-        self.report.saved(self.job.output_dir, {**of_data, **metrics.of_job(self._steps)})
+        return {**of_data, **metrics.of_job(self._steps)}
 
     def _write(self, source: Path, output: Path) -> None:
         with written_aside(output) as directory:
@@ -98,7 +107,12 @@ def require_finite(loss: torch.Tensor) -> None:
 
 @contextmanager
 def training(
-    base: BaseModel, job: RlJob | SftJob, kind: state.Kind, weight_decay: float, report: Report
+    base: BaseModel,
+    job: RlJob | SftJob,
+    kind: state.Kind,
+    weight_decay: float,
+    report: Report,
+    publish_state: PublishState,
 ) -> Generator[Training]:
     source = Path(job.checkpoint_dir)
     with adapter(base, source) as model:
@@ -107,4 +121,4 @@ def training(
         report.progress("loading", 1, 1)
         # One answer for all: an earlier attempt may still be writing.
         found = base.ranks.from_first(lambda: state.find_progress(Path(job.work_dir)))
-        yield Training(base, model, optimizer, kind, job, report, steps_before, found)
+        yield Training(base, model, optimizer, kind, job, report, publish_state, steps_before, found)

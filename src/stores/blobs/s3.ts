@@ -1,32 +1,19 @@
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { Log } from '../../log.ts'
 import { type Blobs, readBlob } from './port.ts'
 import type { S3Options } from './s3-address.ts'
+import { createS3Client } from './s3-client.ts'
 import { s3Error, s3Problem } from './s3-errors.ts'
 import { createS3Objects, objectOf } from './s3-objects.ts'
 import { claimPrefix } from './s3-owner.ts'
 import { abortStaleUploads } from './s3-uploads.ts'
-
-const CONNECT_MS_MAX = 5_000
-
-/** Without a byte in either direction: a store that makes one of 10,000 parts says nothing meanwhile. */
-const SILENCE_MS_MAX = 60_000
-
-/** Requests that fail for a reason of the store or of the network are repeated, with growing delays. */
-const ATTEMPTS_MAX = 4
-
-/** A download holds a connection for as long as its client takes. */
-const CONNECTIONS_MAX = 512
 
 /** Seconds for which an address without this server is valid. */
 const DIRECT_SECONDS = 3_600
 
 /** What a start writes, reads, lists and deletes, to find out whether it may. */
 const PROBE = 'health/start'
-
-/** The region where a store of one's own does not care. */
-const REGION_OF_ANY = 'us-east-1'
 
 /**
  * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent. Its
@@ -41,10 +28,10 @@ export async function openS3Blobs(
   await checkS3(options)
   const { bucket, prefix, endpoint, clientEndpoint } = options
   await using opening = new AsyncDisposableStack()
-  const s3 = opening.adopt(clientOf(options, endpoint), (client) => client.destroy())
+  const s3 = opening.adopt(createS3Client(options, endpoint), (client) => client.destroy())
   await claimPrefix(s3, options, owner)
   const objects = createS3Objects(s3, options)
-  const direct = clientEndpoint === undefined ? undefined : clientOf(options, clientEndpoint)
+  const direct = clientEndpoint === undefined ? undefined : createS3Client(options, clientEndpoint)
   const stale = abortStaleUploads({ s3, bucket, prefix, log })
   /** Puts and deletions of a key in this process, which would otherwise miss each other. */
   const inTurn = createTurns()
@@ -81,7 +68,7 @@ export async function openS3Blobs(
  * @throws Error that says why the bucket cannot be used, and what to do
  */
 export async function checkS3(options: S3Options): Promise<void> {
-  const s3 = clientOf(options, options.endpoint)
+  const s3 = createS3Client(options, options.endpoint)
   const objects = createS3Objects(s3, options)
   try {
     await objects.put(PROBE, Buffer.from('written'))
@@ -93,23 +80,6 @@ export async function checkS3(options: S3Options): Promise<void> {
   } finally {
     s3.destroy()
   }
-}
-
-/** Credentials are those of the environment, of files or of the machine, as all programs of Amazon find them. */
-function clientOf({ region }: S3Options, endpoint: string | undefined): S3Client {
-  const agent = { maxSockets: CONNECTIONS_MAX, keepAlive: true }
-  return new S3Client({
-    // Stores elsewhere have no host name for each bucket.
-    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-    ...((region ?? endpoint) !== undefined && { region: region ?? REGION_OF_ANY }),
-    maxAttempts: ATTEMPTS_MAX,
-    requestHandler: {
-      connectionTimeout: CONNECT_MS_MAX,
-      socketTimeout: SILENCE_MS_MAX,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  })
 }
 
 function raise(error: unknown): never {

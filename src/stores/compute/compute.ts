@@ -31,8 +31,8 @@ export interface ComputeOptions {
   idleMs: number
   /** An engine that is silent for this long counts as hanging. */
   stallMs: number
-  /** The root of the workspace: trainers run in it, and inference servers see it under this path, remote ones too. */
-  workspaceFolder: string
+  /** The root of the workspace as inference servers see it, remote ones too: a path, or an address of S3. */
+  workspaceRoot: string
   /** What an inference server keeps of its memory while it sleeps to make room; undefined where it is ended instead. */
   sleepingBytes?: number | undefined
   /** Serves the default base model in place of a process of this machine. */
@@ -49,7 +49,7 @@ export interface RemoteOptions {
 
 /** The engine processes of each base model. */
 export function openCompute(options: ComputeOptions): Compute {
-  const { log, telemetry, programs, memory, stallMs, workspaceFolder, remote, maxNumSeqs } = options
+  const { log, telemetry, programs, memory, stallMs, workspaceRoot, remote, maxNumSeqs } = options
   const newBudget = () => createMemoryBudget({ budgetBytes: memory.budgetBytes, idleMs: options.idleMs })
   const inferenceBudget = newBudget()
   const trainerBudget = memory.trainersApart ? newBudget() : inferenceBudget
@@ -59,7 +59,7 @@ export function openCompute(options: ComputeOptions): Compute {
   function shared(kind: string, baseModel: string) {
     const rank = baseModel === options.defaultBaseModel ? ('keep' as const) : ('stop-when-idle' as const)
     const measure = () => memory.measure(baseModel)
-    return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceFolder, measure }
+    return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceRoot, measure }
   }
 
   function newTrainer(baseModel: string): KnownProcess<Trainer> {

@@ -1,10 +1,19 @@
 import type { EngineConfig } from '../../config.ts'
 
+/** A workspace in a bucket, and where its reader keeps copies of it. */
+export interface WorkspaceElsewhere {
+  url: string
+  /** By default a folder of its user's cache. */
+  copies?: string
+}
+
 /** What a trainer is started with, beside the settings. */
 interface TrainerPlace {
   baseModel: string
   /** Where it finds the weights: a folder, or an id of the hub. */
   location: string
+  /** Undefined where the workspace is a folder. */
+  workspace: WorkspaceElsewhere | undefined
   /** Each on a GPU of its own; 0 for one process on what there is. */
   processes: number
 }
@@ -13,6 +22,7 @@ interface TrainerPlace {
 interface ServerPlace {
   baseModel: string
   location: string
+  workspace: WorkspaceElsewhere | undefined
   host: string
   port: number
   /** On which it computes together; 0 for what there is. */
@@ -32,6 +42,7 @@ export function trainerArgs(engine: ProgramSettings, place: TrainerPlace): strin
     `--metric-passes=${engine.metricPasses}`,
     `--gradient-checkpointing=${engine.gradientCheckpointing}`,
     `--processes=${Math.max(1, place.processes)}`,
+    ...workspaceArgs(place),
   ]
 }
 
@@ -44,8 +55,15 @@ export function serverArgs(engine: ProgramSettings, place: ServerPlace): string[
     `--served-model-name=${place.baseModel}`,
     ...['--host', place.host, '--port', String(place.port)],
     ...['--tensor-parallel', String(Math.max(1, place.gpus))],
+    ...workspaceArgs(place),
     ...flagsOf(engine),
   ]
+}
+
+function workspaceArgs({ workspace }: Pick<TrainerPlace, 'workspace'>): string[] {
+  if (workspace === undefined) return []
+  const { url, copies } = workspace
+  return [`--workspace=${url}`, ...(copies === undefined ? [] : [`--workspace-copies=${copies}`])]
 }
 
 function flagsOf(engine: ProgramSettings): string[] {

@@ -53,7 +53,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
     },
     idleMs: 0,
     stallMs: STALL_MS,
-    workspaceFolder,
+    workspaceRoot: workspaceFolder,
     remote: undefined,
     ...options,
   })

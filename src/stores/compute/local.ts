@@ -3,11 +3,12 @@ import { basename, join, resolve } from 'node:path'
 import type { EngineConfig } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
+import type { WorkspaceBucket } from '../../workspace-setting.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
 import { type ChildSpecs, childPrograms } from './child-programs.ts'
 import { openCompute } from './compute.ts'
-import { serverArgs, trainerArgs } from './engine-args.ts'
+import { serverArgs, trainerArgs, type WorkspaceElsewhere } from './engine-args.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
@@ -19,12 +20,16 @@ const FILE_NAME_CHARS_MAX = 200
 /** Assumed of a server that sleeps: its CUDA context, graphs and buffers stay on the GPU. */
 const SLEEPING_GB = 2
 
+/** In the engine's folder: what was copied from a bucket. */
+const COPIES = 'copies'
+
 const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
 export interface LocalComputeOptions {
   dataFolder: string
   cacheFolder: string
   engine: EngineConfig
+  workspaceBucket?: WorkspaceBucket | undefined
   /** The environment that the processes inherit. */
   environment: NodeJS.ProcessEnv
 }
@@ -63,7 +68,7 @@ export function openLocalCompute(
     },
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
-    workspaceFolder: engine.folder,
+    workspaceRoot: options.workspaceBucket?.url ?? engine.folder,
     sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
     remote: engine.vllm,
   })
@@ -72,6 +77,7 @@ export function openLocalCompute(
 /** The engine's Python programs with the settings as flags. */
 export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
   const { engine } = options
+  const workspace = workspaceOf(options)
   const python = createPythonFinder(options)
   const logs = createLogFolder(engineLogsFolder(options.dataFolder))
 
@@ -81,6 +87,7 @@ export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
       args,
       env: {
         ...options.environment,
+        ...options.workspaceBucket?.environment,
         ...onlyOn(kind === 'trainer' ? engine.gpus.training : engine.gpus.serving),
         PYTHONPATH: join(REPOSITORY_FOLDER, 'engine/src'),
         PYTHONUNBUFFERED: '1',
@@ -101,6 +108,7 @@ export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
     trainer(baseModel) {
       const args = trainerArgs(engine, {
         baseModel,
+        workspace,
         location: locationOf(baseModel),
         processes: engine.gpus.training.length,
       })
@@ -109,6 +117,7 @@ export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
     inference(baseModel, port, key) {
       const args = serverArgs(engine, {
         baseModel,
+        workspace,
         location: locationOf(baseModel),
         host: '127.0.0.1',
         port,
@@ -126,6 +135,11 @@ function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
   if (gpus.length === 0) return {}
   // CUDA's own order is by speed, that of nvidia-smi by slot.
   return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') }
+}
+
+/** Undefined where engines have the root of the workspace as they have any folder. */
+function workspaceOf({ engine, workspaceBucket }: LocalComputeOptions): WorkspaceElsewhere | undefined {
+  return workspaceBucket && { url: workspaceBucket.url, copies: join(engine.folder, COPIES) }
 }
 
 /** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */

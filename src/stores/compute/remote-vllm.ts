@@ -41,7 +41,7 @@ export interface RemoteVllmOptions {
   /** Requests that it computes at a time, in all its replicas together. */
   requestsMax: number
   stallMs: number
-  workspaceFolder: string
+  workspaceRoot: string
 }
 
 /**

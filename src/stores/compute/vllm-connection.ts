@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -40,8 +39,8 @@ export interface ConnectionOptions {
   stallMs: number
   /** Counts a user of the server until the returned function is called. */
   use: () => () => void
-  /** The root of the workspace, as the server sees it. */
-  workspaceFolder: string
+  /** The root of the workspace, as the server sees it: a path, or an address of S3. */
+  workspaceRoot: string
   /** Records what is asked of the server, which learns of which request that is a part. */
   telemetry: Telemetry
   /** Whether it is to compute nothing for now. */
@@ -96,7 +95,7 @@ export function createConnections(
 
 function connect(
   instance: Instance<Endpoint>,
-  { stallMs, use, workspaceFolder, telemetry, isPaused = () => false }: ConnectionOptions,
+  { stallMs, use, workspaceRoot, telemetry, isPaused = () => false }: ConnectionOptions,
 ): InferenceProcess {
   const progress = { inFlight: 0, lastByteAt: performance.now(), lastProofAt: performance.now() }
   void watch(instance, progress, { stallMs, isPaused })
@@ -114,7 +113,7 @@ function connect(
   }
 
   return {
-    pathOf: (name) => join(workspaceFolder, name),
+    pathOf: (name) => `${workspaceRoot}/${name}`,
 
     async post(path, body, signal) {
       // It may have been stopped since it was handed out, while it had no users.

@@ -36,7 +36,7 @@ export interface VllmOptions {
   requestsMax: number
   /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
-  workspaceFolder: string
+  workspaceRoot: string
   /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
   sleepingBytes?: number | undefined
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openFileBlobs } from '../blobs/files.ts'
 import { openFolderWorkspace } from './folders.ts'
-import { type OpenedWorkspace, workspaceContract } from './workspace.contract.ts'
+import { engineAt, type OpenedWorkspace, workspaceContract } from './workspace.contract.ts'
 
-async function open(kind: 'files' | 'elsewhere'): Promise<OpenedWorkspace> {
+async function open(kind: 'files' | 'elsewhere'): Promise<OpenedWorkspace & { root: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-workspace-'))
   const root = join(folder, 'engine')
   const blobs = await openFileBlobs(folder)
   const known = kind === 'files' ? blobs : { open: blobs.open }
-  return { workspace: await openFolderWorkspace(root, known), blobs, root }
+  return { workspace: await openFolderWorkspace(root, known), blobs, engine: engineAt(root), root }
 }
 
 describe('of blobs that are files of this machine', () => {

@@ -1,16 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { newId } from '../../ids.ts'
 import type { FileBlobs } from '../blobs/files.ts'
 import type { Blobs } from '../blobs/port.ts'
-import type { LaidOutFile, Workspace } from './port.ts'
-
-/** Names are parts of letters, digits, `_`, `-`, `.`, so that none can leave the root. */
-const NAME_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
-
-const NO_FILES = new Set(['', '.', '..'])
+import { fileName, folderName } from './names.ts'
+import type { Workspace } from './port.ts'
 
 /** Any blob store; blobs that are files of this machine need not be copied. */
 export type WorkspaceBlobs = Pick<Blobs, 'open'> & Partial<Pick<FileBlobs, 'linkTo'>>
@@ -19,14 +15,9 @@ export type WorkspaceBlobs = Pick<Blobs, 'open'> & Partial<Pick<FileBlobs, 'link
 export async function openFolderWorkspace(root: string, blobs: WorkspaceBlobs): Promise<Workspace> {
   await mkdir(root, { recursive: true })
 
-  function pathOf(folder: string): string {
-    if (!NAME_PATTERN.test(folder)) throw new Error(`Bad name of a folder in the workspace: ${folder}`)
-    return join(root, folder)
-  }
+  const pathOf = (folder: string): string => join(root, folderName(folder))
 
-  async function layOut({ name, blobKey }: LaidOutFile, path: string): Promise<boolean> {
-    if (name !== basename(name) || NO_FILES.has(name))
-      throw new Error(`Bad name of a file in the workspace: ${name}`)
+  async function layOut(blobKey: string, path: string): Promise<boolean> {
     if (blobs.linkTo !== undefined) return blobs.linkTo(blobKey, path)
     const found = await blobs.open(blobKey)
     if (found !== undefined) await pipeline(found.bytes, createWriteStream(path))
@@ -34,13 +25,15 @@ export async function openFolderWorkspace(root: string, blobs: WorkspaceBlobs): 
   }
 
   return {
+    isShared: false,
+
     async materialise(folder, files) {
       const target = pathOf(folder)
       const aside = `${target}.${newId()}`
       try {
         await mkdir(aside, { recursive: true })
         for (const file of files) {
-          const isThere = await layOut(file, join(aside, file.name))
+          const isThere = await layOut(file.blobKey, join(aside, fileName(file.name)))
           if (!isThere) throw new Error(`The bytes of ${file.name} (${file.blobKey}) are missing`)
         }
         await rm(target, { recursive: true, force: true })
@@ -68,6 +61,13 @@ export async function openFolderWorkspace(root: string, blobs: WorkspaceBlobs): 
       ),
 
     list: (folder) => readdir(pathOf(folder)).catch(() => []),
+
+    async listOld(folder, before) {
+      const path = pathOf(folder)
+      const names = await readdir(path).catch(() => [])
+      const times = await Promise.all(names.map((name) => stat(join(path, name)).catch(() => undefined)))
+      return names.filter((_, index) => (times[index]?.mtimeMs ?? before) < before)
+    },
 
     async remove(folder) {
       await rm(pathOf(folder), { recursive: true, force: true })

@@ -4,11 +4,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Blobs } from '../blobs/port.ts'
 import type { Workspace } from './port.ts'
 
-/** A workspace, the blobs that it lays out, and its root as an engine on this machine has it. */
+/** A workspace, the blobs that it lays out, and an engine that uses it. */
 export interface OpenedWorkspace {
   workspace: Workspace
   blobs: Blobs
-  root: string
+  engine: WorkspaceOfEngine
+}
+
+/** What an engine sees and does. */
+export interface WorkspaceOfEngine {
+  read(folder: string, file: string): Promise<string>
+  /** Writes a folder with these files, in place of any of that name. */
+  write(folder: string, files: Record<string, string>): Promise<void>
+}
+
+/** An engine on this machine, which has the same folder as root. */
+export function engineAt(root: string): WorkspaceOfEngine {
+  return {
+    read: (folder, file) => readFile(join(root, folder, file), 'utf8'),
+    async write(folder, files) {
+      await mkdir(join(root, folder))
+      for (const [name, text] of Object.entries(files)) await writeFile(join(root, folder, name), text)
+    },
+  }
 }
 
 /** The tests that every adapter of the workspace must pass. */
@@ -22,10 +40,9 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
     })
     afterAll(() => opened.blobs[Symbol.asyncDispose]())
 
-    const read = (...names: string[]) => readFile(join(opened.root, ...names), 'utf8')
-
     it('lays blobs out as the files of a folder, in place of its earlier files', async () => {
-      const { workspace } = opened
+      const { workspace, engine } = opened
+      const { read } = engine
       await workspace.materialise('checkpoints/1', [
         { name: 'config.json', blobKey: 'contents/a' },
         { name: 'weights of ü', blobKey: 'contents/b' },
@@ -47,11 +64,10 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
     })
 
     it('collects the files that an engine wrote, by name', async () => {
-      const { workspace, root } = opened
+      const { workspace, engine } = opened
       await workspace.prepare('outputs/1')
       expect(await workspace.has('outputs/1')).toBe(false)
-      await mkdir(join(root, 'outputs/1'))
-      for (const name of ['b', 'a']) await writeFile(join(root, 'outputs/1', name), `written to ${name}`)
+      await engine.write('outputs/1', { b: 'written to b', a: 'written to a' })
       const collected: [string, string][] = []
       for await (const { name, bytes } of workspace.collect('outputs/1'))
         collected.push([name, Buffer.concat(await Array.fromAsync(bytes())).toString()])
@@ -69,6 +85,22 @@ export function workspaceContract(open: () => Promise<OpenedWorkspace>): void {
       await workspace.remove('removed/1')
       expect([await workspace.has('removed/1'), await workspace.list('removed')]).toEqual([false, []])
       expect(await workspace.list('never')).toEqual([])
+    })
+
+    it('removes a folder with all folders in it', async () => {
+      const { workspace } = opened
+      for (const name of ['1', '2'])
+        await workspace.materialise(`many/${name}`, [{ name: 'a', blobKey: 'contents/a' }])
+      await workspace.remove('many')
+      expect([await workspace.has('many/1'), await workspace.list('many')]).toEqual([false, []])
+    })
+
+    it('lists the folders that are old', async () => {
+      const { workspace } = opened
+      await workspace.materialise('aged/1', [{ name: 'a', blobKey: 'contents/a' }])
+      expect(await workspace.listOld('aged', Date.now() - 60_000)).toEqual([])
+      expect(await workspace.listOld('aged', Date.now() + 60_000)).toEqual(['1'])
+      expect(await workspace.listOld('never', Date.now())).toEqual([])
     })
 
     it.each(['../outside', '/etc', 'a/../../b', '', 'a//b', '.hidden'])(

@@ -15,8 +15,13 @@ export async function findManifest(control: ControlDb, key: AdapterKey): Promise
   return row?.manifest
 }
 
+/** Adds an adapter unless another server has made one meanwhile. */
 export async function insertAdapter(control: ControlDb, row: InitialAdaptersTable): Promise<void> {
-  await control.insertInto('initial_adapters').values(row).execute()
+  await control
+    .insertInto('initial_adapters')
+    .values(row)
+    .onConflict((taken) => taken.columns(['base_model', 'lora']).doNothing())
+    .execute()
 }
 
 export interface UsedBaseModel {

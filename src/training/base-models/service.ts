@@ -70,7 +70,8 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps): B
         manifest: JSON.stringify(made.manifest),
         created_at: nowIso(),
       })
-      return made
+      const kept = await queries.findManifest(control, key)
+      return kept === undefined ? made : storedFiles(parseManifest(kept))
     } finally {
       await files.removeFolders([directory])
     }

@@ -45,13 +45,24 @@ export interface CheckpointFiles {
   workFolder(jobId: string): string
   removeWork(jobId: string): Promise<void>
   /** Removes the work folders of all other jobs: a worker may have written after its job had ended. */
-  keepWorkOf(jobs: readonly { id: string }[]): Promise<void>
-  /** Everything but the state of open jobs can be made again, so a start removes it. */
-  clear(): Promise<void>
+  keepWorkOf(findJobs: () => Promise<readonly { id: string }[]>): Promise<void>
+  /**
+   * Everything but the state of open jobs can be made again, so a start removes it; where other servers may be using the same
+   * folders, only what jobs have long done with.
+   */
+  clear(others: 'none' | 'may-use'): Promise<void>
 }
 
 /** The folder with the state of jobs. */
 const WORK = 'jobs'
+
+const ADAPTERS = 'adapters'
+
+/** What one attempt at a job uses. */
+const OF_JOBS = ['outputs', 'checkpoints', 'data']
+
+/** A job reads its folders once, when its worker is free; a crash leaves them behind. */
+const USED_MS_MAX = 7 * 24 * 3_600_000
 
 export function createCheckpointFiles(deps: { contents: Contents; workspace: Workspace }): CheckpointFiles {
   const { contents, workspace } = deps
@@ -122,20 +133,28 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
 
     removeWork: (jobId) => workspace.remove(`${WORK}/${jobId}`),
 
-    async keepWorkOf(jobs) {
-      const kept = new Set(jobs.map((job) => job.id))
-      const others = (await workspace.list(WORK)).filter((id) => !kept.has(id))
+    async keepWorkOf(findJobs) {
+      // Jobs that begin meanwhile have no folder in this list.
+      const all = await workspace.list(WORK)
+      const kept = new Set((await findJobs()).map((job) => job.id))
+      const others = all.filter((id) => !kept.has(id))
       for (const id of others) await workspace.remove(`${WORK}/${id}`)
     },
 
-    async clear() {
-      for (const kind of ['outputs', 'adapters', 'checkpoints', 'data']) await workspace.remove(kind)
+    async clear(others) {
+      if (others === 'none') {
+        for (const kind of [...OF_JOBS, ADAPTERS]) await workspace.remove(kind)
+        return
+      }
+      const before = Date.now() - USED_MS_MAX
+      for (const kind of OF_JOBS)
+        for (const name of await workspace.listOld(kind, before)) await workspace.remove(`${kind}/${name}`)
     },
   }
 }
 
 function adapterFolderOf(digest: string): string {
-  return `adapters/${digest}`
+  return `${ADAPTERS}/${digest}`
 }
 
 /** Completes a manifest of an adapter's files and possibly others. @throws Error when it lacks one of the adapter's. */

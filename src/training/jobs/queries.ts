@@ -108,8 +108,10 @@ export async function countWaiting(control: ControlDb): Promise<number> {
   return Number(row?.count ?? 0)
 }
 
-export function openJobs(control: ControlDb, state: 'queued' | 'running'): Promise<JobRow[]> {
-  return control.selectFrom('training_jobs').selectAll().where('state', '=', state).orderBy('id').execute()
+/** The jobs that have not ended. */
+export function openJobs(control: ControlDb): Promise<JobRow[]> {
+  const open = ['queued', 'running'] as const
+  return control.selectFrom('training_jobs').selectAll().where('state', 'in', open).orderBy('id').execute()
 }
 
 export async function setSource(tx: ControlTx, jobId: string, checkpointId: string): Promise<void> {

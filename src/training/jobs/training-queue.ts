@@ -39,8 +39,8 @@ export interface TrainingQueue {
   progressOf(jobIds: readonly string[]): Promise<Map<string, Progress>>
   /** The place of each waiting job of a base model, from 1. */
   places(baseModel: string): Promise<Map<string, number>>
-  /** Removes the engine's files of an earlier server, except the state of open jobs. */
-  prepare(): Promise<void>
+  /** Removes the engine's files of an earlier server, except the state of open jobs, and what others may use. */
+  prepare(others: 'none' | 'may-use'): Promise<void>
 }
 
 /** Runs the training jobs of each base model one after the other; models take turns. */
@@ -58,12 +58,9 @@ export function createTrainingQueue(deps: RunJobDeps & { jobQueue: JobQueue }): 
       return new Map([...reports].map(([id, report]) => [id, Progress.parse(report)]))
     },
     places: jobs.places,
-    async prepare() {
-      await files.clear()
-      await files.keepWorkOf([
-        ...(await queries.openJobs(control, 'running')),
-        ...(await queries.openJobs(control, 'queued')),
-      ])
+    async prepare(others) {
+      await files.clear(others)
+      await files.keepWorkOf(() => queries.openJobs(control))
     },
   }
 }

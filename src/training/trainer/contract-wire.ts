@@ -182,6 +182,7 @@ export const TrainingStarted = z
   .strictObject({ kind: z.literal('training_started'), ...ofJob, num_sequences: z.int() })
   .meta({ id: 'TrainingStarted' })
 
+/** A step was taken. Its state is kept soon after: a job that is sent again may take its last steps again, with the same results. */
 export const GradientStep = z
   .strictObject({ kind: z.literal('gradient_step'), ...ofJob, metrics: Metrics })
   .meta({ id: 'GradientStep' })

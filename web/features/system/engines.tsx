@@ -12,6 +12,7 @@ const KINDS: Record<Engine['parts'][number]['state'], StatusKind> = {
   idle: 'pending',
   starting: 'running',
   ready: 'ok',
+  asleep: 'pending',
   restarting: 'running',
   failed: 'error',
   stopping: 'pending',

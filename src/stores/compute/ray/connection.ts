@@ -36,10 +36,10 @@ export interface NodeStart {
   args: readonly string[]
   /** Beside what the node has. */
   env: Record<string, string>
-  /** The root of the workspace as nodes see it, which becomes the working directory. */
-  workspace: string
+  /** The root of the workspace as nodes see it, which becomes the working directory; absent where it is in a bucket. */
+  workspace?: string
   /** What a file in it says, so that no other folder is taken for it. */
-  marker: string
+  marker?: string
 }
 
 /** What a node sends, from the start on. */

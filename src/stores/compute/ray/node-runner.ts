@@ -16,8 +16,8 @@ export interface NodeRunnerOptions {
   enginePackage: () => Promise<EnginePackage>
   /** The Python with the engine's packages on the nodes. */
   python: string
-  /** The root of the workspace as the nodes see it, and what its marker says. */
-  workspace: { folder: string; marker: string }
+  /** The root of the workspace as the nodes see it, and what its marker says; `elsewhere` where it is no folder. */
+  workspace: { folder: string; marker: string } | 'elsewhere'
   logs: LogFolder
   log: Log
 }
@@ -57,8 +57,7 @@ export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
       args: args(place),
       // The working directory holds uploaded files.
       env: { ...env, PYTHONUNBUFFERED: '1', PYTHONSAFEPATH: '1' },
-      workspace: workspace.folder,
-      marker: workspace.marker,
+      ...(workspace === 'elsewhere' ? {} : { workspace: workspace.folder, marker: workspace.marker }),
     }
     const program = startOnNode(job.connection, start, {
       place: `Ray job ${job.id} on ${place.host}`,

@@ -4,6 +4,7 @@ import type { EngineConfig } from '../../../config.ts'
 import type { Log } from '../../../log.ts'
 import type { RaySetting } from '../../../ray-setting.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../../telemetry.ts'
+import type { WorkspaceBucket } from '../../../workspace-setting.ts'
 import { createLogFolder, engineLogsFolder } from '../../processes/log-folder.ts'
 import { openCompute } from '../compute.ts'
 import { serverArgs, trainerArgs } from '../engine-args.ts'
@@ -23,6 +24,8 @@ export interface RayComputeOptions {
   dataFolder: string
   engine: EngineConfig
   ray: RaySetting
+  /** Where folders are exchanged through a bucket. */
+  workspaceBucket?: WorkspaceBucket | undefined
   /** The environment in which base models are looked for. */
   environment: NodeJS.ProcessEnv
 }
@@ -33,15 +36,15 @@ export function openRayCompute(
   log: Log,
   telemetry: Telemetry = NO_TELEMETRY,
 ): Compute {
-  const { engine, ray, environment } = options
-  const workspaceFolder = ray.workspace ?? engine.folder
+  const { engine, ray, environment, workspaceBucket } = options
+  const folder = ray.workspace ?? engine.folder
   const jobs = createRayJobs(ray.url, ray.token)
   const runner = createNodeRunner({
     jobs,
     ownJobs: createOwnJobs(jobs, { dataFolder: options.dataFolder, log }),
     enginePackage: () => packEngine(ENGINE_FOLDER),
     python: ray.python,
-    workspace: { folder: workspaceFolder, marker: markerOf(engine.folder) },
+    workspace: workspaceBucket === undefined ? { folder, marker: markerOf(engine.folder) } : 'elsewhere',
     logs: createLogFolder(engineLogsFolder(options.dataFolder)),
     log,
   })
@@ -62,7 +65,7 @@ export function openRayCompute(
     memory: UNLIMITED,
     idleMs: engine.idleMinutes * 60_000,
     stallMs: engine.stallSeconds * 1000,
-    workspaceFolder,
+    workspaceRoot: workspaceBucket?.url ?? folder,
     remote: engine.vllm,
   })
   return {
@@ -86,17 +89,19 @@ const UNLIMITED = {
 }
 
 function createRayPrograms(
-  { engine, ray }: Pick<RayComputeOptions, 'engine' | 'ray'>,
+  { engine, ray, workspaceBucket }: Pick<RayComputeOptions, 'engine' | 'ray' | 'workspaceBucket'>,
   run: NodeRunner,
 ): Programs {
+  const workspace = workspaceBucket && { url: workspaceBucket.url }
+  const bucketEnv = placeOf(workspaceBucket)
   return {
     missing: undefined,
     trainer(baseModel) {
       const needs = ray.trainer(baseModel)
       const processes = Math.floor(needs.gpus)
       const args = (place: NodePlace) =>
-        trainerArgs(engine, { baseModel, location: locationOf(baseModel, place), processes })
-      return (hooks) => run({ kind: 'trainer', baseModel, needs, args, env: {} }, hooks)
+        trainerArgs(engine, { baseModel, location: locationOf(baseModel, place), workspace, processes })
+      return (hooks) => run({ kind: 'trainer', baseModel, needs, args, env: bucketEnv }, hooks)
     },
     inference(baseModel, key) {
       const needs = ray.server(baseModel)
@@ -105,17 +110,27 @@ function createRayPrograms(
         serverArgs(settings, {
           baseModel,
           location: locationOf(baseModel, place),
+          workspace,
           host: place.host,
           port: place.port,
           gpus: Math.floor(needs.gpus),
         })
       // Not an argument: every user of the node can list those.
-      const env = { VLLM_API_KEY: key }
+      const env = { ...bucketEnv, VLLM_API_KEY: key }
       return async (hooks) => {
         const { program, place } = await run({ kind: 'inference', baseModel, needs, args, env }, hooks)
         return { program, url: `http://${hostOf(place)}:${place.port}` }
       }
     },
+  }
+}
+
+/** Where nodes find the bucket. Their credentials are their own. */
+function placeOf(bucket: WorkspaceBucket | undefined): Record<string, string> {
+  const { AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region } = bucket?.environment ?? {}
+  return {
+    ...(endpoint !== undefined && { AWS_ENDPOINT_URL_S3: endpoint }),
+    ...(region !== undefined && { AWS_REGION: region }),
   }
 }
 

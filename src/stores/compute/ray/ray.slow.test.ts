@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findPython } from '../../../../scripts/python-environments.ts'
 import { eventually } from '../../../eventually.ts'
+import { NO_TELEMETRY } from '../../../telemetry.ts'
 import { SILENT } from '../../../test-log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import { fakeProgram } from '../fake-compute.ts'
 import { createMemoryBudget } from '../memory-budget.ts'
-import { NO_TELEMETRY } from '../../../telemetry.ts'
 import type { Trainer } from '../port.ts'
 import { createTrainer, type TrainerOptions } from '../trainer.ts'
 import { createVllm } from '../vllm.ts'
@@ -138,9 +138,9 @@ describe('an engine process as a Ray job', () => {
       ...COMMON,
       name: 'inference',
       telemetry: NO_TELEMETRY,
-    servedModel: 'test/base',
+      servedModel: 'test/base',
       requestsMax: 1,
-      workspaceFolder: '/on/nodes',
+      workspaceRoot: '/on/nodes',
       start: (key) => async (hooks) => {
         const program = nodeProgram('inference', 'fake-vllm.ts', (port) => [String(port), 'test/base', key])
         const { program: running, place } = await run(program, hooks)

@@ -1,0 +1,88 @@
+"""What the worker does with a request, on one base model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from engine import rl, sft
+from engine.contract import AdapterCreated, AdapterMerged, CreateAdapter, MergeAdapter, RequestFailed, RlJob, SftJob
+from engine.errors import InputProblem, explain
+from engine.followers import Followers
+from engine.merge import merge_adapter
+from engine.messages import Cancelled, Inbox, Outbox, Phase, Report, heartbeat
+from engine.model import BaseModel, create_adapter
+from engine.workspace import Workspace, on_this_machine
+
+
+@dataclass
+class Answers:
+    base: BaseModel
+    followers: Followers
+    workspace: Workspace
+    inbox: Inbox
+    outbox: Outbox
+
+    def answer(self, request: CreateAdapter | MergeAdapter) -> None:
+        try:
+            if isinstance(request, CreateAdapter):
+                self._create(request)
+            else:
+                self._merge(request)
+        except Exception as error:
+            self.outbox.send(
+                RequestFailed(
+                    kind="request_failed",
+                    request_id=request.request_id,
+                    error_message=explain(error),
+                    error_field=error.place if isinstance(error, InputProblem) else None,
+                )
+            )
+
+    def train(self, job: RlJob | SftJob, cancelled: Event) -> None:
+        # The server tells rank 0 alone, and all stop at the same point.
+        report = Report(job.job_id, self.outbox, lambda: self.base.ranks.as_first(cancelled.is_set()))
+        try:
+            metrics = self._trained(job, report, cancelled)
+            report.saved(job.output_dir, metrics)
+        except Cancelled:
+            report.cancelled()
+        except Exception as error:
+            report.failed(explain(error))
+        self.inbox.close_job(job.job_id, cancelled)
+
+    def _create(self, request: CreateAdapter) -> None:
+        # Made without running the model, so without other ranks.
+        beat = heartbeat(request.request_id, self.outbox)
+        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
+            create_adapter(self.base, local.lora, Path(local.output_dir))
+            here.publish_output()
+        reply = {"request_id": request.request_id, "directory": request.output_dir}
+        self.outbox.send(AdapterCreated(kind="adapter_created", **reply))
+
+    def _merge(self, request: MergeAdapter) -> None:
+        beat = heartbeat(request.request_id, self.outbox)
+        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
+            with self.followers.at(local):
+                gap = merge_adapter(self.base, Path(local.checkpoint_dir), Path(local.output_dir), beat)
+            here.publish_output()
+        reply = {"request_id": request.request_id, "directory": request.output_dir}
+        self.outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
+
+    def _trained(self, job: RlJob | SftJob, report: Report, cancelled: Event) -> dict[str, float]:
+        phase: Phase = "loading"
+
+        def beat() -> None:
+            # Other ranks have not begun, or have ended.
+            if cancelled.is_set():
+                raise Cancelled
+            report.alive(phase, 0, 1)
+
+        with on_this_machine(self.workspace, job, beat) as (local, here):
+            with self.followers.at(local):
+                if isinstance(local, RlJob):
+                    metrics = rl.train(self.base, local, report, here.publish_work)
+                else:
+                    metrics = sft.train(self.base, local, report, here.publish_work)
+            phase = "saving"
+            here.publish_output()
+        return metrics

@@ -1,0 +1,2 @@
+class Problem(Exception):
+    """Its text is written for the user."""

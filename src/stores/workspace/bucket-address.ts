@@ -1,0 +1,17 @@
+import type { S3Options } from '../blobs/s3-address.ts'
+
+/** The root of the workspace, below the prefix of the blobs: no kind of blob has it. */
+const ROOT = 'workspace/'
+
+type Place = Pick<S3Options, 'bucket' | 'prefix'>
+
+/** Where the workspace of servers with these blobs is. */
+export function workspaceOf({ bucket, prefix }: Place): Place {
+  return { bucket, prefix: prefix + ROOT }
+}
+
+/** The root of that workspace as engines are told it, without a `/` at its end. */
+export function workspaceUrl(blobs: Place): string {
+  const { bucket, prefix } = workspaceOf(blobs)
+  return `s3://${bucket}/${prefix.slice(0, -1)}`
+}
