@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     needs: ['s3', 'postgres', 'clients'],
     run: (show) => runVitest('replicas', 'vitest.replicas.config.ts', { show }),
   },
-  ray: { needs: ['engine', 'ray'], run: (show) => runVitest('ray', 'vitest.ray.config.ts', { show }) },
+  ray: { needs: ['s3', 'engine', 'ray'], run: (show) => runVitest('ray', 'vitest.ray.config.ts', { show }) },
   wire: {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
@@ -79,8 +79,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. */
 const STAGES: readonly (readonly (readonly string[])[])[] = [
-  [['check', 'differential', 'cluster', 'replicas', 'ray'], ['engine']],
-  [['unit']],
+  [['check', 'differential', 'cluster', 'replicas'], ['engine']],
+  // Of a Ray cluster much is waiting.
+  [['unit'], ['ray']],
   [['wire']],
   [['ui']],
 ]

@@ -17,8 +17,8 @@ import threading
 from pathlib import Path
 
 from engine.adapters_from_bucket import COPIES, WORKSPACE
-from engine.workspace import BUCKET, add_workspace_arguments
 from engine.sleeping import LEVEL_VARIABLE
+from engine.workspace import BUCKET, add_workspace_arguments
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
 PR_SET_PDEATHSIG = 1  # linux/prctl.h

@@ -31,7 +31,9 @@ class Sleeping:
             await self.app(scope, receive, send)
             return
         status = await self.answer(scope)
-        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]})
+        await send(
+            {"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]}
+        )
         await send({"type": "http.response.body", "body": b"{}"})
 
     async def answer(self, scope: Scope) -> int:

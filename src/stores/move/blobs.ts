@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pMap from 'p-map'
 import type { Blobs, OpenBlob } from '../blobs/port.ts'
+import { WORKSPACE_PREFIX } from '../workspace/bucket-address.ts'
 import type { MoveOptions } from './move-options.ts'
 
 /** Blobs that are copied at once: while one waits for the network, others are read. */
@@ -34,15 +35,20 @@ export async function moveBlobs(
   async function removeOther({ key }: { key: string }): Promise<void> {
     if ((await from.stat(key)) === undefined) await to.delete(key)
   }
-  await pMap(from.list(''), copy, options)
-  await pMap(to.list(''), removeOther, options)
+  await pMap(blobsOf(from), copy, options)
+  await pMap(blobsOf(to), removeOther, options)
   return moved
 }
 
 /** Whether a store has no blobs yet. */
 export async function hasNoBlobs(blobs: Pick<Blobs, 'list'>): Promise<boolean> {
-  for await (const _ of blobs.list('')) return false
+  for await (const _ of blobsOf(blobs)) return false
   return true
+}
+
+/** All but a workspace in the same bucket, which is of engines and of open jobs. */
+async function* blobsOf(blobs: Pick<Blobs, 'list'>): AsyncGenerator<{ key: string }> {
+  for await (const blob of blobs.list('')) if (!blob.key.startsWith(WORKSPACE_PREFIX)) yield blob
 }
 
 /** Resolves with its bytes. */

@@ -1,13 +1,13 @@
 import type { S3Options } from '../blobs/s3-address.ts'
 
 /** The root of the workspace, below the prefix of the blobs: no kind of blob has it. */
-const ROOT = 'workspace/'
+export const WORKSPACE_PREFIX = 'workspace/'
 
 type Place = Pick<S3Options, 'bucket' | 'prefix'>
 
 /** Where the workspace of servers with these blobs is. */
 export function workspaceOf({ bucket, prefix }: Place): Place {
-  return { bucket, prefix: prefix + ROOT }
+  return { bucket, prefix: prefix + WORKSPACE_PREFIX }
 }
 
 /** The root of that workspace as engines are told it, without a `/` at its end. */

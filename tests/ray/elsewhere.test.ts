@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
+import { S3_CREDENTIALS, type SeaweedFs, startSeaweedFs } from '../cluster/seaweedfs.ts'
 import { startServer, type WireServer } from '../wire/server.ts'
 import { groups, trainingClient } from '../wire/training-client.ts'
 import { until } from '../wire/until.ts'
@@ -12,14 +13,19 @@ const TOKEN = 'heddle-tests-'.padEnd(48, '0')
 const NEEDS = JSON.stringify({ cpus: 1, gpus: 0, resources: { [ENGINE]: 1 } })
 
 let ray: RayCluster
+let store: SeaweedFs
 let server: WireServer
 
 beforeAll(async () => {
+  // Nodes have credentials of their own, which they inherit here.
+  Object.assign(process.env, S3_CREDENTIALS)
+  store = await startSeaweedFs()
   ray = await startRay({ token: TOKEN })
   await ray.addNode()
 })
 afterAll(async () => {
   await ray?.[Symbol.asyncDispose]()
+  await store?.[Symbol.asyncDispose]()
 })
 
 const { newModel, startJob, end, chat } = trainingClient(() => server)
@@ -31,6 +37,11 @@ async function start(token: string): Promise<WireServer> {
     HEDDLE_RAY_PYTHON: pythonIn('engine'),
     HEDDLE_RAY_TRAINER: NEEDS,
     HEDDLE_RAY_SERVER: NEEDS,
+    HEDDLE_S3_URL: `s3://${store.bucket}/ray`,
+    HEDDLE_S3_ENDPOINT: store.endpoint,
+    HEDDLE_WORKSPACE: 's3',
+    HEDDLE_SECRET_KEY: 'tests'.repeat(8),
+    ...S3_CREDENTIALS,
   })
   return server
 }
@@ -48,7 +59,7 @@ async function parts(): Promise<Part[]> {
   return engine.parts
 }
 
-describe('a cluster that asks for a token', () => {
+describe('a cluster that asks for a token, and shares no folder with the server', () => {
   it('refuses another one, and the state says so', async () => {
     await using _server = await start('x'.repeat(48))
     const failed = await until(async () => (await parts()).find(({ state }) => state === 'failed'))
