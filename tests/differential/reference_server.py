@@ -2,9 +2,10 @@
 The trace API as weave's own server code answers it, over HTTP, for comparison with Heddle's answers.
 
     python reference_server.py clickhouse|sqlite FOLDER
-    python reference_server.py clickhouse-server URL      http://USER:PASSWORD@HOST:PORT/DATABASE, a database that is not there
+    python reference_server.py clickhouse-server http://USER:PASSWORD@HOST:PORT/DATABASE
 
-Prints its URL when it answers. One user, any key; one request at a time, except where ClickHouse is a server.
+The database of a server is made. Prints its URL when it answers. One user, any key; one request at a time, except where
+ClickHouse is a server.
 """
 
 import base64
