@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
+import type { RaySetting } from '../../../src/ray-setting.ts'
 import { checkS3 } from '../../../src/stores/blobs/s3.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
+import { createRayJobs } from '../../../src/stores/compute/ray/jobs-api.ts'
 import { checkPostgres } from '../../../src/stores/control-db/postgres.ts'
 import { lookElsewhere } from '../../../src/stores/trace-db/elsewhere/elsewhere.ts'
 import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
@@ -18,6 +20,9 @@ import { type Check, type Finding, failed, ok, warning } from './check.ts'
 
 /** A machine that is busy takes seconds to start Python. */
 const PYTHON_MS_MAX = 30_000
+
+/** A dashboard answers within a second. */
+const RAY_MS_MAX = 10_000
 
 /** Whether the engine's packages are there; importing them would take half a minute. */
 const FIND_PACKAGES = `import importlib.util, sys
@@ -47,7 +52,8 @@ function python(): Finding {
   }
 }
 
-function engine({ engine: { python: configured } }: Config): Finding {
+async function engine({ ray, engine: { python: configured } }: Config): Promise<Finding> {
+  if (ray !== undefined) return rayCluster(ray)
   if (configured === undefined && !isReady('engine'))
     return warning('It is not installed: there is no training and no inference', 'npm run setup engine')
   const path = configured ?? join(environmentFolder('engine'), 'bin/python')
@@ -60,6 +66,15 @@ function engine({ engine: { python: configured } }: Config): Finding {
   const [version, ...missing] = run.stdout.trim().split(' ')
   if (missing.length > 0) return failed(`${path} lacks ${missing.join(', ')}`, fix)
   return ok(`Python ${version}, ${path}`)
+}
+
+async function rayCluster({ url, token }: RaySetting): Promise<Finding> {
+  await using jobs = createRayJobs(url, token)
+  try {
+    return ok(`Ray ${await jobs.version(AbortSignal.timeout(RAY_MS_MAX))} at ${url} runs it`)
+  } catch (error) {
+    return failed(messageOf(error), 'correct HEDDLE_RAY_URL or HEDDLE_RAY_TOKEN, or start the cluster')
+  }
 }
 
 function web(): Finding {

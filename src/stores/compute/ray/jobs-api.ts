@@ -22,6 +22,8 @@ const State = z.object({
 
 const Logs = z.object({ logs: z.string() })
 
+const Version = z.object({ ray_version: z.string() })
+
 /** What Ray reserves for a job on one node. */
 export interface RayResources {
   cpus: number
@@ -59,6 +61,8 @@ export interface RayJobState {
 
 /** The Jobs API of a Ray cluster. Every request has a deadline. @throws Error that names the cluster and the reason */
 export interface RayJobs extends AsyncDisposable {
+  /** The version of Ray. */
+  version(signal: AbortSignal): Promise<string>
   /** Uploads a package unless the cluster has it; either way it is there for the next ten minutes. */
   provide(name: string, bytes: () => Promise<Uint8Array>, signal: AbortSignal): Promise<void>
   submit(job: RayJob, signal: AbortSignal): Promise<void>
@@ -120,6 +124,12 @@ export function createRayJobs(url: string, token: string | undefined): RayJobs {
   }
 
   return {
+    async version(signal) {
+      const path = '/api/version'
+      const found = await ask(path, Version, signal)
+      if (found === undefined) throw new Error(`HEDDLE_RAY_URL is not that of a Ray dashboard: no ${path}`)
+      return found.ray_version
+    },
     async provide(name, bytes, signal) {
       const path = `/api/packages/gcs/${name}`
       // Wire: the question itself keeps a package that is there for ten minutes.
