@@ -49,6 +49,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
   growth: { program: 'growth.ts', needs: [] },
   cluster: { program: 'cluster.ts', needs: ['reference', 's3', 'postgres'] },
+  routing: { program: 'routing.ts', needs: [] },
   mixed: { program: 'mixed.ts', needs: ['reference'] },
   evaluation: { program: 'evaluation.ts', needs: [] },
   neighbour: { program: 'neighbour.ts', needs: [] },
@@ -66,6 +67,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- growth [--calls N] [--folder DIR] [--json FILE]
        npm run bench -- cluster [--calls N] [--rounds N] [--json FILE]
+       npm run bench -- routing [--servers N] [--requests N] [--seed N] [--json FILE]
        npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
        npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
@@ -106,6 +108,11 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            stores elsewhere, and weave's own server, all on the same ClickHouse, in turns
              --calls   of each round (default 20000)
              --rounds  of everything (default 5)
+  routing  a simulation: how often requests for many trained models find their adapter and the beginning of their prompt on one of
+           several inference servers
+             --servers   how many (default 8)
+             --requests  of each kind (default 50000)
+             --seed      of the requests (default 1)
   mixed  reads while calls come in, beside weave's own server on ClickHouse; eight readers ask a steady number of questions, and
          then as many as they can
            --calls    that are there before (default 20000)

@@ -1,10 +1,15 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
-import { EngineProcessLost, type EngineReply, type InferenceProcess } from '../../stores/compute/port.ts'
+import {
+  type Affinity,
+  EngineProcessLost,
+  type EngineReply,
+  type InferenceProcess,
+} from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
-import type { Target } from '../served-models/service.ts'
-import { affinityOf } from './affinity.ts'
+import { nameOf, type Target } from '../served-models/service.ts'
+import { beginningOf } from './beginning.ts'
 import type { EngineModel } from './engine-fields.ts'
 import { engineError, readText } from './engine-reply.ts'
 import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
@@ -48,7 +53,7 @@ export type Dispatch = (request: EngineRequest, target: Target, signal: AbortSig
 
 export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
-  async function prepare(target: Target, affinity: () => string, signal: AbortSignal) {
+  async function prepare(target: Target, affinity: () => Affinity, signal: AbortSignal) {
     const hold = new AbortController()
     const timer = setTimeout(() => hold.abort(), HOLD_MS_MAX)
     const waiting = AbortSignal.any([signal, hold.signal])
@@ -78,7 +83,8 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   async function ask(request: EngineRequest, target: Target, signal: AbortSignal) {
     const engineModel = target.trained?.checkpoint.adapter_digest ?? target.baseModel
     const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
-    const { process, use } = await prepare(target, () => affinityOf(body), signal)
+    const model = target.trained && nameOf(target)
+    const { process, use } = await prepare(target, () => ({ model, prompt: beginningOf(body) }), signal)
     try {
       const sent = stringify(body)
       const reply = await process.post(request.path, sent, signal)

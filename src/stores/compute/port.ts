@@ -101,6 +101,14 @@ export interface InferenceProcess {
   post(path: string, body: string, signal: AbortSignal): Promise<EngineReply>
 }
 
+/** What decides which of several replicas answers a request. */
+export interface Affinity {
+  /** The trained model whose adapter has to be loaded; undefined for the base model, which every replica has. */
+  model: string | undefined
+  /** Equal for requests that should be answered by the same replica, as long as it is there. */
+  prompt: string
+}
+
 export interface Inference {
   status(): EngineProcessStatus
   /** Requests that it computes at a time, in all its replicas together. */
@@ -109,10 +117,10 @@ export interface Inference {
   running(): InferenceProcess | undefined
   /**
    * Starts the process if none runs; resolves once it answers.
-   * @param affinity equal for requests that should be answered by the same of several replicas, as long as they are there
+   * @param affinity asked for where there are several replicas
    * @throws EngineProcessLost when it cannot; the signal's reason.
    */
-  ready(signal: AbortSignal, affinity?: () => string): Promise<InferenceProcess>
+  ready(signal: AbortSignal, affinity?: () => Affinity): Promise<InferenceProcess>
 }
 
 export interface Compute extends AsyncDisposable {

@@ -228,7 +228,8 @@ describe('a vLLM elsewhere', () => {
     const servers = await Promise.all(ports.map((port) => startRemote(port)))
     const compute = open({ urls: ports.map(urlOf) })
     const inference = compute.inference(MODEL)
-    const readyFor = (affinity: string) => inference.ready(new AbortController().signal, () => affinity)
+    const readyFor = (prompt: string) =>
+      inference.ready(new AbortController().signal, () => ({ model: undefined, prompt }))
     const chosen = async (): Promise<Set<InferenceProcess>> =>
       new Set(await Promise.all(Array.from({ length: 30 }, (_, index) => readyFor(`prompt ${index}`))))
     await vi.waitFor(async () => expect((await chosen()).size).toBe(3), { timeout: 15_000 })

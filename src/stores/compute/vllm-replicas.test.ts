@@ -43,14 +43,17 @@ function fakeReplica(name: string): FakeReplica {
 const names = ['a', 'b', 'c', 'd']
 const signal = new AbortController().signal
 
+/** The affinity of a request to the base model. */
+const of = (prompt: string) => ({ model: undefined, prompt })
+
 describe('createReplicas', () => {
   it('sends requests with one affinity to one replica, and spreads affinities evenly', async () => {
     const all = names.map(fakeReplica)
     const replicas = createReplicas(all)
     const counts = new Map<InferenceProcess, number>()
     for (let index = 0; index < 400; index++) {
-      const process = await replicas.ready(signal, () => `prompt ${index}`)
-      expect(await replicas.ready(signal, () => `prompt ${index}`)).toBe(process)
+      const process = await replicas.ready(signal, () => of(`prompt ${index}`))
+      expect(await replicas.ready(signal, () => of(`prompt ${index}`))).toBe(process)
       counts.set(process, (counts.get(process) ?? 0) + 1)
     }
     expect(counts.size).toBe(4)
@@ -62,11 +65,11 @@ describe('createReplicas', () => {
     const all = names.map(fakeReplica)
     const replicas = createReplicas(all)
     const affinities = Array.from({ length: 100 }, (_, index) => `prompt ${index}`)
-    const before = await Promise.all(affinities.map((one) => replicas.ready(signal, () => one)))
+    const before = await Promise.all(affinities.map((one) => replicas.ready(signal, () => of(one))))
     const [lost] = all
     if (lost === undefined) throw new TypeError('there are four')
     lost.isUp = false
-    const after = await Promise.all(affinities.map((one) => replicas.ready(signal, () => one)))
+    const after = await Promise.all(affinities.map((one) => replicas.ready(signal, () => of(one))))
     expect(after).not.toContain(lost.process)
     for (const [index, process] of before.entries())
       if (process !== lost.process) expect(after[index]).toBe(process)
@@ -76,14 +79,42 @@ describe('createReplicas', () => {
   it('passes a replica over that is much busier than the others', async () => {
     const all = names.map(fakeReplica)
     const replicas = createReplicas(all)
-    const chosen = await replicas.ready(signal, () => 'popular')
+    const chosen = await replicas.ready(signal, () => of('popular'))
     const busy = all.find(({ process }) => process === chosen)
     if (busy === undefined) throw new TypeError('it is one of them')
     busy.users = 40
     for (const other of all) if (other !== busy) other.users = 20
-    expect(await replicas.ready(signal, () => 'popular')).not.toBe(chosen)
+    expect(await replicas.ready(signal, () => of('popular'))).not.toBe(chosen)
     for (const other of all) other.users = 38
-    expect(await replicas.ready(signal, () => 'popular')).toBe(chosen)
+    expect(await replicas.ready(signal, () => of('popular'))).toBe(chosen)
+  })
+
+  it('answers for a trained model by one replica where it is rare, and by all where it is not', async () => {
+    const replicas = createReplicas(names.map(fakeReplica))
+    const ask = (model: string, prompt: number) =>
+      replicas.ready(signal, () => ({ model, prompt: `prompt ${prompt}` }))
+    const ofRare = new Map<string, Set<InferenceProcess>>()
+    for (let prompt = 0; prompt < 20; prompt++) {
+      // Until as many requests are known as are looked at, each model is a large part of them.
+      if (prompt === 10) ofRare.clear()
+      for (let index = 0; index < 100; index++) {
+        const model = `model ${index}`
+        const known = ofRare.get(model) ?? new Set()
+        ofRare.set(model, known.add(await ask(model, prompt)))
+      }
+    }
+    const all = [...ofRare.values()].map((processes) => [...processes])
+    expect(all.filter((processes) => processes.length > 1)).toEqual([])
+    expect(new Set(all.flat()).size).toBe(4)
+    for (let prompt = 0; prompt < 1_000; prompt++) await ask('in training', prompt)
+    const counts = new Map<InferenceProcess, number>()
+    for (let prompt = 0; prompt < 400; prompt++) {
+      const process = await ask('in training', prompt)
+      expect(await ask('in training', prompt)).toBe(process)
+      counts.set(process, (counts.get(process) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(4)
+    for (const count of counts.values()) expect(count).toBeGreaterThan(60)
   })
 
   it('waits for the first that answers, and says why none does', async () => {

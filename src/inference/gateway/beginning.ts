@@ -7,7 +7,7 @@ const MESSAGES = 2
 const CHARS = 4_096
 
 /** The beginning of the prompt of a request to an engine; requests that share it share what the engine has cached. */
-export function affinityOf({ messages, prompt }: Readonly<Record<string, unknown>>): string {
+export function beginningOf({ messages, prompt }: Readonly<Record<string, unknown>>): string {
   const beginning = Array.isArray(messages) ? messages.slice(0, MESSAGES) : (messages ?? prompt ?? '')
   const text = beginning instanceof JsonText ? beginning.text : stringify(beginning)
   return text.slice(0, CHARS)
