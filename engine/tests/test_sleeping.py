@@ -40,10 +40,5 @@ def test_answers_wait_until_it_wakes(sleeper: None) -> None:
         assert ask("/v1/completions") == 200
 
 
-def test_the_paths_are_vllms_own_where_it_was_not_started_to_sleep() -> None:
-    process = start(OTHER_PORT + 1)
-    try:
-        assert request("POST", "/heddle/sleep", port=OTHER_PORT + 1)[0] == 404
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
+def test_the_paths_are_vllms_own_where_it_was_not_started_to_sleep(server: None) -> None:
+    assert request("POST", "/heddle/sleep")[0] == 404
