@@ -1,8 +1,8 @@
 import { firstOf, type Query, rowsOf, type TraceDb } from '../trace-db/port.ts'
 import type { MoveOptions } from './move-options.ts'
 
-/** Bytes of a range: one that was interrupted is copied again. */
-const RANGE_BYTES = 64 * 1024 * 1024
+/** Bytes of a range: a query ends after a minute, also where the network is slow. */
+const RANGE_BYTES = 16 * 1024 * 1024
 
 /** Rows of the first range of a table, whose sizes are not known: a payload may have some megabytes. */
 const FIRST_ROWS = 256
@@ -188,11 +188,15 @@ function isAfter([column, ...others]: readonly Column[], prefix: string, index =
   return `(${first} OR ${column.name} = ${value} AND ${isAfter(others, prefix, index + 1)})`
 }
 
-/** Tables that hold data; the one of migrations is each database's own. */
+/** Each database's own: its migrations, and which columns it has made for filters. */
+const OWN_TABLES = ['migrations', 'leaf_uses']
+
+/** Tables that hold data. */
 async function namesOf(traces: Pick<Traces, 'query'>): Promise<string[]> {
   const sql = `SELECT DISTINCT name FROM system.tables
-    WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'migrations' ORDER BY name`
-  return (await rowsOf(traces.query<{ name: string }>({ sql, params: {} }))).map(({ name }) => name)
+    WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT IN {own:Array(String)} ORDER BY name`
+  const params = { own: OWN_TABLES }
+  return (await rowsOf(traces.query<{ name: string }>({ sql, params }))).map(({ name }) => name)
 }
 
 async function tablesOf(from: Traces, to: Traces): Promise<Table[]> {
