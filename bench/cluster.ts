@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { newId } from '../src/ids.ts'
+import { createPostgresDatabase } from '../src/stores/control-db/test-postgres-database.ts'
 import { startTestClickHouse } from '../src/stores/trace-db/elsewhere/test-server.ts'
 import { startPostgres } from '../tests/cluster/postgres.ts'
 import { S3_CREDENTIALS, startSeaweedFs } from '../tests/cluster/seaweedfs.ts'
@@ -111,7 +112,7 @@ async function main(): Promise<void> {
       const own = newId().replaceAll('-', '')
       const places = {
         clickhouse: clickhouse.url(`bench_${own}`),
-        postgres: await postgres.newDatabase(`bench_${own}`),
+        postgres: await createPostgresDatabase(postgres.url, { name: `bench_${own}` }),
         s3: `s3://${s3.bucket}/${own}`,
         endpoint: s3.endpoint,
       }

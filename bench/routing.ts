@@ -32,7 +32,7 @@ interface Workload {
   next: (random: () => number) => Request
 }
 
-/** How the affinity of a request is told. */
+/** Which affinity a request has. */
 interface Policy {
   name: string
   affinityOf: (request: Request) => Affinity

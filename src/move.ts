@@ -109,7 +109,7 @@ function movesBetween({ source, target }: MoveBetween): StoreMove[] {
 }
 
 async function serveReads(stores: Stores, config: Config, log: Log) {
-  const parts = { stores: readOnly(stores), compute: noCompute(), log, telemetry: NO_TELEMETRY }
+  const parts = { stores: readOnly(stores), compute: noCompute(config.engine), log, telemetry: NO_TELEMETRY }
   const app = createConfiguredApp(
     // A list of recent calls is of those that this process writes.
     { ...config, recentCallsBytes: 0 },

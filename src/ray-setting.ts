@@ -1,18 +1,6 @@
 import { z } from 'zod'
 import { jsonSetting, settingProblem } from './json-setting.ts'
-
-/** What Ray reserves on one node for an engine process. */
-export interface RayNeeds {
-  cpus: number
-  /** Less than one is a share of one; more are used together. */
-  gpus: number
-  /** Undefined for no reservation. */
-  memoryBytes: number | undefined
-  /** Those that nodes declare by names of their own. */
-  custom: Record<string, number>
-  /** Labels that the node must have. */
-  labels: Record<string, string>
-}
+import type { RayResources } from './stores/compute/ray/jobs-api.ts'
 
 /** A Ray cluster whose jobs the engine's processes are. */
 export interface RaySetting {
@@ -25,8 +13,8 @@ export interface RaySetting {
   workspace: string | undefined
   /** The share of a GPU's memory that an inference server takes. */
   gpuMemory: number
-  trainer(baseModel: string): RayNeeds
-  server(baseModel: string): RayNeeds
+  trainer(baseModel: string): RayResources
+  server(baseModel: string): RayResources
 }
 
 /** Where nothing else is on the GPU, what vLLM itself leaves free. */
@@ -121,8 +109,8 @@ function plainUrl(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-/** What processes of one kind need; what is said of a base model takes precedence. */
-function readNeeds(name: string, setting: string | undefined): (baseModel: string) => RayNeeds {
+/** The resources of processes of one kind; those of a base model override the common ones. */
+function readNeeds(name: string, setting: string | undefined): (baseModel: string) => RayResources {
   const parsed = NeedsOfKind.safeParse(setting === undefined ? {} : jsonSetting(name, setting))
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(': '))

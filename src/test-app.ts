@@ -11,6 +11,7 @@ import { readScorerSecrets } from './scorer-secrets.ts'
 import type { ServersSetting } from './servers-setting.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 import type { Compute } from './stores/compute/port.ts'
+import { unavailableCompute } from './stores/compute/unavailable.ts'
 import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
@@ -105,22 +106,5 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
 }
 
 function noCompute(): Compute {
-  const unavailable = 'The engine is not installed; "npm run setup" installs it'
-  const refuse = (): never => {
-    throw new Error(unavailable)
-  }
-  return {
-    unavailable,
-    priorityScheduling: false,
-    untilAvailable: (signal: AbortSignal) =>
-      new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    mmProcessorKwargs: false,
-    findBaseModel: async () => ({ isThere: true }) as const,
-    loraRankMax: 16,
-    trainer: refuse,
-    inference: refuse,
-    statuses: () => [],
-    memory: () => ({ budget_bytes: 0, used_bytes: 0 }),
-    async [Symbol.asyncDispose]() {},
-  }
+  return unavailableCompute('The engine is not installed; "npm run setup" installs it', { loraRankMax: 16 })
 }

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from './stores/trace-db/embedded/instance.ts'
+import { freePort } from './stores/processes/free-port.ts'
 
 /** A network between a client and a server of this machine, for tests; disposal closes it. */
 export interface TestNetwork extends AsyncDisposable {

@@ -9,14 +9,12 @@ import pRetry from 'p-retry'
 import pg from 'pg'
 import { environmentFolder } from '../../scripts/python-environments.ts'
 import { sitePackagesOf } from '../../src/stores/compute/python-environment.ts'
-import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
+import { freePort } from '../../src/stores/processes/free-port.ts'
 
 /** A PostgreSQL server; disposal removes all. */
 export interface TestPostgres extends AsyncDisposable {
   /** An address with a database in which all may create others. */
   url: string
-  /** Makes an empty database; resolves with its address. */
-  newDatabase(name: string): Promise<string>
   /** Ends all its processes at once, as a crash does. */
   kill(): Promise<void>
   /** Starts it again over the same files, on the same port. */
@@ -76,18 +74,6 @@ export async function startPostgres(): Promise<TestPostgres> {
   await start()
   return {
     url,
-    async newDatabase(name) {
-      const client = new pg.Client(url)
-      await client.connect()
-      try {
-        await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`)
-      } finally {
-        await client.end()
-      }
-      const of = new URL(url)
-      of.pathname = name
-      return of.href
-    },
     kill: () => stop(),
     start,
     async [Symbol.asyncDispose]() {

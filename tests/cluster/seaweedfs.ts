@@ -6,8 +6,8 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import pRetry from 'p-retry'
 import { environmentFolder } from '../../scripts/python-environments.ts'
 import { startChild } from '../../src/stores/processes/child.ts'
+import { freePort } from '../../src/stores/processes/free-port.ts'
 import { createLogFolder } from '../../src/stores/processes/log-folder.ts'
-import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
 
 /** Those of the store, as programs of Amazon find them in their environment. */
 export const S3_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test-access', AWS_SECRET_ACCESS_KEY: 'test-secret' }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { freePort } from '../../src/stores/processes/free-port.ts'
 import { startTestClickHouse, type TestClickHouse } from '../../src/stores/trace-db/elsewhere/test-server.ts'
-import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
 
 /** The name of the cluster. */
 export const CLUSTER = 'fabric'

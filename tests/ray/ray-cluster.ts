@@ -7,8 +7,8 @@ import pRetry from 'p-retry'
 import { request } from 'undici'
 import { environmentFolder } from '../../scripts/python-environments.ts'
 import { type Child, startChild } from '../../src/stores/processes/child.ts'
+import { freePort } from '../../src/stores/processes/free-port.ts'
 import { createLogFolder } from '../../src/stores/processes/log-folder.ts'
-import { freePort } from '../../src/stores/trace-db/embedded/instance.ts'
 import { until } from '../wire/until.ts'
 
 /** The head answers after seven seconds on a quiet machine. */

@@ -214,7 +214,7 @@ class Program:
 
     def _await_end(self, connection: Connection) -> None:
         code = self._process.wait()
-        # Whatever it started ends with it, and holds its pipes no longer.
+        # Processes that it started would keep its pipes open.
         self.kill()
         for thread in self._pumps:
             thread.join(GRACE_S)

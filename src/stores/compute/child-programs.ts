@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { type ChildSpec, startChild } from '../processes/child.ts'
+import { freePort } from '../processes/free-port.ts'
 import type { Program, Programs } from './program.ts'
 
 /** The engine's programs for a base model on this machine. */
@@ -20,6 +20,7 @@ export function childPrograms(specs: ChildSpecs, workspaceFolder: string): Progr
       program: start({ ...specs.trainer(baseModel), cwd: workspaceFolder }),
     }),
     inference: (baseModel, key) => async () => {
+      // vLLM exits if another program took it meanwhile.
       const port = await freePort()
       return { program: start(specs.inference(baseModel, port, key)), url: `http://127.0.0.1:${port}` }
     },
@@ -29,17 +30,4 @@ export function childPrograms(specs: ChildSpecs, workspaceFolder: string): Progr
 function start(spec: ChildSpec): Program {
   const { pid, ...child } = startChild(spec)
   return { ...child, place: `process ${pid}` }
-}
-
-/** A port that is free at this moment; vLLM exits if another program took it meanwhile. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -8,8 +8,9 @@ import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
 import { type ChildSpecs, childPrograms } from './child-programs.ts'
 import { openCompute } from './compute.ts'
+import { computeSettings, REPOSITORY_FOLDER } from './compute-settings.ts'
 import { serverArgs, trainerArgs, type WorkspaceElsewhere } from './engine-args.ts'
-import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
+import { ownModelsFolder } from './find-base-model.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
@@ -22,8 +23,6 @@ const SLEEPING_GB = 2
 
 /** In the engine's folder: what was copied from a bucket. */
 const COPIES = 'copies'
-
-const REPOSITORY_FOLDER = resolve(import.meta.dirname, '../../..')
 
 export interface LocalComputeOptions {
   dataFolder: string
@@ -48,16 +47,7 @@ export function openLocalCompute(
   return openCompute({
     log,
     telemetry,
-    loraRankMax: engine.loraRankMax,
-    priorityScheduling: engine.priorityScheduling,
-    mmProcessorKwargs: engine.mmProcessorKwargs,
-    maxNumSeqs: engine.maxNumSeqs,
-    defaultBaseModel: engine.baseModel,
-    findBaseModel: createBaseModelFinder({
-      ownModels: ownModelsFolder(REPOSITORY_FOLDER),
-      configured: [engine.baseModel, ...engine.baseModels],
-      environment,
-    }),
+    ...computeSettings(engine, environment),
     programs: childPrograms(createChildSpecs(options), engine.folder),
     memory: {
       budgetBytes: needs.budgetBytes,
@@ -66,11 +56,8 @@ export function openLocalCompute(
       inferenceBytes: (baseModel) => needs.inferenceBytes(locationOf(baseModel)),
       measure: (baseModel) => needs.measure(locationOf(baseModel)),
     },
-    idleMs: engine.idleMinutes * 60_000,
-    stallMs: engine.stallSeconds * 1000,
     workspaceRoot: options.workspaceBucket?.url ?? engine.folder,
     sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
-    remote: engine.vllm,
   })
 }
 

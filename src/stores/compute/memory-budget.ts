@@ -173,7 +173,7 @@ function isFree({ process, users }: Member): boolean {
   return users === 0 || process.state() === 'stopping'
 }
 
-/** One that runs, and nobody uses or waits for. */
+/** Whether it runs and has no users. */
 function isUnused({ process, users }: Member): boolean {
   return users === 0 && process.state() === 'ready'
 }

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { freePort } from '../processes/free-port.ts'
 import type { RemoteOptions } from './compute.ts'
 import { writeFakeAdapter } from './fake-adapter.ts'
 import { fakeProgram, openFakeCompute } from './fake-compute.ts'
@@ -47,14 +46,6 @@ async function startRemote(port: number, servedModel = MODEL): Promise<ChildProc
 async function kill(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
   await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 function urlOf(port: number): string {

@@ -26,10 +26,10 @@ const ANY: Affinity = { model: undefined, prompt: '' }
 export type Replica = Inference & AsyncDisposable
 
 /**
- * Several inference servers of one model. A trained model is on as many of them as its part of the recent requests is of the
- * adapters that they keep: one that is rarely used is loaded once, and one in training, whose requests come by hundreds, on all. Among those, requests with the same
- * beginning go to the same replica, whose prefix cache then has it. One that is busier than others is passed over. When a
- * replica is lost, only its own requests go elsewhere.
+ * Several inference servers of one base model. A trained model is served by a number of them that grows with its share of the recent
+ * requests: one for a rarely used model, all for one in training. Among these, requests whose prompts begin alike go to the
+ * same replica, whose prefix cache then has the beginning. A replica that is busier than others is passed over. When a replica is lost,
+ * only its own requests go elsewhere.
  */
 export function createReplicas(replicas: readonly Replica[]): Replica {
   const recent = createRecentModels()

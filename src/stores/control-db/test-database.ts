@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { newId } from '../../ids.ts'
 import { SILENT } from '../../test-log.ts'
@@ -10,6 +9,7 @@ import type { ControlDb } from './port.ts'
 import { openPostgres } from './postgres.ts'
 import type { PostgresOptions } from './postgres-address.ts'
 import { openSqlite } from './sqlite.ts'
+import { createPostgresDatabase } from './test-postgres-database.ts'
 
 /** A new database, by default of the PostgreSQL server of this run. */
 export async function newTestDatabase({
@@ -17,16 +17,7 @@ export async function newTestDatabase({
   encoding = 'UTF8',
 } = {}): Promise<PostgresOptions> {
   const name = `test_${newId().replaceAll('-', '')}`
-  const client = new pg.Client(server)
-  await client.connect()
-  try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`)
-  } finally {
-    await client.end()
-  }
-  const url = new URL(server)
-  url.pathname = name
-  return { url: url.href }
+  return { url: await createPostgresDatabase(server, { name, encoding }) }
 }
 
 /** An empty control database with all migrations: one in a temporary folder, or on the PostgreSQL server of this run. */

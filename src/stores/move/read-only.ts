@@ -1,7 +1,8 @@
 import type { KyselyPlugin } from 'kysely'
 import { unavailable } from '../../errors.ts'
 import type { Blobs } from '../blobs/port.ts'
-import { type Compute, EngineProcessLost } from '../compute/port.ts'
+import type { Compute } from '../compute/port.ts'
+import { unavailableCompute } from '../compute/unavailable.ts'
 import type { ControlDb } from '../control-db/port.ts'
 import type { TraceDb } from '../trace-db/port.ts'
 
@@ -34,23 +35,8 @@ const NO_CHANGES: KyselyPlugin = {
 }
 
 /** Engines need to store what they make. */
-export function noCompute(): Compute {
-  return {
-    unavailable: REASON,
-    untilAvailable: (signal) =>
-      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    priorityScheduling: false,
-    mmProcessorKwargs: false,
-    loraRankMax: 0,
-    findBaseModel: async () => ({ isThere: true }),
-    trainer: refuse,
-    inference() {
-      throw new EngineProcessLost(REASON, { retryAfterSeconds: RETRY_AFTER_SECONDS })
-    },
-    statuses: () => [],
-    memory: () => ({ budget_bytes: 0, used_bytes: 0 }),
-    async [Symbol.asyncDispose]() {},
-  }
+export function noCompute({ loraRankMax }: { loraRankMax: number }): Compute {
+  return unavailableCompute(REASON, { loraRankMax, retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
 
 function refuse(): never {

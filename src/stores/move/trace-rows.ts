@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../trace-db/port.ts'
 import type { MoveOptions } from './move-options.ts'
 
@@ -97,7 +98,7 @@ async function untilDeletionsAreDone(from: Traces, signal: AbortSignal): Promise
     signal.throwIfAborted()
     const pending = await firstOf(from.query<{ count: number }>({ sql, params: {} }))
     if (pending?.count === 0) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    await delay(POLL_MS, undefined, { signal })
   }
 }
 

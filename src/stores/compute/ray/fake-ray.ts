@@ -130,7 +130,7 @@ function shown({ status, message, error_type, metadata }: FakeJob): object {
   return { status, message, error_type: error_type ?? null, metadata }
 }
 
-/** As Ray does it, but without the time that it leaves for a polite end. */
+/** As Ray does it, but without its grace period. */
 function end({ process: child }: FakeJob): void {
   if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   process.kill(-child.pid, 'SIGKILL')

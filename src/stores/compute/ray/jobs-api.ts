@@ -27,6 +27,7 @@ const Version = z.object({ ray_version: z.string() })
 /** What Ray reserves for a job on one node. */
 export interface RayResources {
   cpus: number
+  /** Less than one is a share of one; more are used together. */
   gpus: number
   /** Undefined for no reservation. */
   memoryBytes: number | undefined

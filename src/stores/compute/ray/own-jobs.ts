@@ -25,11 +25,11 @@ const POLL_MS = 500
 export interface OwnJobs {
   /** Notes a job before it is submitted. */
   begin(id: string): void
-  /** Says that this server has no more use for one. */
+  /** Marks a job as no longer in use. */
   end(id: string): void
   /**
-   * Stops the jobs that nobody has use for, waits until those that run have ended, since they may write what another reads,
-   * and removes their records from the cluster. @throws Error where Ray cannot be asked
+   * Stops the jobs that are no longer in use, waits until they have ended, since they may write files that others read, and removes
+   * their records from the cluster. @throws Error where Ray cannot be asked
    */
   clear(): Promise<void>
 }
@@ -45,13 +45,13 @@ export function createOwnJobs(jobs: RayJobs, { dataFolder, log }: { dataFolder: 
     for (let isStopped = false; ; ) {
       const job = await jobs.find(id, signal)
       if (job === undefined || job.hasEnded) {
-        // Its record is of no harm.
+        // A record that stays is harmless.
         if (job !== undefined) await jobs.forget(id, signal).catch(() => {})
         rmSync(join(folder, id), { force: true })
         return
       }
       if (!isStopped) {
-        log.info({ job: id, status: job.status }, 'stopping a Ray job that is of no use any more')
+        log.info({ job: id, status: job.status }, 'stopping a Ray job that is no longer in use')
         await jobs.stop(id, signal)
         isStopped = true
       }

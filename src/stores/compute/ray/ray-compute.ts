@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import type { EngineConfig } from '../../../config.ts'
 import type { Log } from '../../../log.ts'
 import type { RaySetting } from '../../../ray-setting.ts'
@@ -7,8 +7,8 @@ import { NO_TELEMETRY, type Telemetry } from '../../../telemetry.ts'
 import type { WorkspaceBucket } from '../../../workspace-setting.ts'
 import { createLogFolder, engineLogsFolder } from '../../processes/log-folder.ts'
 import { openCompute } from '../compute.ts'
+import { computeSettings, ENGINE_FOLDER } from '../compute-settings.ts'
 import { serverArgs, trainerArgs } from '../engine-args.ts'
-import { createBaseModelFinder, ownModelsFolder } from '../find-base-model.ts'
 import type { Compute } from '../port.ts'
 import type { Programs } from '../program.ts'
 import type { NodePlace } from './connection.ts'
@@ -17,8 +17,6 @@ import { createRayJobs } from './jobs-api.ts'
 import { createNodeRunner, type NodeRunner } from './node-runner.ts'
 import { createOwnJobs } from './own-jobs.ts'
 import { markerOf } from './workspace-marker.ts'
-
-const ENGINE_FOLDER = resolve(import.meta.dirname, '../../../../engine')
 
 export interface RayComputeOptions {
   dataFolder: string
@@ -51,22 +49,10 @@ export function openRayCompute(
   const compute = openCompute({
     log,
     telemetry,
-    loraRankMax: engine.loraRankMax,
-    priorityScheduling: engine.priorityScheduling,
-    mmProcessorKwargs: engine.mmProcessorKwargs,
-    maxNumSeqs: engine.maxNumSeqs,
-    defaultBaseModel: engine.baseModel,
-    findBaseModel: createBaseModelFinder({
-      ownModels: ownModelsFolder(resolve(ENGINE_FOLDER, '..')),
-      configured: [engine.baseModel, ...engine.baseModels],
-      environment,
-    }),
+    ...computeSettings(engine, environment),
     programs: createRayPrograms(options, runner),
     memory: UNLIMITED,
-    idleMs: engine.idleMinutes * 60_000,
-    stallMs: engine.stallSeconds * 1000,
     workspaceRoot: workspaceBucket?.url ?? folder,
-    remote: engine.vllm,
   })
   return {
     ...compute,

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { libchdbPath } from 'chdb/libchdb'
 import { type Child, startChild } from '../../processes/child.ts'
+import { freePort } from '../../processes/free-port.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import { connect } from '../clickhouse/connection.ts'
-import { freePort, untilAnswers } from '../embedded/instance.ts'
+import { untilAnswers } from '../embedded/instance.ts'
 
 /** A user of a test server: its password is its name. Without grants it may do everything. */
 export interface TestUser {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { libchdbPath } from 'chdb/libchdb'
 import { messageOf } from '../../../errors.ts'
 import { type Child, startChild } from '../../processes/child.ts'
+import { freePort } from '../../processes/free-port.ts'
 import type { LogFolder } from '../../processes/log-folder.ts'
 import { type Connection, connect } from '../clickhouse/connection.ts'
 import { type ServerConfig, serverXml, usersXml } from './server-config.ts'
@@ -83,18 +83,6 @@ export function isHeld(error: unknown): boolean {
 export async function stopInstance({ child, connection }: Instance): Promise<void> {
   await connection[Symbol.asyncDispose]()
   await child.kill('politely')
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port')
-  return address.port
 }
 
 /** @throws Error with the last output of the process when it ends, or does not answer in time */

@@ -6,9 +6,9 @@ import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../eventually.ts'
 import { SILENT } from '../../../test-log.ts'
+import { freePort } from '../../processes/free-port.ts'
 import { rowsOf, type TraceDb } from '../port.ts'
 import { openEmbedded } from './embedded.ts'
-import { freePort } from './instance.ts'
 
 let folder: string
 let db: TraceDb
