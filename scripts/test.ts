@@ -304,7 +304,8 @@ async function run(
   const child = spawn(program, args, {
     cwd: ROOT,
     stdio: show === 'now' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH: path, ...env },
+    // Where the variable is set, each start of a Python program compiles all that it imports.
+    env: { ...process.env, PATH: path, PYTHONDONTWRITEBYTECODE: '', ...env },
   })
   const held: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => held.push(chunk))

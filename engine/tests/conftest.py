@@ -4,6 +4,9 @@ import threading
 
 # The tests need no network: everything they load lies in this repository.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# A second thread makes models this small no faster, and waits for a core that other tests have. What several threads
+# may change, tests ask a worker of several (`forked_worker`).
+os.environ["OMP_NUM_THREADS"] = "1"
 
 from collections.abc import Generator
 from pathlib import Path

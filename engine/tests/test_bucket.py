@@ -24,7 +24,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from examples import Json, lora, sums, write_lines
-from worker import Worker, engine_environment, files, read_steps, started_worker, steps, work_dir
+from forked import forked_worker
+from worker import Worker, engine_environment, files, read_steps, steps, work_dir
 
 from engine.bucket import Bucket
 from engine.local_copies import claim_folder
@@ -236,7 +237,7 @@ def on_a_machine(address: str, folder: Path, **options: Any) -> Generator[Worker
     folder.mkdir()
     flags = [f"--workspace={address}", f"--workspace-copies={folder}"]
     try:
-        with started_worker(flags=flags, **options) as worker:
+        with forked_worker(flags=flags, **options) as worker:
             assert worker.read()["kind"] == "worker_ready"
             yield worker
     finally:

@@ -10,8 +10,9 @@ from typing import Any
 import psutil
 import pytest
 from examples import LOOM_TINY, Json, choice, group, sums, trajectory, user, write_lines
+from forked import forked_worker
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
-from worker import Worker, started_worker, work_dir
+from worker import Worker, work_dir
 
 MIB = 1024 * 1024
 
@@ -56,7 +57,7 @@ def test_out_of_memory(tokenizer: Any, tmp_path: Path) -> None:
     turn = choice([5] * 300)
     long = [group([trajectory([user(f"{i} " * 300), turn], float(i % 2)) for i in range(40)])]
     groups = write_lines(tmp_path / "groups", long)
-    with started_worker() as worker:
+    with forked_worker() as worker:
         worker.read()
         worker.create_adapter(tmp_path / "step-0")
         assert_goes_on(worker, tmp_path / "step-0", tokenizer, tmp_path)
@@ -134,7 +135,7 @@ def test_a_base_model_that_cannot_be_loaded(tmp_path: Path, missing: str) -> Non
     if missing:
         shutil.copytree(LOOM_TINY, model)
         (model / missing).unlink()
-    with started_worker(model) as worker:
+    with forked_worker(model) as worker:
         # Its stdin stays open: the end of that would be an end of its own.
         assert worker.process.wait(timeout=120) == 1
         assert worker.process.stdout is not None and worker.process.stderr is not None

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, sums, user, write_lines
+from forked import forked_worker
 from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
-from worker import Worker, files, read_steps, started_worker, steps, work_dir
+from worker import Worker, files, read_steps, steps, work_dir
 
 from engine.packing import Batch, Prefix, Row
 from engine.ranks import Ranks
@@ -26,7 +27,7 @@ LONG_ROWS: Json = {"packed_sequence_length": 4000, "learning_rate": 1e-3, "seed"
 
 @pytest.fixture(scope="module")
 def pair() -> Generator[Worker]:
-    with started_worker(processes=2) as pair:
+    with forked_worker(processes=2) as pair:
         assert pair.read()["kind"] == "worker_ready"
         assert pair.process.stderr is not None
         reading = threading.Thread(target=pair.process.stderr.read, daemon=True)
@@ -101,7 +102,7 @@ def test_another_number_of_processes_goes_on(
     assert len(steps(whole)) >= 3
 
     pair.run_job("j", step_0, tmp_path / "pair-1", groups, **options)
-    with started_worker(processes=2) as dying:
+    with forked_worker(processes=2) as dying:
         dying.read()
         dying.start_job("j", tmp_path / "pair-1", tmp_path / "pair-2", groups, **options)
         read_steps(dying, 2)

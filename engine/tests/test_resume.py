@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, lora, sums, user, write_lines
-from worker import Worker, files, read_steps, started_worker, steps, work_dir
+from forked import forked_worker
+from worker import Worker, files, read_steps, steps, work_dir
 
 from engine.model import BaseModel, adapter, create_adapter
 from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
@@ -39,17 +40,20 @@ def start(worker: Worker, kind: str, source: Path, output: Path, tokenizer: Any)
 
 
 @pytest.mark.parametrize("kind", ["rl", "rl, old logprobs calculated anew", "sft"])
-def test_a_job_killed_in_the_middle(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, kind: str) -> None:
-    start(worker, kind, step_0, tmp_path / "whole", tokenizer)
-    whole = worker.read_job()
+def test_a_job_killed_in_the_middle(step_0: Path, tokenizer: Any, tmp_path: Path, kind: str) -> None:
+    """By workers of several threads, which add in the same order each time."""
+    with forked_worker(threads=2) as worker:
+        worker.read()
+        start(worker, kind, step_0, tmp_path / "whole", tokenizer)
+        whole = worker.read_job()
     assert len(steps(whole)) >= 4
-    with started_worker() as dying:
+    with forked_worker(threads=2) as dying:
         dying.read()
         start(dying, kind, step_0, tmp_path / "resumed", tokenizer)
         read_steps(dying, 2)
         dying.process.kill()
     assert not (tmp_path / "resumed").exists()
-    with started_worker() as other:
+    with forked_worker(threads=2) as other:
         other.read()
         start(other, kind, step_0, tmp_path / "resumed", tokenizer)
         resumed = other.read_job()
@@ -65,7 +69,7 @@ def test_a_kill_between_jobs_and_inside_one(worker: Worker, step_0: Path, tokeni
         for number in range(4):
             output = tmp_path / f"{run}-{number}"
             if run == "broken" and number == 2:
-                with started_worker() as dying:
+                with forked_worker() as dying:
                     dying.read()
                     dying.start_job("j", source, output, groups, **RL)
                     read_steps(dying, 1)
@@ -75,19 +79,33 @@ def test_a_kill_between_jobs_and_inside_one(worker: Worker, step_0: Path, tokeni
     assert files(tmp_path / "broken-3") == files(tmp_path / "whole-3")
 
 
+class Whole:
+    """A job that nothing interrupted, which those below are compared with."""
+
+    def __init__(self, worker: Worker, folder: Path, tokenizer: Any) -> None:
+        self.groups = write_lines(folder / "groups", sums(tokenizer, 5))
+        self.output = folder / "whole"
+        worker.create_adapter(folder / "step-0")
+        self.messages = untimed(worker.run_job("j", folder / "step-0", self.output, self.groups, **RL))
+        assert len(steps(self.messages)) >= 4
+
+
+@pytest.fixture(scope="module")
+def whole(worker: Worker, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    return Whole(worker, tmp_path_factory.mktemp("whole"), tokenizer)
+
+
 @pytest.mark.parametrize("damage", ["cut off", "one bit", "empty", "other content"])
-def test_a_damaged_state_is_ignored(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, damage: str) -> None:
-    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
-    worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
-    shutil.copytree(work_dir(tmp_path / "whole"), work_dir(tmp_path / "again"))
+def test_a_damaged_state_is_ignored(worker: Worker, whole: Whole, step_0: Path, tmp_path: Path, damage: str) -> None:
+    shutil.copytree(work_dir(whole.output), work_dir(tmp_path / "again"))
     state = work_dir(tmp_path / "again") / PROGRESS_FILE
     content = bytearray(state.read_bytes())
     if damage == "one bit":
         content[len(content) // 2] ^= 1
     state.write_bytes({"cut off": content[:-100], "one bit": content, "empty": b"", "other content": b"{}"}[damage])
-    again = worker.run_job("j", step_0, tmp_path / "again", groups, **RL)
+    again = worker.run_job("j", step_0, tmp_path / "again", whole.groups, **RL)
     assert again[-1]["kind"] == "checkpoint_saved"
-    assert files(tmp_path / "again") == files(tmp_path / "whole")
+    assert files(tmp_path / "again") == files(whole.output)
 
 
 def test_what_was_done_is_not_done_again(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
@@ -119,27 +137,24 @@ KILLS = {
     [*((phase, 1) for phase in KILLS), ("writing the state", 2)],
 )
 def test_a_kill_in_any_phase(
-    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, phase: str, processes: int
+    worker: Worker, whole: Whole, step_0: Path, tmp_path: Path, phase: str, processes: int
 ) -> None:
-    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
-    whole = worker.run_job("j", step_0, tmp_path / "whole", groups, **RL)
-    assert len(steps(whole)) >= 4
-    with started_worker(processes=processes, killed_at=KILLS[phase]) as dying:
+    with forked_worker(processes=processes, killed_at=KILLS[phase]) as dying:
         dying.read()
-        dying.start_job("j", step_0, tmp_path / "resumed", groups, **RL)
+        dying.start_job("j", step_0, tmp_path / "resumed", whole.groups, **RL)
         assert dying.process.wait() == -signal.SIGKILL
     assert not (tmp_path / "resumed").exists()
-    resumed = worker.run_job("j", step_0, tmp_path / "resumed", groups, **RL)
-    assert len(steps(resumed)) == len(steps(whole))
+    resumed = worker.run_job("j", step_0, tmp_path / "resumed", whole.groups, **RL)
+    assert len(steps(resumed)) == len(steps(whole.messages))
     # Two processes add in another order.
     if processes == 1:
-        assert untimed(resumed) == untimed(whole)
-        assert files(tmp_path / "resumed") == files(tmp_path / "whole")
+        assert untimed(resumed) == whole.messages
+        assert files(tmp_path / "resumed") == files(whole.output)
 
 
 def test_a_kill_in_a_merge(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     worker.run_job("j", step_0, tmp_path / "step-1", write_lines(tmp_path / "groups", sums(tokenizer, 2)))
-    with started_worker(killed_at=("engine.merge.describe", 1)) as dying:
+    with forked_worker(killed_at=("engine.merge.describe", 1)) as dying:
         dying.read()
         dying.start_merge(tmp_path / "step-1", tmp_path / "merged")
         assert dying.process.wait() == -signal.SIGKILL

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from examples import Json, choice, group, sums, trajectory, user, write_lines
-from worker import Worker, files, started_worker, steps
+from forked import forked_worker
+from worker import Worker, files, steps
 
 
 def test_the_same_seed_gives_the_same_adapter(worker: Worker, tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_going_on_in_a_new_process_equals_going_on_in_this_one(
     options: Json = {"packed_sequence_length": 256, "precalculate_logprobs": True}
     worker.run_job("j1", step_0, tmp_path / "step-1", groups, **options)
     warm = worker.run_job("j2", tmp_path / "step-1", tmp_path / "warm", groups, **options)
-    with started_worker() as other:
+    with forked_worker() as other:
         other.read()
         cold = other.run_job("j2", tmp_path / "step-1", tmp_path / "cold", groups, **options)
     assert files(tmp_path / "warm") == files(tmp_path / "cold") != files(tmp_path / "step-1")
@@ -177,7 +178,7 @@ def test_cancel(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) ->
 
 
 def test_the_end_of_stdin_ends_the_worker_in_the_middle_of_a_job(tokenizer: Any, tmp_path: Path) -> None:
-    with started_worker() as worker:
+    with forked_worker() as worker:
         worker.read()
         worker.create_adapter(tmp_path / "step-0")
         groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)

@@ -4,23 +4,37 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
 from examples import LOOM_TINY, TARGETS, Json, rl_config
 
 ENGINE = Path(__file__).parents[1]
-DYING = Path(__file__).with_name("dying.py")
 
 
 def engine_environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ENGINE / "src")}
 
 
+class Process(Protocol):
+    """What is used of a `subprocess.Popen[str]`."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def stdin(self) -> IO[str] | None: ...
+    @property
+    def stdout(self) -> IO[str] | None: ...
+    @property
+    def stderr(self) -> IO[str] | None: ...
+    def wait(self, timeout: float | None = None) -> int | None: ...
+    def kill(self) -> None: ...
+
+
 class Worker:
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: Process) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         self.process, self._in, self._out = process, process.stdin, process.stdout
@@ -125,18 +139,10 @@ def read_steps(worker: Worker, count: int) -> None:
 
 
 @contextmanager
-def started_worker(
-    base_model: Path = LOOM_TINY,
-    processes: int = 1,
-    *,
-    killed_at: tuple[str, int] | None = None,
-    flags: Sequence[str] = (),
-    **environment: str,
-) -> Generator[Worker]:
-    """`killed_at`: a function, and the number of its call in which the worker kills itself."""
-    program = ["-m", "engine.main"] if killed_at is None else [str(DYING), *map(str, killed_at)]
+def started_worker(processes: int = 1, **environment: str) -> Generator[Worker]:
+    """As the server starts it."""
     process = subprocess.Popen(
-        [sys.executable, *program, "--base-model", str(base_model), f"--processes={processes}", *flags],
+        [sys.executable, "-m", "engine.main", "--base-model", str(LOOM_TINY), f"--processes={processes}"],
         env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -21,7 +21,7 @@ export async function startReference(store: Scenario['store']): Promise<Referenc
   const child = spawn(pythonIn('reference'), [program, store, join(folder, 'data')], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Its client library would look for settings and credentials of the person at this machine.
-    env: { PATH: process.env['PATH'], HOME: folder, PYTHONDONTWRITEBYTECODE: '1', WEAVE_DISABLED: 'true' },
+    env: { PATH: process.env['PATH'], HOME: folder, WEAVE_DISABLED: 'true' },
   })
   const lines: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line))

@@ -78,6 +78,8 @@ export function createChildSpecs(options: LocalComputeOptions): ChildSpecs {
         ...onlyOn(kind === 'trainer' ? engine.gpus.training : engine.gpus.serving),
         PYTHONPATH: join(REPOSITORY_FOLDER, 'engine/src'),
         PYTHONUNBUFFERED: '1',
+        // Where the variable is set, as images of Python do, vLLM compiles thousands of modules at each start: 5 s.
+        PYTHONDONTWRITEBYTECODE: '',
         // A trainer runs among uploaded files.
         ...(kind === 'trainer' && { PYTHONSAFEPATH: '1' }),
       },

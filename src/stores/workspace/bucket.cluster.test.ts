@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
@@ -151,7 +151,7 @@ describe("the engine's workspace in a bucket", () => {
       const env = {
         ...process.env,
         // pytest lies beside the engine's packages this way.
-        PYTHONPATH: sitePackagesOf(environmentFolder('tools')),
+        PYTHONPATH: [join(ENGINE, 'src'), sitePackagesOf(environmentFolder('tools'))].join(delimiter),
         AWS_ENDPOINT_URL_S3: endpoint,
         HEDDLE_TEST_BUCKET: `s3://${bucket}/${newId()}`,
       }
