@@ -3,7 +3,17 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take minutes start first, so that at the end no core waits for them. */
-const LONGEST = ['supervision', 'evaluation', 'weave-whole', 'faults', 'crash', 'loop', 'job-ends']
+const LONGEST = [
+  'supervision',
+  'templates',
+  'evaluation',
+  'client-versions',
+  'weave-whole',
+  'crash',
+  'loop',
+  'background-work',
+  'fuzz',
+]
 
 /** Ends what would never end: the longest test takes two minutes alone, and some times as long where others work. */
 const HANGS_MS = 1_200_000

@@ -77,11 +77,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   ui: { needs: ['browser', 'clients', 'engine', 'web'], run: runPlaywright },
 }
 
-/** One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. */
+/**
+ * One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy. What
+ * mostly waits (Ray) runs beside what never does (the unit tests).
+ */
 const STAGES: readonly (readonly (readonly string[])[])[] = [
-  [['check', 'differential', 'cluster', 'replicas'], ['engine']],
-  // Of a Ray cluster much is waiting.
-  [['unit'], ['ray']],
+  [
+    ['unit', 'cluster', 'check'],
+    ['ray', 'engine', 'differential', 'replicas'],
+  ],
   [['wire']],
   [['ui']],
 ]
