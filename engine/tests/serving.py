@@ -49,8 +49,8 @@ def start(port: int, *more: str, **environment: str) -> "subprocess.Popen[bytes]
     raise TimeoutError("vLLM did not become healthy")
 
 
-def alive(group_id: int) -> list[str]:
-    """Processes of a group that still run; zombies do not."""
-    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    return [row[2] for row in rows if int(row[0]) == group_id and not row[1].startswith("Z")]
+def alive(group_id: int) -> dict[int, str]:
+    """Command lines of the processes of a group that still run; zombies do not."""
+    listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 3) for line in listed.stdout.splitlines()]
+    return {int(row[0]): row[3] for row in rows if int(row[1]) == group_id and not row[2].startswith("Z")}

@@ -149,7 +149,9 @@ def test_tools_and_several_answers(adapters: dict[str, Path]) -> None:
     assert len(reply["choices"]) == 4
 
 
-@pytest.mark.parametrize("how", ["end of stdin", "SIGTERM", "SIGKILL of the launcher alone"])
+@pytest.mark.parametrize(
+    "how", ["end of stdin", "SIGTERM", "SIGKILL of the launcher alone", "SIGKILL of all but the core"]
+)
 def test_nothing_is_left_behind(how: str) -> None:
     process = start(OTHER_PORT)
     try:
@@ -159,13 +161,18 @@ def test_nothing_is_left_behind(how: str) -> None:
         assert process.stdin is not None
         if how == "end of stdin":
             process.stdin.close()
+        elif how == "SIGKILL of all but the core":
+            others = [pid for pid, words in alive(process.pid).items() if "VLLM::EngineCore" not in words]
+            assert len(others) == len(alive(process.pid)) - 1
+            for pid in others:
+                os.kill(pid, signal.SIGKILL)
         else:
             process.send_signal(signal.SIGTERM if how == "SIGTERM" else signal.SIGKILL)
         code = process.wait(timeout=60)
         deadline = time.monotonic() + 60
         while alive(process.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert alive(process.pid) == []
+        assert alive(process.pid) == {}
         assert code == (-signal.SIGKILL if how.startswith("SIGKILL") else 0)
     finally:
         if alive(process.pid):

@@ -7,7 +7,6 @@ are in one process group, led by this one, so that killing the group leaves noth
 """
 
 import argparse
-import ctypes
 import importlib.metadata
 import os
 import signal
@@ -17,22 +16,23 @@ import threading
 from pathlib import Path
 
 from engine.adapters_from_bucket import COPIES, WORKSPACE
+from engine.parent import end_with_parent
 from engine.sleeping import LEVEL_VARIABLE
 from engine.workspace import BUCKET, add_workspace_arguments
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main() -> None:
     arguments = parse_arguments()
     if os.getpgrp() != os.getpid():
         os.setpgid(0, 0)
+    launcher = os.getpid()
     vllm = subprocess.Popen(
         command(arguments),
         env=os.environ | environment(arguments),
         stdin=subprocess.DEVNULL,
-        preexec_fn=end_with_parent,
+        preexec_fn=lambda: end_with_parent(signal.SIGTERM, launcher),
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop(vllm))
@@ -158,12 +158,6 @@ def environment(arguments: argparse.Namespace) -> dict[str, str]:
             "OMP_NUM_THREADS": str(arguments.threads),
         }
     return variables
-
-
-def end_with_parent() -> None:
-    """Linux: have the kernel stop this process when its parent dies, however that happens."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 if __name__ == "__main__":
