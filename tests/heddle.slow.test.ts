@@ -76,6 +76,8 @@ describe('heddle doctor', () => {
     const { code, out } = await heddle(['doctor', 'gpu', '--gpu-gb', '24', '--json'], folder)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ weights_gib: 0.01, longest_trained_tokens: 131_072 })
+    const half = await heddle(['doctor', 'gpu', '--quantization', 'nf4', '--json'], folder)
+    expect(JSON.parse(half.out).weights_gib).toBeLessThan(0.01)
     const small = await heddle(['doctor', 'gpu', '--gpu-gb', '1'], folder)
     expect(small).toMatchObject({ code: 1, out: expect.stringContaining('trains  nothing') })
     const absent = await heddle(['doctor', 'gpu', '--model', './absent'], folder)

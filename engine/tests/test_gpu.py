@@ -46,6 +46,22 @@ def test_losses_are_those_of_a_cpu(tokenizer: Any, tmp_path: Path, processes: in
 
 
 @one_gpu
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=two_gpus)])
+def test_a_base_in_4_bits_learns_what_it_does_on_a_cpu(tokenizer: Any, tmp_path: Path, processes: int) -> None:
+    flags = ["--base-quantization=nf4"]
+    with started_worker(processes=processes, flags=flags) as on_gpus:
+        assert on_gpus.read()["device"].startswith("cuda")
+        found = trained(on_gpus, tokenizer, tmp_path, "gpu")
+        assert on_gpus.merge(tmp_path / "gpu", tmp_path / "merged")["kind"] == "adapter_merged"
+    with started_worker(flags=flags, CUDA_VISIBLE_DEVICES="") as on_cpu:
+        on_cpu.read()
+        expected = trained(on_cpu, tokenizer, tmp_path, "cpu")
+    for one, other in zip(found, expected, strict=True):
+        for name in ("loss", "entropy", "on_policy/ratio_mean"):
+            assert one[name] == pytest.approx(other[name], rel=ROUNDING, abs=ROUNDING), name
+
+
+@one_gpu
 def test_more_processes_than_gpus_do_not_start() -> None:
     with started_worker(processes=NUM_GPUS + 1) as worker:
         assert worker.process.wait(timeout=300) == 1

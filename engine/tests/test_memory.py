@@ -14,7 +14,17 @@ from transformers import AutoModelForCausalLM
 from engine.chat import Sequence
 from engine.checkpointing import checkpoint_from
 from engine.layers import Keep
-from engine.memory import GIB, Shape, adapter_bytes, input_bytes, layer_bytes, training, weights_bytes
+from engine.memory import (
+    GIB,
+    NF4_SERVED_BYTES,
+    NF4_TRAINED_BYTES,
+    Shape,
+    adapter_bytes,
+    input_bytes,
+    layer_bytes,
+    training,
+    weights_bytes,
+)
 from engine.model import BaseModel, adapter
 from engine.packing import to_row
 from engine.policy import predict
@@ -92,6 +102,17 @@ def test_a_14b_model_trains_on_one_gpu_beside_a_sleeping_server() -> None:
     assert peaks[8192] < 60
     assert peaks[2048] < peaks[8192] < peaks[32768] < 60
     assert training(shape, 8192, checkpointed=False).peak / GIB > 100
+
+
+def test_in_4_bits_layers_take_a_quarter_and_are_whole_on_each_gpu() -> None:
+    shape = Shape.of(QWEN3_14B)
+    layers = shape.layers * shape.linear_of_layer
+    for bytes_of_one in (NF4_TRAINED_BYTES, NF4_SERVED_BYTES):
+        taken = weights_bytes(shape, linear=bytes_of_one) - 2 * (shape.embeddings + shape.largest_linear)
+        assert taken / (2 * layers) == pytest.approx(0.27, abs=0.015)
+    alone, together = (training(shape, 8192, gpus=gpus, four_bit=True) for gpus in (1, 8))
+    assert together.weights == alone.weights
+    assert alone.peak / GIB < 20 < training(shape, 8192).peak / GIB
 
 
 def test_several_gpus_hold_less_each() -> None:

@@ -18,6 +18,7 @@ interface Options {
   gpuGb: number
   gpus: number
   rank: number
+  quantization?: 'none' | 'nf4'
   json?: true
 }
 
@@ -44,8 +45,17 @@ export function addDoctorGpu(doctor: Command): void {
     )
     .addOption(new Option('--gpus <number>', 'that serve or train together').argParser(whole).default(1))
     .addOption(new Option('--rank <number>', 'of the adapters').argParser(whole).default(RANK))
+    .addOption(
+      new Option('--quantization <how>', 'of the base model (default: $HEDDLE_BASE_QUANTIZATION)').choices([
+        'none',
+        'nf4',
+      ]),
+    )
     .addOption(jsonOption())
-    .addHelpText('after', examples('heddle doctor gpu', 'heddle doctor gpu --model ./my-model --gpu-gb 48'))
+    .addHelpText(
+      'after',
+      examples('heddle doctor gpu', 'heddle doctor gpu --model ./my-model --gpu-gb 48 --quantization nf4'),
+    )
     .action((_: unknown, command: Command) => {
       // --json is an option of the command above as well, which would take it.
       const options = command.optsWithGlobals<Options>()
@@ -56,11 +66,13 @@ export function addDoctorGpu(doctor: Command): void {
 }
 
 /** @throws Error for a model that is not on this disk, or of a kind that is not calculated. */
-function fitOf({ model, gpuGb, gpus, rank }: Options): Fit {
-  const config = join(folderOf(model ?? readConfig().engine.baseModel), 'config.json')
+function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Fit {
+  const { engine } = readConfig()
+  const config = join(folderOf(model ?? engine.baseModel), 'config.json')
   if (!existsSync(config)) throw new Error(`There is no ${config}: name a folder with --model`)
   const numbers = ['--rank', String(rank), '--gpu-gb', String(gpuGb), '--gpus', String(gpus)]
-  const child = spawnSync('python3', ['-m', 'engine.fits', '--config', config, ...numbers], {
+  const how = ['--config', config, '--quantization', quantization ?? engine.baseQuantization]
+  const child = spawnSync('python3', ['-m', 'engine.fits', ...how, ...numbers], {
     encoding: 'utf8',
     env: { ...process.env, PYTHONPATH: join(ROOT, 'engine/src') },
   })

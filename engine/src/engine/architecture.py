@@ -28,8 +28,8 @@ HEAD_GAP_MAX = 1e-4
 CHECKED_TOKENS = 16
 
 
-def load_model(path: str, dtype: torch.dtype) -> PreTrainedModel:
-    model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype))
+def load_model(path: str, dtype: torch.dtype, **how: Any) -> PreTrainedModel:
+    model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(path, dtype=dtype, **how))
     if getattr(text_config(model), "attn_logit_softcapping", None):
         # Of the ways to compute attention only this one has Gemma 2's soft cap, which vLLM has as well.
         model.set_attn_implementation("eager")

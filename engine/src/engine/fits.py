@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.memory import GIB, PROCESS_BYTES, Shape, training, weights_bytes
+from engine.memory import GIB, NF4_SERVED_BYTES, PROCESS_BYTES, Shape, training, weights_bytes
 
 TOKENS_MAX = 2**17
 # vLLM sizes its cache by what is left of this share of a GPU.
@@ -43,14 +43,18 @@ class Fit:
     cached: int  # of all requests together, without a trainer on these GPUs
 
 
-def fit(shape: Shape, gpu_gb: float, gpus: int, *, rank: int = 8) -> Fit:
+def fit(shape: Shape, gpu_gb: float, gpus: int, *, rank: int = 8, four_bit: bool = False) -> Fit:
     """`gpus` serve together (tensor parallel), or train together (FSDP)."""
     room = gpu_gb * GIB - PROCESS_BYTES
-    left = SERVING_SHARE * room - weights_bytes(shape) / gpus
+    left = SERVING_SHARE * room - weights_bytes(shape, linear=NF4_SERVED_BYTES if four_bit else None) / gpus
     # Keys and values in two bytes each; every GPU has a part of the heads.
     token = 2 * 2 * shape.keys * shape.layers / gpus
+    if four_bit and not shape.is_cut_between_blocks(gpus):
+        left = 0
     return Fit(
-        longest_trained=most(lambda tokens: training(shape, tokens, rank=rank, gpus=gpus).peak <= room),
+        longest_trained=most(
+            lambda tokens: training(shape, tokens, rank=rank, gpus=gpus, four_bit=four_bit).peak <= room
+        ),
         cached=max(0, int(left / token)),
     )
 
@@ -69,9 +73,10 @@ def table() -> list[str]:
     names = [f"{gpus} x {gb} GB" if gpus > 1 else f"{gb} GB" for gb, gpus in MACHINES]
     lines = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
     for name, config in KNOWN.items():
-        found = [fit(Shape.of(config), gb, gpus) for gb, gpus in MACHINES]
-        cells = [f"{thousands(one.longest_trained)} / {thousands(one.cached)}" for one in found]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        for four_bit in (False, True):
+            found = [fit(Shape.of(config), gb, gpus, four_bit=four_bit) for gb, gpus in MACHINES]
+            cells = [f"{thousands(one.longest_trained)} / {thousands(one.cached)}" for one in found]
+            lines.append(f"| {name}{', 4 bits' if four_bit else ''} | {' | '.join(cells)} |")
     return lines
 
 
@@ -87,6 +92,9 @@ def main() -> None:
     parser.add_argument("--gpu-gb", type=float, default=80.0, help="memory of each GPU, in GiB")
     parser.add_argument("--gpus", type=int, default=1, help="that serve or train together")
     parser.add_argument("--rank", type=int, default=8, help="of the adapters")
+    parser.add_argument(
+        "--quantization", choices=("none", "nf4"), default="none", help="nf4: linear layers of the base are in 4 bits"
+    )
     parser.add_argument("--table", action="store_true", help="print the table of docs/GPUS.md")
     arguments = parser.parse_args()
     if arguments.table:
@@ -101,13 +109,14 @@ def main() -> None:
         sys.exit(f"{arguments.config} cannot be read: {error}")
     except KeyError as error:
         sys.exit(f"{arguments.config} describes no decoder that is computed here: {error}")
-    found = fit(shape, arguments.gpu_gb, arguments.gpus, rank=arguments.rank)
+    four_bit = arguments.quantization == "nf4"
+    found = fit(shape, arguments.gpu_gb, arguments.gpus, rank=arguments.rank, four_bit=four_bit)
+    of_8k = training(shape, 8192, rank=arguments.rank, gpus=arguments.gpus, four_bit=four_bit)
+    weights = weights_bytes(shape, linear=NF4_SERVED_BYTES if four_bit else None)
     answer = {
         "parameters": shape.parameters,
-        "weights_gib": round(weights_bytes(shape) / GIB, 2),
-        "training_8k_gib": round(
-            (training(shape, 8192, rank=arguments.rank, gpus=arguments.gpus).peak + PROCESS_BYTES) / GIB, 2
-        ),
+        "weights_gib": round(weights / GIB, 2),
+        "training_8k_gib": round((of_8k.peak + PROCESS_BYTES) / GIB, 2),
         "longest_trained_tokens": found.longest_trained,
         "cached_tokens": found.cached,
     }

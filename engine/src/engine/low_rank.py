@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch
 from peft import PeftModel
-from peft.tuners.lora import Linear
+from peft.tuners.lora import Linear, Linear4bit
 from torch import Tensor
 
 # Tokens converted at once: 17,408 inputs of 2,048 tokens are 136 MiB in float32.
@@ -85,4 +85,4 @@ def light(model: PeftModel) -> Generator[None]:
 
 
 def is_plain(layer: Any) -> bool:
-    return type(layer) is Linear and not layer.lora_variant and not layer.lora_bias["default"]
+    return type(layer) in (Linear, Linear4bit) and not layer.lora_variant and not layer.lora_bias["default"]

@@ -36,6 +36,7 @@ def main() -> None:
             arguments.gradient_checkpointing,
             arguments.metric_passes,
             ranks,
+            arguments.base_quantization,
         )
     except Problem as problem:
         explain(problem)
@@ -70,6 +71,12 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m engine.main")
     parser.add_argument("--base-model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--base-model-id", default="heddle/loom-tiny", help="the name that adapters record")
+    parser.add_argument(
+        "--base-quantization",
+        choices=("none", "nf4"),
+        default="none",
+        help="nf4: the base's linear layers are in 4 bits; adapters as ever",
+    )
     parser.add_argument(
         "--gradient-checkpointing",
         choices=("auto", "on", "off"),

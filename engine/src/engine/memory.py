@@ -18,8 +18,11 @@ LOGITS_MAX = 2**26
 LOGITS_COPIES = 4
 # What CUDA, its libraries and the gaps between tensors take. Not measured: no GPU was at hand.
 PROCESS_BYTES = 2 * GIB
-# bitsandbytes' 4 bits a weight with a scale for each 64, itself in 8 bits.
-NF4_BYTES = 0.52
+# Weights in 4 bits with a common scale, by bitsandbytes: in 8 bits where a model trains, with one in float32 for each
+# 256 of them. vLLM's plugin keeps the scales in float32.
+NF4_BLOCK = 64
+NF4_TRAINED_BYTES = 1 / 2 + 1 / NF4_BLOCK + FLOAT32 / (NF4_BLOCK * 256)
+NF4_SERVED_BYTES = 1 / 2 + FLOAT32 / NF4_BLOCK
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,14 @@ class Shape:
         return self.hidden * (2 * self.queries + 2 * self.keys + 3 * self.intermediate)
 
     @property
+    def largest_linear(self) -> int:
+        return self.hidden * max(self.intermediate, self.queries)
+
+    def is_cut_between_blocks(self, gpus: int) -> bool:
+        """Whether each of so many GPUs that serve has whole blocks in 4 bits."""
+        return gpus == 1 or not any(size % (NF4_BLOCK * gpus) for size in (self.queries, self.intermediate))
+
+    @property
     def embeddings(self) -> int:
         return self.vocabulary * self.hidden * (1 if self.tied else 2)
 
@@ -75,10 +86,13 @@ class Shape:
         return self.layers * rank * (attention + 3 * (self.hidden + self.intermediate))
 
 
-def weights_bytes(shape: Shape, *, four_bit: bool = False, element: int = 2) -> float:
-    """Embeddings and the head are never in 4 bits."""
-    linear = shape.layers * shape.linear_of_layer
-    return linear * (NF4_BYTES if four_bit else element) + shape.embeddings * element
+def weights_bytes(shape: Shape, *, linear: float | None = None, element: int = 2) -> float:
+    """`linear`: bytes of one weight of a linear layer, where these are in 4 bits; embeddings and the head never are. A
+    layer in 4 bits is in full precision while it computes, each linear layer alone: the largest counts."""
+    of_layers = shape.layers * shape.linear_of_layer
+    if linear is None:
+        return of_layers * element + shape.embeddings * element
+    return of_layers * linear + shape.embeddings * element + shape.largest_linear * element
 
 
 def adapter_bytes(shape: Shape, rank: int) -> int:
@@ -148,14 +162,14 @@ def training(
 ) -> Training:
     """`tokens` are those of the longest sequence, or of a batch of shorter ones. Over several GPUs (FSDP) the layers
     are sharded, two of them whole at a time; embeddings, head and adapter are on each, and once a step a copy of the
-    adapter's gradients."""
-    whole = weights_bytes(shape, four_bit=four_bit, element=element)
-    embeddings = shape.embeddings * element
-    layers = whole - embeddings
-    two_whole = 2 * layers / shape.layers if gpus > 1 else 0
+    adapter's gradients. In 4 bits all layers are on each."""
+    weights = weights_bytes(shape, linear=NF4_TRAINED_BYTES if four_bit else None, element=element)
+    if gpus > 1 and not four_bit:
+        layers = weights - shape.embeddings * element
+        weights += layers / gpus + 2 * layers / shape.layers - layers
     kept_inputs = tokens * shape.layers * input_bytes(shape, element) if checkpointed else 0
     return Training(
-        weights=embeddings + layers / gpus + two_whole,
+        weights=weights,
         adapter=adapter_bytes(shape, rank) + (FLOAT32 * shape.adapter_parameters(rank) if gpus > 1 else 0),
         activations=activations_bytes(shape, tokens, checkpointed=checkpointed, element=element),
         logits=kept_inputs + logits_bytes(shape, tokens, element),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from bitsandbytes.nn.modules import Linear4bit
 from peft.tuners.lora import LoraLayer
 from safetensors import safe_open
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
@@ -51,30 +52,32 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
     """Writes the folder and returns its difference from the base with its adapter: the largest difference of a token's
     log-probability over some texts, in nats.
 
-    The base model in memory stays as it is: other jobs use it.
+    The base model in memory stays as it is: other jobs use it. Where that is in 4 bits, what is written is not: the
+    weights of the base's files, with which both sides of the difference are calculated.
     """
     texts = [encode(base.tokenizer, text) for text in sample_texts(base)]
     tokens_BT = padded(texts, base.device)
-    with adapter(base, checkpoint) as model, torch.no_grad():
-        expected_BT = logprobs(model, tokens_BT)
-        layers = {
-            name.removeprefix("base_model.model."): layer
-            for name, layer in cast(list[tuple[str, Any]], [*model.named_modules()])
-            if is_adapted(layer)
-        }
-        adapted = {f"{name}.weight": layer for name, layer in layers.items()}
-        with TensorFiles(files_of(base.path)) as source, written_by_first(base.ranks, directory) as aside:
-            if missing := sorted(adapted.keys() - source.names.keys()):
-                raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
-            if base.ranks.is_first:
-                write_merged(base, source, adapted, aside, beat)
-                describe(base, aside)
-            base.ranks.wait()
-            with TensorFiles(files_of(str(aside))) as written, model.disable_adapter(), ExitStack() as replaced:
-                for name, layer in layers.items():
-                    read = partial(written.read, f"{name}.weight")
-                    replaced.enter_context(weight_from(layer.get_base_layer(), read))
-                found_BT = logprobs(model, tokens_BT)
+    with (
+        adapter(base, checkpoint) as model,
+        torch.no_grad(),
+        TensorFiles(files_of(base.path)) as source,
+        written_by_first(base.ranks, directory) as aside,
+    ):
+        adapted, in_four_bits = linear_layers(model, is_adapted), linear_layers(model, is_in_four_bits)
+        if missing := sorted((adapted | in_four_bits).keys() - source.names.keys()):
+            raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
+        with weights_from(source, in_four_bits):
+            expected_BT = logprobs(model, tokens_BT)
+        if base.ranks.is_first:
+            write_merged(base, source, adapted, aside, beat)
+            describe(base, aside)
+        base.ranks.wait()
+        with (
+            TensorFiles(files_of(str(aside))) as written,
+            model.disable_adapter(),
+            weights_from(written, in_four_bits | {name: layer.get_base_layer() for name, layer in adapted.items()}),
+        ):
+            found_BT = logprobs(model, tokens_BT)
     gaps = [(found_BT - expected_BT)[row, : len(text) - 1].abs().max() for row, text in enumerate(texts)]
     return float(max(gaps))
 
@@ -91,8 +94,21 @@ def written_by_first(ranks: Ranks, directory: Path) -> Generator[Path]:
         ranks.wait()
 
 
+def linear_layers(model: Any, wanted: Callable[[object], bool]) -> dict[str, Any]:
+    """By the names of their weights in the base's files."""
+    return {
+        f"{name.removeprefix('base_model.model.').removesuffix('.base_layer')}.weight": layer
+        for name, layer in cast(list[tuple[str, Any]], [*model.named_modules()])
+        if wanted(layer)
+    }
+
+
 def is_adapted(module: object) -> bool:
     return isinstance(module, LoraLayer)
+
+
+def is_in_four_bits(module: object) -> bool:
+    return isinstance(module, Linear4bit)
 
 
 def write_merged(base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: Beat) -> None:
@@ -125,6 +141,9 @@ def describe(base: BaseModel, directory: Path) -> None:
     config = copy.deepcopy(cast(Any, base.model.config))
     config.architectures = [type(base.model).__name__]
     config.dtype = base.dtype
+    if hasattr(config, "quantization_config"):
+        # That of the base in memory; these files are in full precision.
+        del config.quantization_config
     config.save_pretrained(directory)
     if generation := cast(Any, base.model).generation_config:
         generation.save_pretrained(directory)
@@ -132,17 +151,19 @@ def describe(base: BaseModel, directory: Path) -> None:
 
 
 @contextmanager
-def weight_from(layer: Any, read: Callable[[], Tensor]) -> Generator[None]:
-    """A linear layer that reads its weight anew each time."""
+def weights_from(files: "TensorFiles", layers: dict[str, Any]) -> Generator[None]:
+    """Linear layers that read their weights anew each time, by their names in these files."""
 
-    def forward(x: Tensor) -> Tensor:
-        return torch.nn.functional.linear(x, read().to(x.device, x.dtype), layer.bias)
+    def forward(layer: Any, name: str, x: Tensor) -> Tensor:
+        return torch.nn.functional.linear(x, files.read(name).to(x.device, x.dtype), layer.bias)
 
-    layer.forward = forward
+    for name, layer in layers.items():
+        layer.forward = partial(forward, layer, name)
     try:
         yield
     finally:
-        del layer.forward
+        for layer in layers.values():
+            del layer.forward
 
 
 # ---- files ----

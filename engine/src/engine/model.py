@@ -23,11 +23,12 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from engine import low_rank
+from engine import four_bits, low_rank
 from engine.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
 from engine.checkpointing import Checkpointing, checkpoint_from
 from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
+from engine.four_bits import Quantization
 from engine.layers import Keep
 from engine.ranks import ALONE, Ranks
 
@@ -73,12 +74,13 @@ def load_base(
     checkpointing: Checkpointing = "auto",
     metric_passes: MetricPasses = "all",
     ranks: Ranks = ALONE,
+    quantization: Quantization = "none",
 ) -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    tokenizer, model = ranks.one_by_one(lambda: loaded(path, dtype, device, ranks))
+    tokenizer, model = ranks.one_by_one(lambda: loaded(path, dtype, device, ranks, quantization))
     if len(tokenizer) < VOCABULARY_MIN:
         raise Problem(f"the base model {path} must be a folder with tokenizer.json: its tokenizer knows no tokens")
     if not cast(Any, tokenizer).chat_template:
@@ -98,17 +100,25 @@ def load_base(
 
 
 def loaded(
-    path: str, dtype: torch.dtype, device: torch.device, ranks: Ranks
+    path: str, dtype: torch.dtype, device: torch.device, ranks: Ranks, quantization: Quantization
 ) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     try:
         tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
-        model = load_model(path, dtype)
+        four_bits.check_stored(path, quantization)
+        how = four_bits.how_to_load(dtype, device) if quantization == "nf4" else {}
+        model = load_model(path, dtype, **how)
+    except Problem:
+        raise
     except Exception as error:
         raise Problem(
             f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
             f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
         ) from error
     model.requires_grad_(False)
+    if quantization == "nf4":
+        # Whole on each rank: a layer in 4 bits is not sharded.
+        four_bits.keep_as_they_are(model)
+        return tokenizer, model
     if ranks.size > 1:
         ranks.shard(model, body_of(model), device)
     cast(Any, model).to(device)

@@ -62,6 +62,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--served-model-name", required=True)
     parser.add_argument("--host", default="127.0.0.1", help="the address that it listens on")
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument(
+        "--base-quantization",
+        choices=("none", "nf4"),
+        default="none",
+        help="as the trainer's, or rollouts are off-policy",
+    )
     parser.add_argument("--max-loras", type=int, default=4, help="adapters in one batch")
     parser.add_argument("--max-cpu-loras", type=int, default=16, help="adapters kept in memory")
     parser.add_argument("--max-lora-rank", type=int, default=16)
@@ -111,6 +117,9 @@ def command(arguments: argparse.Namespace) -> list[str]:
         flags += ["--max-model-len", str(arguments.max_model_len)]
     if arguments.reasoning_parser:
         flags += ["--reasoning-parser", arguments.reasoning_parser]
+    if arguments.base_quantization == "nf4":
+        # By vllm-bnb-plugin, whose way of quantizing while it loads is NF4.
+        flags += ["--quantization", "bitsandbytes"]
     if arguments.priority_scheduling:
         flags += ["--scheduling-policy", "priority"]
     if arguments.trust_mm_kwargs:

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { EngineConfig } from '../../config.ts'
+import type { EngineConfig } from '../../engine-settings.ts'
 import type { ComputeOptions } from './compute.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 

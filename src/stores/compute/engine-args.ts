@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../../config.ts'
+import type { EngineConfig } from '../../engine-settings.ts'
 
 /** A workspace in a bucket, and where its reader keeps copies of it. */
 export interface WorkspaceElsewhere {
@@ -39,6 +39,7 @@ export function trainerArgs(engine: ProgramSettings, place: TrainerPlace): strin
     'engine.main',
     `--base-model=${place.location}`,
     `--base-model-id=${place.baseModel}`,
+    `--base-quantization=${engine.baseQuantization}`,
     `--metric-passes=${engine.metricPasses}`,
     `--gradient-checkpointing=${engine.gradientCheckpointing}`,
     `--processes=${Math.max(1, place.processes)}`,
@@ -54,6 +55,7 @@ export function serverArgs(engine: ProgramSettings, place: ServerPlace): string[
     `--model=${place.location}`,
     `--served-model-name=${place.baseModel}`,
     ...['--host', place.host, '--port', String(place.port)],
+    `--base-quantization=${engine.baseQuantization}`,
     ...['--tensor-parallel', String(Math.max(1, place.gpus))],
     ...workspaceArgs(place),
     ...flagsOf(engine),

@@ -31,6 +31,16 @@ describe('engine programs', () => {
     expect(inference.args.join(' ')).toContain('--tensor-parallel 1')
   })
 
+  it('have base models in the same precision', () => {
+    for (const [env, how] of [
+      [{}, 'none'],
+      [{ HEDDLE_BASE_QUANTIZATION: 'nf4' }, 'nf4'],
+    ] as const) {
+      const { trainer, inference } = programs(env)
+      for (const { args } of [trainer, inference]) expect(args).toContain(`--base-quantization=${how}`)
+    }
+  })
+
   it('get the flags for vLLM after all others', () => {
     const { inference } = programs({ HEDDLE_VLLM_FLAGS: '--kv-cache-dtype fp8' })
     expect(inference.args.slice(-3)).toEqual(['--', '--kv-cache-dtype', 'fp8'])

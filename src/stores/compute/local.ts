@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import type { EngineConfig } from '../../config.ts'
+import type { EngineConfig } from '../../engine-settings.ts'
 import type { Log } from '../../log.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { WorkspaceBucket } from '../../workspace-setting.ts'

@@ -21,13 +21,14 @@ function writeModel(path: string, config: object): string {
 }
 
 /** What is needed, when it is known how large these base models are. */
-async function needs(options: { memoryGb?: number; of?: string } = {}) {
+async function needs(options: { memoryGb?: number; of?: string; quantization?: 'nf4' } = {}) {
   const found = createMemoryNeeds({
     accelerator: 'cpu',
     memoryGb: options.memoryGb,
     kvCacheGb: 2,
     gpuMemory: 0.7,
     gpus: { serving: [], training: [] },
+    baseQuantization: options.quantization ?? 'none',
     environment: { HF_HOME: join(folder, 'hf') },
   })
   if (options.of !== undefined) await found.measure(options.of)
@@ -44,6 +45,14 @@ describe('the memory of engine processes', () => {
     const { trainerBytes, inferenceBytes } = await needs({ of: model })
     expect(trainerBytes(model)).toBeCloseTo(bytes + 0.8 * GB, 0)
     expect(inferenceBytes(model)).toBeCloseTo(bytes + (2 + 1.2) * GB, 0)
+  })
+
+  it('is less where layers are in 4 bits, and not that of the embeddings', async () => {
+    const model = writeModel(join(folder, 'in-4-bits'), { vocab_size: 20, hidden_size: 10 })
+    const { trainerBytes, inferenceBytes } = await needs({ of: model, quantization: 'nf4' })
+    // 400 of 1,000 parameters are those of embeddings and head.
+    expect(trainerBytes(model)).toBeCloseTo(600 * 0.516 + 400 * 4 + 0.8 * GB, 0)
+    expect(inferenceBytes(model)).toBeCloseTo(600 * 0.5625 + 400 * 4 + (2 + 1.2) * GB, 0)
   })
 
   it('is found in the cache of Hugging Face, and assumed while it is not there', async () => {
@@ -80,7 +89,12 @@ describe('the memory of engine processes', () => {
 
 describe('the memory of GPUs', () => {
   /** With a fake nvidia-smi that lists these memories, in MB. */
-  function needsOnGpus(megabytes: number[], serving: number[], training: number[]) {
+  function needsOnGpus(
+    megabytes: number[],
+    serving: number[],
+    training: number[],
+    baseQuantization: 'none' | 'nf4' = 'none',
+  ) {
     const bin = mkdtempSync(join(folder, 'bin-'))
     const lines = megabytes.map((memory, gpu) => `${gpu}, ${memory}`).join('\n')
     writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\necho '${lines}'\n`, { mode: 0o755 })
@@ -90,6 +104,7 @@ describe('the memory of GPUs', () => {
       kvCacheGb: 1,
       gpuMemory: 0.5,
       gpus: { serving, training },
+      baseQuantization,
       environment: { PATH: bin },
     })
   }
@@ -107,13 +122,14 @@ describe('the memory of GPUs', () => {
 
   it('has an equal part of the weights on each that trains', () => {
     expect(needsOnGpus([30, 30, 30], [0], [1, 2]).trainerBytes('org/unknown')).toBe((6 / 2 + 0.8) * GB)
+    expect(needsOnGpus([30, 30, 30], [0], [1, 2], 'nf4').trainerBytes('org/unknown')).toBe((6 + 0.8) * GB)
   })
 
   it('is not there for GPUs that the machine does not have', async () => {
     expect(() => needsOnGpus([30, 30], [0], [1, 2])).toThrow('names GPU 2, but nvidia-smi lists 0, 1')
     const onCpu = { accelerator: 'cpu', memoryGb: 1, kvCacheGb: 1, gpuMemory: 0.7, environment: {} } as const
-    expect(() => createMemoryNeeds({ ...onCpu, gpus: { serving: [0], training: [0] } })).toThrow(
-      'HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver',
-    )
+    expect(() =>
+      createMemoryNeeds({ ...onCpu, baseQuantization: 'none', gpus: { serving: [0], training: [0] } }),
+    ).toThrow('HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver')
   })
 })

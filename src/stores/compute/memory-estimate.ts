@@ -17,6 +17,12 @@ const INFERENCE_PROCESS_GB = 1.2
 /** Measured: a trainer takes 0.8 GB at its peak with the same base model. */
 const TRAINER_PROCESS_GB = 0.8
 
+/**
+ * Bytes of a weight in 4 bits with its scale: as bitsandbytes trains with it, and as vLLM serves it
+ * (engine/src/engine/memory.py).
+ */
+const NF4_BYTES = { trainer: 0.516, inference: 0.5625 }
+
 /** Assumed of a base model whose weights are not on this disk yet: 1.5 billion parameters in float32. */
 const UNKNOWN_WEIGHTS_GB = 6
 
@@ -41,6 +47,7 @@ export interface MemoryOptions {
   gpuMemory: number
   /** As `nvidia-smi` numbers them; both empty for the first. */
   gpus: { serving: readonly number[]; training: readonly number[] }
+  baseQuantization: 'none' | 'nf4'
   environment: NodeJS.ProcessEnv
 }
 
@@ -56,9 +63,10 @@ export interface MemoryNeeds {
 }
 
 /**
- * Estimates: weights in the dtype that is computed with (float32 on a CPU, bfloat16 on a GPU), plus the KV cache, plus
- * what a process takes without either. On GPUs an inference server takes its share of each, a trainer has an equal part
- * of the weights on each, and the budget is that of one GPU.
+ * Estimates: weights in the dtype that is computed with (float32 on a CPU, bfloat16 on a GPU), all but embeddings and
+ * head in 4 bits where that is set, plus the KV cache, plus what a process takes without either. On GPUs an inference
+ * server takes its share of each, a trainer has an equal part of the weights on each, or all of them where they are in 4
+ * bits, and the budget is that of one GPU.
  *
  * @throws Error where GPUs are named that this machine does not have.
  */
@@ -70,26 +78,49 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
   const wholeBytes = (onGpu ? gpuBytes(environment, [...serving, ...training]) : undefined) ?? machineBytes()
   const share = onGpu ? 1 : MACHINE_SHARE
   const known = createKnownSizes(environment)
-  const weightsBytes = (location: string): number => {
-    const parameters = known.parametersOf(location)
-    return parameters === undefined ? UNKNOWN_WEIGHTS_GB * GB : parameters * (onGpu ? 2 : 4)
+  const inFourBits = options.baseQuantization === 'nf4'
+  const weightsBytes = (location: string, kind: keyof typeof NF4_BYTES): number => {
+    const found = known.parametersOf(location)
+    if (found === undefined) return UNKNOWN_WEIGHTS_GB * GB
+    const bytes = onGpu ? 2 : 4
+    return found.inLayers * (inFourBits ? NF4_BYTES[kind] : bytes) + found.embeddings * bytes
   }
   return {
     budgetBytes: memoryGb === undefined ? wholeBytes * share : memoryGb * GB,
     inferenceBytes: (location) =>
       onGpu
         ? options.gpuMemory * wholeBytes
-        : weightsBytes(location) + (options.kvCacheGb + INFERENCE_PROCESS_GB) * GB,
+        : weightsBytes(location, 'inference') + (options.kvCacheGb + INFERENCE_PROCESS_GB) * GB,
     trainersApart: training.some((gpu) => !serving.includes(gpu)),
     trainerBytes: (location) =>
-      weightsBytes(location) / Math.max(1, training.length) + TRAINER_PROCESS_GB * GB,
+      weightsBytes(location, 'trainer') / (inFourBits ? 1 : Math.max(1, training.length)) +
+      TRAINER_PROCESS_GB * GB,
     measure: known.measure,
   }
 }
 
+/** Those in layers, which may be in 4 bits, and those of embeddings and head, which never are. */
+interface ParameterCounts {
+  inLayers: number
+  embeddings: number
+}
+
+/** What is read of a base model's `config.json`, whatever it says. */
+interface ModelConfig {
+  dtype?: unknown
+  torch_dtype?: unknown
+  vocab_size?: unknown
+  hidden_size?: unknown
+  tie_word_embeddings?: unknown
+  text_config?: ModelConfig
+}
+
 /** How many parameters base models have, read from disk without blocking: status requests need it often. */
 function createKnownSizes(environment: NodeJS.ProcessEnv) {
-  const sizes = new LRUCache<string, { at: number; parameters: Promise<number | undefined>; last?: number }>({
+  const sizes = new LRUCache<
+    string,
+    { at: number; parameters: Promise<ParameterCounts | undefined>; last?: ParameterCounts }
+  >({
     max: KNOWN_MAX,
   })
 
@@ -114,7 +145,7 @@ function createKnownSizes(environment: NodeJS.ProcessEnv) {
     measure,
 
     /** The last result; undefined while there is none. Measures again in the background. */
-    parametersOf(location: string): number | undefined {
+    parametersOf(location: string): ParameterCounts | undefined {
       void measure(location)
       return sizes.get(location)?.last
     },
@@ -165,29 +196,39 @@ function bytesOfGpus(environment: NodeJS.ProcessEnv): Map<number, number> {
   }
 }
 
-/** How many parameters a base model has: the bytes of its weights by those of one; undefined when none can be read. */
-async function readParameters(location: string, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
+/** How many parameters a base model has, by the bytes of its weights; undefined when none can be read. */
+async function readParameters(
+  location: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<ParameterCounts | undefined> {
   try {
     const folder = (await isFolder(location)) ? location : await cachedModelFolder(location, environment)
     if (folder === undefined) return undefined
     const files = (await readdir(folder)).filter((name) => name.endsWith('.safetensors'))
     if (files.length === 0) return undefined
     const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size))
-    const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    return bytes / (DTYPE_BYTES[await dtypeOf(folder)] ?? 2)
+    const { dtype, torch_dtype, ...config } = await readModelConfig(folder)
+    // Both names are in use; `dtype` is the newer one.
+    const all = sizes.reduce((sum, size) => sum + size, 0) / (DTYPE_BYTES[String(dtype ?? torch_dtype)] ?? 2)
+    const embeddings = Math.min(all, embeddingsOf(config.text_config ?? config))
+    return { inLayers: all - embeddings, embeddings }
   } catch {
     // The model may be elsewhere, and its name may be one that no file can have.
     return undefined
   }
 }
 
-async function dtypeOf(folder: string): Promise<string> {
+/** Those of the head too, unless it has the same; none where the configuration does not say. */
+function embeddingsOf({ vocab_size, hidden_size, tie_word_embeddings }: ModelConfig): number {
+  const once = Number(vocab_size) * Number(hidden_size)
+  if (!Number.isFinite(once)) return 0
+  return tie_word_embeddings === true ? once : 2 * once
+}
+
+async function readModelConfig(folder: string): Promise<ModelConfig> {
   try {
-    const config: unknown = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'))
-    // Both names are in use; `dtype` is the newer one.
-    const { dtype, torch_dtype } = config as { dtype?: unknown; torch_dtype?: unknown }
-    return String(dtype ?? torch_dtype)
+    return JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as ModelConfig
   } catch {
-    return 'bfloat16'
+    return {}
   }
 }

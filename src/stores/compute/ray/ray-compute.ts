@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { EngineConfig } from '../../../config.ts'
+import type { EngineConfig } from '../../../engine-settings.ts'
 import type { Log } from '../../../log.ts'
 import type { RaySetting } from '../../../ray-setting.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../../telemetry.ts'

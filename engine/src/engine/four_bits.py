@@ -1,0 +1,61 @@
+"""A base model whose linear layers are in 4 bits: NF4 with scales in 8 bits, as QLoRA has it, by bitsandbytes.
+
+Each weight is quantized as it is loaded. Embeddings, head and norms stay as they are, and so do adapters. vLLM
+quantizes the same layers in the same way (serve.py).
+"""
+
+from typing import Any, Literal, cast
+
+import torch
+from bitsandbytes.nn.modules import Linear4bit
+from transformers import AutoConfig, BitsAndBytesConfig
+
+from engine.errors import Problem
+
+Quantization = Literal["none", "nf4"]
+SETTING = "HEDDLE_BASE_QUANTIZATION=nf4"
+
+
+def check_stored(path: str, quantization: Quantization) -> None:
+    """Refuses, before anything is loaded, a base model that the trainer and vLLM would not quantize alike.
+
+    One that is stored in 4 bits is refused in any case, since a merge needs the weights that were quantized."""
+    config = cast(Any, AutoConfig.from_pretrained(path))
+    stored: dict[str, Any] = getattr(config, "quantization_config", None) or {}
+    method = str(stored.get("quant_method", "a method that it does not name")) if stored else None
+    if method == "bitsandbytes":
+        raise Problem(f"{path} is stored in 4 or 8 bits: name the model that was quantized, and set {SETTING}")
+    if quantization == "none":
+        return
+    if method is not None:
+        raise Problem(f"{SETTING} is for models that are stored in full precision, and {path} is quantized ({method})")
+    text = config.get_text_config()
+    for experts in ("num_experts", "num_local_experts", "n_routed_experts"):
+        if getattr(text, experts, None):
+            raise Problem(f"{SETTING} is not for mixtures of experts, whose experts are no linear layers: {path}")
+
+
+def how_to_load(dtype: torch.dtype, device: torch.device) -> dict[str, Any]:
+    """What `from_pretrained` is told, so that it quantizes each weight on the device once it is read."""
+    if device.type == "cuda":
+        device = torch.device("cuda", torch.cuda.current_device())
+    return {
+        "device_map": {"": device},
+        "quantization_config": BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=dtype,
+        ),
+    }
+
+
+def layers_in_four_bits(model: Any) -> dict[str, Linear4bit]:
+    return {name: layer for name, layer in model.named_modules() if isinstance(layer, Linear4bit)}
+
+
+def keep_as_they_are(model: Any) -> None:
+    """On CPUs with AVX512 bitsandbytes would rearrange the weights in a pass without gradients and calculate in
+    bfloat16 from then on: passes with and without gradients would differ."""
+    for layer in layers_in_four_bits(model).values():
+        layer.support_avx512bf16_for_cpu = False

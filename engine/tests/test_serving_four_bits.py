@@ -1,0 +1,60 @@
+"""vLLM with its base in 4 bits, as engine.serve starts it, calculates what a trainer with such a base does."""
+
+import json
+import os
+import signal
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from examples import LOOM_TINY, lora
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
+from serving import MODEL, OTHER_PORT, request, start
+
+from engine.merge import logprobs, sample_texts
+from engine.model import BaseModel, adapter, create_adapter, load_base
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def in_four_bits() -> Generator[None]:
+    process = start(OTHER_PORT, "--base-quantization", "nf4")
+    yield
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def served(model: str, ids: list[int]) -> torch.Tensor:
+    body = {"model": model, "prompt": ids, "max_tokens": 1, "prompt_logprobs": 0}
+    status, reply = request("POST", "/v1/completions", body, OTHER_PORT)
+    assert status == 200, reply
+    found: list[dict[str, Any]] = json.loads(reply)["choices"][0]["prompt_logprobs"][1:]
+    return torch.tensor([at[str(token)]["logprob"] for at, token in zip(found, ids[1:], strict=True)])
+
+
+@pytest.mark.parametrize("name", [MODEL, "adapted"])
+def test_log_probabilities_are_the_trainers(in_four_bits: None, base: BaseModel, tmp_path: Path, name: str) -> None:
+    half = load_base(str(LOOM_TINY), MODEL, quantization="nf4")
+    create_adapter(half, lora(), tmp_path / "adapted")
+    if name == "adapted":
+        weights = load_file(tmp_path / "adapted" / "adapter_model.safetensors")
+        generator = torch.Generator().manual_seed(0)
+        for key, tensor in weights.items():
+            if "lora_B" in key:
+                tensor.copy_(0.02 * torch.randn(tensor.shape, generator=generator))
+        save_file(weights, tmp_path / "adapted" / "adapter_model.safetensors")
+        body = {"lora_name": name, "lora_path": str(tmp_path / "adapted")}
+        assert request("POST", "/v1/load_lora_adapter", body, OTHER_PORT)[0] == 200
+    texts = [half.tokenizer.encode(text) for text in sample_texts(half)]
+    gaps: dict[str, float] = {}
+    for kind, of in (("in 4 bits", half), ("whole", base)):
+        with adapter(of, tmp_path / "adapted") as model:
+            gaps[kind] = max(
+                (logprobs(model, torch.tensor([ids]))[0] - served(name, ids)).abs().max().item() for ids in texts
+            )
+    print(f"{name}: largest gap to a trainer whose base is {gaps}")
+    assert gaps["in 4 bits"] < 1e-4
+    assert gaps["whole"] > 0.1
