@@ -60,7 +60,9 @@ function unionOf(name: string, options: Schema[]): string {
   const oneLine = `class ${name}(RootModel[${union}]):\n    root: Annotated[${union}, Field(discriminator="kind")]\n`
   if (oneLine.split('\n').every((line) => line.length <= 120)) return oneLine
   const lines = options.map((option, index) => `    ${index === 0 ? '' : '| '}${typeOf(option)}\n`).join('')
-  return `${name}Kinds = (\n${lines})\n\n\nclass ${name}(RootModel[${name}Kinds]):\n    root: Annotated[${name}Kinds, Field(discriminator="kind")]\n`
+  const inOneLine = `${name}Kinds = ${union}`
+  const kinds = inOneLine.length <= 120 ? inOneLine : `${name}Kinds = (\n${lines})`
+  return `${kinds}\n\n\nclass ${name}(RootModel[${name}Kinds]):\n    root: Annotated[${name}Kinds, Field(discriminator="kind")]\n`
 }
 
 const SIMPLE: Record<string, string> = {

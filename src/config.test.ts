@@ -89,6 +89,8 @@ describe('readConfig', () => {
     ['HEDDLE_GPUS_TRAINING', '0,0'],
     ['HEDDLE_GPUS_SERVING', 'all'],
     ['HEDDLE_TENSOR_PARALLEL', '2'],
+    ['HEDDLE_VLLM_SLEEP', 'on'],
+    ['HEDDLE_BASE_QUANTIZATION', 'int4'],
     ['HEDDLE_VLLM_FLAGS', '--port 8000'],
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)

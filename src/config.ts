@@ -104,7 +104,11 @@ const Variables = z.object({
   HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
-  HEDDLE_VLLM_SLEEP: z.enum(['on', 'off']).default('off'),
+  HEDDLE_GPU_SLEEP: z.enum(['on', 'off']).default('off'),
+  /** Refused by name, since a start without it would end processes that are to sleep. */
+  HEDDLE_VLLM_SLEEP: z
+    .never({ error: 'is no setting any more: HEDDLE_GPU_SLEEP is for trainers too' })
+    .optional(),
   HEDDLE_GPUS_SERVING: Gpus.default([]),
   HEDDLE_GPUS_TRAINING: Gpus.default([]),
   HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
@@ -324,7 +328,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     gpuMemory: values.HEDDLE_GPU_MEMORY,
     gpus: { serving: values.HEDDLE_GPUS_SERVING, training: values.HEDDLE_GPUS_TRAINING },
     vllmFlags: values.HEDDLE_VLLM_FLAGS,
-    sleeps: values.HEDDLE_VLLM_SLEEP === 'on',
+    sleeps: values.HEDDLE_GPU_SLEEP === 'on',
     metricPasses: values.HEDDLE_METRIC_PASSES,
     gradientCheckpointing: values.HEDDLE_GRADIENT_CHECKPOINTING,
     maxModelLen: values.HEDDLE_MAX_MODEL_LEN,

@@ -28,7 +28,7 @@ export interface EngineConfig {
   gpus: { serving: number[]; training: number[] }
   /** Further flags for vLLM. */
   vllmFlags: string[]
-  /** Whether inference servers sleep to make room, instead of ending. */
+  /** Whether inference servers and trainers sleep to make room, instead of ending. */
   sleeps: boolean
   /** Rows of a job that policies other than the trained one are asked about for metrics alone. */
   metricPasses: 'all' | 'sampled' | 'none'

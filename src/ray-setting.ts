@@ -63,7 +63,7 @@ const OF_THIS_MACHINE = [
   'HEDDLE_GPUS_TRAINING',
   'HEDDLE_ENGINE_MEMORY_GB',
   'HEDDLE_ENGINE_THREADS',
-  'HEDDLE_VLLM_SLEEP',
+  'HEDDLE_GPU_SLEEP',
 ] as const
 
 /** Reads where the engine's processes run; undefined for this machine. @throws Error that names a bad variable */

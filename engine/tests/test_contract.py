@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from engine.contract import WorkerMessage, WorkerRequest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "contract/examples").glob("*.json"))
-REQUESTS = {"create_adapter", "rl_job", "sft_job", "merge_adapter", "cancel_job"}
+REQUESTS = {"create_adapter", "rl_job", "sft_job", "merge_adapter", "sleep", "wake", "cancel_job"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])

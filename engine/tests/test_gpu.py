@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 import torch
-from examples import Json, sums, write_lines
+from examples import LOOM_TINY, Json, sums, write_lines
 from worker import Worker, started_worker, steps
+
+from engine.base_on_device import come_back, leave
+from engine.merge import logprobs
+from engine.model import load_base
 
 pytestmark = pytest.mark.gpu
 
@@ -59,6 +63,32 @@ def test_a_base_in_4_bits_learns_what_it_does_on_a_cpu(tokenizer: Any, tmp_path:
     for one, other in zip(found, expected, strict=True):
         for name in ("loss", "entropy", "on_policy/ratio_mean"):
             assert one[name] == pytest.approx(other[name], rel=ROUNDING, abs=ROUNDING), name
+
+
+@one_gpu
+@pytest.mark.parametrize("quantization", ["none", "nf4"])
+def test_a_base_that_sleeps_gives_its_memory_back(quantization: Any) -> None:
+    base = load_base(str(LOOM_TINY), "heddle/loom-tiny", quantization=quantization)
+    tokens_BT = torch.tensor([base.tokenizer.encode("What is 17 + 25?")], device=base.device)
+    before_BT = logprobs(base.model, tokens_BT)
+    taken = torch.cuda.memory_allocated()
+    leave(base)
+    # Kept: the tokens, their log-probabilities, and the workspace of matrix products.
+    assert torch.cuda.memory_allocated() < taken / 2
+    assert all(parameter.device.type == "cpu" for parameter in base.model.parameters())
+    come_back(base)
+    assert logprobs(base.model, tokens_BT).equal(before_BT)
+
+
+@two_gpus
+def test_two_processes_sleep_and_go_on(tokenizer: Any, tmp_path: Path) -> None:
+    with started_worker(processes=2) as pair:
+        pair.read()
+        before = trained(pair, tokenizer, tmp_path, "before")
+        assert [pair.ask(kind)["kind"] for kind in ("sleep", "wake")] == ["asleep", "awake"]
+        after = trained(pair, tokenizer, tmp_path, "after")
+    for one, other in zip(after, before, strict=True):
+        assert one["loss"] == pytest.approx(other["loss"], rel=ROUNDING, abs=ROUNDING)
 
 
 @one_gpu

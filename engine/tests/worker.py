@@ -119,6 +119,10 @@ class Worker:
             assert message["request_id"] == "r2"
         return message
 
+    def ask(self, kind: str) -> Json:
+        self.write(json.dumps({"kind": kind, "request_id": "r3"}))
+        return self.read()
+
 
 def work_dir(output: Path) -> Path:
     """Every job of the tests has its own beside its output."""

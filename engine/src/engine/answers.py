@@ -4,9 +4,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from engine import rl, sft
-from engine.contract import AdapterCreated, AdapterMerged, CreateAdapter, MergeAdapter, RequestFailed, RlJob, SftJob
-from engine.errors import InputProblem, explain
+from engine import base_on_device, rl, sft
+from engine.contract import (
+    AdapterCreated,
+    AdapterMerged,
+    Asleep,
+    Awake,
+    CreateAdapter,
+    MergeAdapter,
+    RequestFailed,
+    RlJob,
+    SftJob,
+    Sleep,
+    Wake,
+)
+from engine.errors import InputProblem, Problem, explain
 from engine.followers import Followers
 from engine.merge import merge_adapter
 from engine.messages import Cancelled, Inbox, Outbox, Phase, Report, heartbeat
@@ -21,10 +33,15 @@ class Answers:
     workspace: Workspace
     inbox: Inbox
     outbox: Outbox
+    asleep: bool = False
 
-    def answer(self, request: CreateAdapter | MergeAdapter) -> None:
+    def answer(self, request: CreateAdapter | MergeAdapter | Sleep | Wake) -> None:
         try:
-            if isinstance(request, CreateAdapter):
+            if isinstance(request, Sleep):
+                self._sleep(request)
+            elif isinstance(request, Wake):
+                self._wake(request)
+            elif isinstance(request, CreateAdapter):
                 self._create(request)
             else:
                 self._merge(request)
@@ -50,7 +67,24 @@ class Answers:
             report.failed(explain(error))
         self.inbox.close_job(job.job_id, cancelled)
 
+    def _sleep(self, request: Sleep) -> None:
+        with self.followers.at(request):
+            base_on_device.leave(self.base)
+        self.asleep = True
+        self.outbox.send(Asleep(kind="asleep", request_id=request.request_id))
+
+    def _wake(self, request: Wake) -> None:
+        with self.followers.at(request):
+            base_on_device.come_back(self.base)
+        self.asleep = False
+        self.outbox.send(Awake(kind="awake", request_id=request.request_id))
+
+    def _require_awake(self) -> None:
+        if self.asleep:
+            raise Problem("the trainer is asleep, and was not woken for this request")
+
     def _create(self, request: CreateAdapter) -> None:
+        self._require_awake()
         # Made without running the model, so without other ranks.
         beat = heartbeat(request.request_id, self.outbox)
         with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
@@ -60,6 +94,7 @@ class Answers:
         self.outbox.send(AdapterCreated(kind="adapter_created", **reply))
 
     def _merge(self, request: MergeAdapter) -> None:
+        self._require_awake()
         beat = heartbeat(request.request_id, self.outbox)
         with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
             with self.followers.at(local):
@@ -69,6 +104,7 @@ class Answers:
         self.outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
 
     def _trained(self, job: RlJob | SftJob, report: Report, cancelled: Event) -> dict[str, float]:
+        self._require_awake()
         phase: Phase = "loading"
 
         def beat() -> None:

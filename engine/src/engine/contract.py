@@ -86,14 +86,29 @@ class MergeAdapter(BaseModel):
     output_dir: str
 
 
+class Sleep(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["sleep"]
+    request_id: str
+
+
+class Wake(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["wake"]
+    request_id: str
+
+
 class CancelJob(BaseModel):
     model_config = ConfigDict(extra="forbid")
     kind: Literal["cancel_job"]
     job_id: str
 
 
-class WorkerRequest(RootModel[CreateAdapter | RlJob | SftJob | MergeAdapter | CancelJob]):
-    root: Annotated[CreateAdapter | RlJob | SftJob | MergeAdapter | CancelJob, Field(discriminator="kind")]
+WorkerRequestKinds = CreateAdapter | RlJob | SftJob | MergeAdapter | Sleep | Wake | CancelJob
+
+
+class WorkerRequest(RootModel[WorkerRequestKinds]):
+    root: Annotated[WorkerRequestKinds, Field(discriminator="kind")]
 
 
 class WorkerReady(BaseModel):
@@ -117,6 +132,18 @@ class AdapterMerged(BaseModel):
     request_id: str
     directory: str
     logprob_gap_max: float
+
+
+class Asleep(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["asleep"]
+    request_id: str
+
+
+class Awake(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["awake"]
+    request_id: str
 
 
 class RequestProgress(BaseModel):
@@ -189,6 +216,8 @@ WorkerMessageKinds = (
     WorkerReady
     | AdapterCreated
     | AdapterMerged
+    | Asleep
+    | Awake
     | RequestProgress
     | RequestFailed
     | JobProgress

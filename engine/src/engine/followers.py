@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from engine.ranks import ALONE, Ranks, join, open_store
 
 FAILED = {"request_failed", "job_failed"}
-LAST = FAILED | {"adapter_merged", "checkpoint_saved", "job_cancelled"}
+LAST = FAILED | {"adapter_merged", "asleep", "awake", "checkpoint_saved", "job_cancelled"}
 # Ranks do the same, so what ends a request on one ends it on all at about the same time. A rank that still works after
 # this long waits for one that does not.
 APART_S_MAX = 30.0

@@ -23,12 +23,14 @@ from engine.contract import (
     RequestProgress,
     RlJob,
     SftJob,
+    Sleep,
     TrainingStarted,
+    Wake,
     WorkerRequest,
 )
 
 Phase = Literal["loading", "tokenizing", "training", "saving"]
-Request = CreateAdapter | MergeAdapter | RlJob | SftJob
+Request = CreateAdapter | MergeAdapter | Sleep | Wake | RlJob | SftJob
 Work = TypeVar("Work")
 PROGRESS_INTERVAL_S = 0.1  # a heartbeat, not a log: ten a second are enough for any watchdog
 

@@ -71,28 +71,30 @@ async function answerOf(compute: Compute, model: string): Promise<number> {
   return reply.status
 }
 
+/** Room for one server and one that sleeps, or for one that sleeps and a trainer. */
+function openSleeping(): Compute {
+  return open(2.5, { sleepingBytes: { inference: 0.5 * GB, trainer: 0.25 * GB } })
+}
+
+function pidOf(compute: Compute, name: string): number {
+  const line = statusOf(compute, name).last_lines.find((line) => line.startsWith('process '))
+  return Number(/\d+/.exec(String(line))?.[0])
+}
+
 describe('inference servers that sleep to make room', () => {
-  /** Room for one server and one that sleeps, or for one that sleeps and a trainer. */
-  const openSleeping = (more: Partial<ComputeOptions> = {}) => open(2.5, { sleepingBytes: 0.5 * GB, ...more })
-
-  async function pidOf(compute: Compute, model: string): Promise<unknown> {
-    const { last_lines } = statusOf(compute, `inference ${model}`)
-    return last_lines.find((line) => line.startsWith('process '))
-  }
-
   it('keep their process and what is loaded into it', async () => {
     const compute = openSleeping()
     expect(await answerOf(compute, 'a')).toBe(200)
     const process = await compute.inference('a').ready(signal())
-    const before = await pidOf(compute, 'a')
+    const before = pidOf(compute, 'inference a')
     await compute.trainer('a').ready(signal())
     expect(statusOf(compute, 'inference a')).toMatchObject({ state: 'asleep', memory_bytes: 0.5 * GB })
     expect(compute.memory().used_bytes).toBe(1.5 * GB)
     expect(compute.inference('a').running()).toBeUndefined()
     expect(await answerOf(compute, 'a')).toBe(200)
-    expect(await pidOf(compute, 'a')).toBe(before)
+    expect(pidOf(compute, 'inference a')).toBe(before)
     expect(await compute.inference('a').ready(signal())).toBe(process)
-    expect(statusOf(compute, 'trainer a').state).toBe('idle')
+    expect(statusOf(compute, 'trainer a').state).toBe('asleep')
   })
 
   it('take turns, asked at once and again and again', async () => {
@@ -128,11 +130,76 @@ describe('inference servers that sleep to make room', () => {
   it('are idle once they die asleep', async () => {
     const compute = openSleeping()
     expect(await answerOf(compute, 'a')).toBe(200)
-    const pid = Number(/\d+/.exec(String(await pidOf(compute, 'a')))?.[0])
+    const pid = pidOf(compute, 'inference a')
     expect(await answerOf(compute, 'b')).toBe(200)
     process.kill(pid, 'SIGKILL')
     await eventually(() => expect(statusOf(compute, 'inference a').state).toBe('idle'))
     expect(await answerOf(compute, 'a')).toBe(200)
+  })
+})
+
+describe('trainers that sleep to make room', () => {
+  /** The kind of the answer to a request, which may wait for room. */
+  async function created(compute: Compute, model: string): Promise<unknown> {
+    const request = { kind: 'create_adapter', request_id: '1', output_dir: join(folder, 'slept') }
+    for await (const message of compute.trainer(model).run(request, { whenFull: 'wait' }, signal()))
+      return (message as { kind: unknown }).kind
+    return undefined
+  }
+
+  it('keep their process, and wake for the next request', async () => {
+    const compute = openSleeping()
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    const before = pidOf(compute, 'trainer a')
+    for (let round = 0; round < 3; round++) {
+      expect(await answerOf(compute, 'a')).toBe(200)
+      expect(statusOf(compute, 'trainer a')).toMatchObject({ state: 'asleep', memory_bytes: 0.25 * GB })
+      expect(compute.memory().used_bytes).toBe(2.25 * GB)
+      expect(await created(compute, 'a')).toBe('adapter_created')
+      expect(statusOf(compute, 'inference a').state).toBe('asleep')
+      expect(pidOf(compute, 'trainer a')).toBe(before)
+    }
+  })
+
+  it('are woken by requests that come while they fall asleep', async () => {
+    const compute = openSleeping()
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    const answer = answerOf(compute, 'a').catch((error: unknown) => String(error))
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    expect(String(await answer)).toMatch(/^200$|needs 2.0 GB|gave way/)
+  })
+
+  it('are ended where they do not fall asleep, and started again where they do not wake', async () => {
+    const broken = join(folder, 'engine/no-sleep')
+    const compute = openSleeping()
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    writeFileSync(broken, '')
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(statusOf(compute, 'trainer a').state).toBe('idle')
+    rmSync(broken)
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    const before = pidOf(compute, 'trainer a')
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(statusOf(compute, 'trainer a').state).toBe('asleep')
+    writeFileSync(broken, '')
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    expect(pidOf(compute, 'trainer a')).not.toBe(before)
+    rmSync(broken)
+  })
+
+  it('are idle once they die asleep', async () => {
+    const compute = openSleeping()
+    expect(await created(compute, 'a')).toBe('adapter_created')
+    expect(await answerOf(compute, 'a')).toBe(200)
+    process.kill(pidOf(compute, 'trainer a'), 'SIGKILL')
+    await eventually(() => expect(statusOf(compute, 'trainer a').state).toBe('idle'))
+    expect(await created(compute, 'a')).toBe('adapter_created')
+  })
+
+  it('make room for each other', async () => {
+    const compute = open(1.5, { sleepingBytes: { inference: 0.5 * GB, trainer: 0.25 * GB } })
+    for (const model of ['a', 'b', 'a', 'b']) expect(await created(compute, model)).toBe('adapter_created')
+    expect(statusOf(compute, 'trainer a').state).toBe('asleep')
   })
 })
 

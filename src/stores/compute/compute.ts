@@ -33,8 +33,8 @@ export interface ComputeOptions {
   stallMs: number
   /** The root of the workspace as inference servers see it, remote ones too: a path, or an address of S3. */
   workspaceRoot: string
-  /** What an inference server keeps of its memory while it sleeps to make room; undefined where it is ended instead. */
-  sleepingBytes?: number | undefined
+  /** What processes keep of their memory while they sleep to make room; undefined where they are ended instead. */
+  sleepingBytes?: { inference: number; trainer: number } | undefined
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
 }
@@ -66,7 +66,13 @@ export function openCompute(options: ComputeOptions): Compute {
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
     const start = programs.trainer(baseModel)
-    return createTrainer({ ...shared('trainer', baseModel), budget: trainerBudget, memoryBytes, start })
+    return createTrainer({
+      ...shared('trainer', baseModel),
+      budget: trainerBudget,
+      memoryBytes,
+      sleepingBytes: options.sleepingBytes?.trainer,
+      start,
+    })
   }
 
   function newInference(baseModel: string): KnownProcess<Inference> {
@@ -91,7 +97,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      sleepingBytes: options.sleepingBytes,
+      sleepingBytes: options.sleepingBytes?.inference,
       start: (key) => programs.inference(baseModel, key),
     })
   }

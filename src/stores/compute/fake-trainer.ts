@@ -1,7 +1,8 @@
 /**
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
  * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
- * An SFT job takes one step a line. An adapter of layers named `missing` is refused.
+ * An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
+ * where there is a file `no-sleep`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,6 +25,8 @@ interface Line {
   fake?: string
   metrics?: Record<string, number>
 }
+
+let isAsleep = false
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
@@ -74,9 +77,20 @@ function merge({ request_id, output_dir, checkpoint_dir }: Request): void {
   say({ kind: 'adapter_merged', request_id, directory: output_dir, logprob_gap_max: 0 })
 }
 
+function sleep({ kind, request_id }: Request): void {
+  if (existsSync('no-sleep')) {
+    say({ kind: 'request_failed', request_id, error_message: 'made to fail' })
+  } else {
+    isAsleep = kind === 'sleep'
+    say({ kind: isAsleep ? 'asleep' : 'awake', request_id })
+  }
+}
+
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const request = JSON.parse(line) as Request
+    if (request.kind === 'sleep' || request.kind === 'wake') return sleep(request)
+    if (isAsleep) throw new Error('it sleeps')
     if (request.kind === 'rl_job') train(request, request.trajectory_groups_path)
     if (request.kind === 'sft_job') train(request, request.data_path)
     if (request.kind === 'merge_adapter') merge(request)
@@ -85,4 +99,5 @@ createInterface({ input: process.stdin })
   })
   .on('close', () => process.exit(0))
 
+process.stderr.write(`process ${process.pid}\n`)
 say({ kind: 'worker_ready', base_model: 'test/base', device: 'cpu', dtype: 'float32' })

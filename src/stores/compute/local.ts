@@ -11,7 +11,7 @@ import { openCompute } from './compute.ts'
 import { computeSettings, REPOSITORY_FOLDER } from './compute-settings.ts'
 import { serverArgs, trainerArgs, type WorkspaceElsewhere } from './engine-args.ts'
 import { ownModelsFolder } from './find-base-model.ts'
-import { createMemoryNeeds, GB } from './memory-estimate.ts'
+import { createMemoryNeeds, GB, TRAINER_PROCESS_GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
 
@@ -43,7 +43,7 @@ export function openLocalCompute(
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
   const needs = createMemoryNeeds({ ...engine, accelerator, environment })
   if (engine.sleeps && accelerator === 'cpu')
-    throw new Error('HEDDLE_VLLM_SLEEP: vLLM sleeps on GPUs alone, and this machine has no NVIDIA driver')
+    throw new Error('HEDDLE_GPU_SLEEP: this machine has no NVIDIA driver, and on a CPU sleep frees nothing')
   return openCompute({
     log,
     telemetry,
@@ -57,7 +57,9 @@ export function openLocalCompute(
       measure: (baseModel) => needs.measure(locationOf(baseModel)),
     },
     workspaceRoot: options.workspaceBucket?.url ?? engine.folder,
-    sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
+    sleepingBytes: engine.sleeps
+      ? { inference: SLEEPING_GB * GB, trainer: TRAINER_PROCESS_GB * GB }
+      : undefined,
   })
 }
 

@@ -14,8 +14,8 @@ const MACHINE_SHARE = 0.8
 /** Measured: vLLM on a CPU takes 2.2 GB with a base model of 0.01 GB and 1 GB of KV cache. */
 const INFERENCE_PROCESS_GB = 1.2
 
-/** Measured: a trainer takes 0.8 GB at its peak with the same base model. */
-const TRAINER_PROCESS_GB = 0.8
+/** Measured: a trainer takes 0.8 GB at its peak with the same base model. One that sleeps on a GPU is assumed to keep that. */
+export const TRAINER_PROCESS_GB = 0.8
 
 /**
  * Bytes of a weight in 4 bits with its scale: as bitsandbytes trains with it, and as vLLM serves it

@@ -1,9 +1,11 @@
+import { z } from 'zod'
+import { newId } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
 import type { Program, StartedTrainer, StartHooks } from './program.ts'
 import { runProgram } from './program-instance.ts'
-import { type Instance, supervise } from './supervisor.ts'
+import { type Instance, type Sleep, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
   name: string
@@ -16,6 +18,8 @@ export interface TrainerOptions {
   start: (hooks: StartHooks) => Promise<StartedTrainer>
   /** A busy worker that writes nothing for this long counts as hanging. */
   stallMs: number
+  /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
+  sleepingBytes?: number | undefined
 }
 
 /** A trainer worker that speaks JSON lines over its standard streams; its first line is its readiness message. */
@@ -26,7 +30,11 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     start: options.start,
     untilReady: firstLine,
   }
-  const supervisor = supervise<Program>({ ...options, runInstance: (hooks) => runProgram(instance, hooks) })
+  const supervisor = supervise<Program>({
+    ...options,
+    runInstance: (hooks) => runProgram(instance, hooks),
+    sleep: options.sleepingBytes === undefined ? undefined : sleepOf(options.sleepingBytes),
+  })
   let busy: Instance<Program> | undefined
 
   return {
@@ -73,6 +81,48 @@ async function* converse(
     inbox.close()
   }
 }
+
+/** Wire: requests and answers of `src/training/trainer/contract-wire.ts`. */
+function sleepOf(bytes: number): Sleep<Program> {
+  return {
+    bytes,
+    begin: (program, signal) => ask(program, 'sleep', 'asleep', signal),
+    end: (program, signal) => ask(program, 'wake', 'awake', signal),
+  }
+}
+
+/** Resolves with the answer to a request between others. @throws Error with the worker's reason; the signal's reason */
+function ask(program: Program, kind: string, answer: string, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const request_id = newId()
+  const fail = (): void => reject(signal.reason)
+  const stopListening = program.onLine((line) => {
+    const { data } = Answer.safeParse(line)
+    // The last messages of a cancelled job may still come.
+    if (data?.request_id !== request_id) return
+    if (data.kind === answer) resolve()
+    else reject(new Error(data.error_message ?? `it answers ${data.kind} to ${kind}`))
+  })
+  signal.addEventListener('abort', fail, { once: true })
+  if (signal.aborted) fail()
+  else program.write(`${JSON.stringify({ kind, request_id })}\n`)
+  return promise.finally(() => {
+    stopListening()
+    signal.removeEventListener('abort', fail)
+  })
+}
+
+const Answer = z
+  .string()
+  .transform((line, context): unknown => {
+    try {
+      return JSON.parse(line)
+    } catch {
+      context.addIssue('no JSON')
+      return z.NEVER
+    }
+  })
+  .pipe(z.object({ kind: z.string(), request_id: z.string(), error_message: z.string().optional() }))
 
 /** A worker that cannot be started has not seen the request. */
 function neverSent(error: unknown): never {

@@ -105,6 +105,14 @@ export const MergeAdapter = z
   })
   .meta({ id: 'MergeAdapter' })
 
+/** Requests that the base model leave the GPU for the memory of the machine, sent between other requests. */
+export const Sleep = z
+  .strictObject({ kind: z.literal('sleep'), request_id: z.string() })
+  .meta({ id: 'Sleep' })
+
+/** Requests that the base model return; until then no other request is sent. */
+export const Wake = z.strictObject({ kind: z.literal('wake'), request_id: z.string() }).meta({ id: 'Wake' })
+
 /** Requests that a job stop within one gradient step. */
 export const CancelJob = z
   .strictObject({ kind: z.literal('cancel_job'), job_id: z.string() })
@@ -112,7 +120,7 @@ export const CancelJob = z
 
 /** Messages of the server. */
 export const WorkerRequest = z
-  .discriminatedUnion('kind', [CreateAdapter, RlJob, SftJob, MergeAdapter, CancelJob])
+  .discriminatedUnion('kind', [CreateAdapter, RlJob, SftJob, MergeAdapter, Sleep, Wake, CancelJob])
   .meta({ id: 'WorkerRequest' })
 export type WorkerRequest = z.output<typeof WorkerRequest>
 
@@ -142,6 +150,15 @@ export const AdapterMerged = z
     logprob_gap_max: z.number(),
   })
   .meta({ id: 'AdapterMerged' })
+
+/** The GPU's memory is free, but for what the process itself takes. */
+export const Asleep = z
+  .strictObject({ kind: z.literal('asleep'), request_id: z.string() })
+  .meta({ id: 'Asleep' })
+
+export const Awake = z
+  .strictObject({ kind: z.literal('awake'), request_id: z.string() })
+  .meta({ id: 'Awake' })
 
 /** The heartbeat of a request that takes long. */
 export const RequestProgress = z
@@ -211,6 +228,8 @@ export const WorkerMessage = z
     WorkerReady,
     AdapterCreated,
     AdapterMerged,
+    Asleep,
+    Awake,
     RequestProgress,
     RequestFailed,
     JobProgress,

@@ -5,7 +5,7 @@ import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 
 /** A request for a worker, and the kind of message that ends it. */
 type Answer = Extract<WorkerMessage, { kind: 'adapter_created' | 'adapter_merged' }>
-type Wanted = Extract<WorkerRequest, { request_id: string }>
+type Wanted = Extract<WorkerRequest, { request_id: string; output_dir: string }>
 type Failure = Extract<WorkerMessage, { kind: 'request_failed' }>
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'request_id'> : never
 
@@ -42,9 +42,8 @@ export function createTrainerTurns(compute: Compute): TrainerTurns {
         const message = WorkerMessage.parse(raw)
         // The remaining messages of a cancelled job carry another id.
         if (!('request_id' in message) || message.request_id !== request.request_id) continue
-        if (message.kind === 'request_progress') continue
         if (message.kind === 'request_failed') throw failureOf(message)
-        return message
+        if ('directory' in message) return message
       }
       throw unavailable('The worker ended without an answer')
     })
