@@ -4,6 +4,7 @@ python -m engine.main --base-model engine/models/loom-tiny
 """
 
 import argparse
+import logging
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ def main() -> None:
     arguments = parse_arguments()
     outbox = Outbox()
     inbox = Inbox()
+    # It asks for a package that would make faster what is switched off here (four_bits.py).
+    logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds.
     from engine.answers import Answers

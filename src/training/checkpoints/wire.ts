@@ -21,7 +21,7 @@ const CheckpointFile = z
 const MergedModel = z.object({ logprob_gap_max: z.number(), files: z.array(CheckpointFile) }).meta({
   id: 'MergedModel',
   description:
-    'The base model with the adapter merged into it. logprob_gap_max: over some sample texts, the largest difference, in nats, between its log-probabilities and those of base and adapter.',
+    'The base model with the adapter merged into it. logprob_gap_max: over some sample texts, the largest difference, in nats, between its log-probabilities and those of base and adapter, both in full precision.',
 })
 
 /** One checkpoint with its files. */

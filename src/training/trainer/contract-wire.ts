@@ -139,8 +139,8 @@ export const AdapterCreated = z
   .meta({ id: 'AdapterCreated' })
 
 /**
- * `logprob_gap_max`: over some sample texts, the difference of the merged model from the base with its adapter, in
- * nats.
+ * `logprob_gap_max`: over some sample texts, the difference of the merged model from the base in full precision with its
+ * adapter, in nats.
  */
 export const AdapterMerged = z
   .strictObject({
