@@ -33,6 +33,12 @@ const MERGE_THREADS = 2
 /** Bytes of each cache of marks and indexes: those of ten million calls fit. */
 const CACHE_BYTES_MAX = 64 * 1024 * 1024
 
+/**
+ * Bytes of decompressed payloads kept for the next search: those of some 100,000 new calls, which have no index of words yet
+ * and are searched most. ClickHouse does not use it for queries of more than a million rows.
+ */
+const DECOMPRESSED_BYTES_MAX = 128 * 1024 * 1024
+
 /** Seconds that an idle connection stays open: longer than clients keep theirs. */
 const KEEP_ALIVE_S = 60
 
@@ -59,12 +65,15 @@ export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: str
     mark_cache_size: CACHE_BYTES_MAX,
     index_mark_cache_size: CACHE_BYTES_MAX,
     primary_index_cache_size: CACHE_BYTES_MAX,
+    uncompressed_cache_size: DECOMPRESSED_BYTES_MAX,
     memory_worker_period_ms: MEMORY_LOOK_MS,
     background_pool_size: MERGE_THREADS,
     merge_tree: {
       cleanup_delay_period: CLEANUP_S,
       max_cleanup_delay_period: CLEANUP_S,
       cleanup_delay_period_random_add: 0,
+      // Merges would make them of every column, payloads too, for the order of conditions alone.
+      auto_statistics_types: '',
     },
     // Replaces the default handlers, which would answer user `default`.
     http_handlers: {
