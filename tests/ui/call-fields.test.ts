@@ -1,20 +1,13 @@
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from '../wire/client-program.ts'
-import { KEY, runClient } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 import { title } from './traces-page.ts'
+import { runWeave } from './weave-client.ts'
 
 test('what only older calls of another op have is offered: as a field with its values, as a term, as a column', async ({
   page,
   project,
   server,
 }) => {
-  await runClient([pythonIn('clients'), clientProgram('weave_old_fields.py')], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
-    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
-    PROJECT: project,
-  })
+  await runWeave('weave_old_fields.py', server, project)
   await page.goto(`/${project}/traces`)
   await expect(title(page)).toContainText('320 calls')
 

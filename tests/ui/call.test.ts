@@ -249,46 +249,40 @@ test('a trace of 30,000 calls answers, and opens at a call deep in it', async ({
   await expect(selected(page)).toBeInViewport()
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme })
-
-    test('nobody is kept out of a trace, its parts, a thread, or what is missing', async ({
-      page,
-      server,
-      project,
-    }) => {
-      const trace = await loadTrace(server.url, project, SMALL)
-      const talk = await loadTalk(server.url, project)
-      await page.goto(`/${project}/calls/${trace.failed}`)
-      await expect(detail(page).getByRole('region', { name: 'Exception' })).toBeVisible()
-      await expect(selected(page)).toBeVisible()
-      await page.keyboard.press('w')
-      await expect(
-        tree(page)
-          .getByRole('row', { name: /on the critical path/ })
-          .first(),
-      ).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.goto(`/${project}/calls/${talk.chat}`)
-      await expect(detail(page).getByRole('table')).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      for (const name of ['Input and output', 'Attributes', 'Feedback', 'Code', 'Cost', 'Raw']) {
-        await detail(page).getByRole('tab', { name }).click()
-        expect(await seriousViolations(page)).toEqual([])
-      }
-      await page.goto(`/${project}/threads?thread=${talk.thread}`)
-      await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(3)
-      expect(await seriousViolations(page)).toEqual([])
-      await page.goto(`/${project}/calls/not-there`)
-      await expect(page.getByRole('heading', { name: 'There is no such call' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.goto(`/${project}-empty/threads`)
-      await expect(page.getByRole('heading', { name: 'No threads yet' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-    })
-  })
-}
+test('nobody is kept out of a trace, its parts, a thread, or what is missing', async ({
+  page,
+  server,
+  project,
+}) => {
+  const trace = await loadTrace(server.url, project, SMALL)
+  const talk = await loadTalk(server.url, project)
+  await page.goto(`/${project}/calls/${trace.failed}`)
+  await expect(detail(page).getByRole('region', { name: 'Exception' })).toBeVisible()
+  await expect(selected(page)).toBeVisible()
+  await page.keyboard.press('w')
+  await expect(
+    tree(page)
+      .getByRole('row', { name: /on the critical path/ })
+      .first(),
+  ).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto(`/${project}/calls/${talk.chat}`)
+  await expect(detail(page).getByRole('table')).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  for (const name of ['Input and output', 'Attributes', 'Feedback', 'Code', 'Cost', 'Raw']) {
+    await detail(page).getByRole('tab', { name }).click()
+    expect(await seriousViolations(page)).toEqual([])
+  }
+  await page.goto(`/${project}/threads?thread=${talk.thread}`)
+  await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(3)
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto(`/${project}/calls/not-there`)
+  await expect(page.getByRole('heading', { name: 'There is no such call' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto(`/${project}-empty/threads`)
+  await expect(page.getByRole('heading', { name: 'No threads yet' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+})
 
 test('a phone shows the tree over the call', async ({ page, server, project }) => {
   await page.setViewportSize({ width: 390, height: 844 })

@@ -1,26 +1,21 @@
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from '../wire/client-program.ts'
-import { KEY, runClient, type WireServer } from '../wire/server.ts'
+import type { WireServer } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
+import { runWeaveOnce } from './weave-client.ts'
 
-/** Two evaluations of the same rows by the real client: `tuned` is right more often than `base`. */
-async function evaluated(server: WireServer, project: string): Promise<{ base: string; tuned: string }> {
-  const ids = await runClient([pythonIn('clients'), clientProgram('weave_two_models.py')], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
-    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
-    PROJECT: project,
-  })
+const PROJECT = 'local/capitals'
+
+/** Two evaluations of the same rows by the real client, which tests only read: `tuned` is right more often than `base`. */
+async function evaluated(server: WireServer): Promise<{ base: string; tuned: string }> {
+  const ids = await runWeaveOnce('weave_two_models.py', server, PROJECT)
   return { base: String(ids['base']), tuned: String(ids['tuned']) }
 }
 
 test('two evaluations are compared: the better one, the rows that differ, a row and its trace', async ({
   page,
-  project,
   server,
 }) => {
-  await evaluated(server, project)
-  await page.goto(`/${project}/evaluations`)
+  await evaluated(server)
+  await page.goto(`/${PROJECT}/evaluations`)
   const list = page.getByRole('grid', { name: 'Evaluations' })
   await expect(list.getByRole('row', { name: /capitals, tuned/ })).toBeVisible()
   for (const name of [/capitals, base/, /capitals, tuned/])
@@ -56,11 +51,10 @@ test('two evaluations are compared: the better one, the rows that differ, a row 
 
 test('charts of a comparison: how the scores lie, which rows got better, and a row from its dot', async ({
   page,
-  project,
   server,
 }) => {
-  const { base, tuned } = await evaluated(server, project)
-  await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}`)
+  const { base, tuned } = await evaluated(server)
+  await page.goto(`/${PROJECT}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}`)
   await page.getByRole('tab', { name: 'Charts' }).click()
   const lengths = page.getByRole('figure', { name: 'length', exact: true })
   await expect(lengths.getByRole('img', { name: /^A: 60 values from .* median/ })).toBeVisible()
@@ -88,21 +82,19 @@ test('charts of a comparison: how the scores lie, which rows got better, and a r
   await expect(peek.getByRole('heading', { name: 'Row 59' })).toBeVisible()
 })
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`evaluations have no serious violation, ${colorScheme}`, async ({ page, project, server }) => {
-    await page.emulateMedia({ colorScheme })
-    await page.goto(`/${project}/evaluations`)
-    await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor()
-    expect(await seriousViolations(page)).toEqual([])
-    const { base, tuned } = await evaluated(server, project)
-    await page.goto(`/${project}/evaluations`)
-    await page.getByRole('row', { name: /capitals, base/ }).waitFor()
-    expect(await seriousViolations(page)).toEqual([])
-    await page.goto(`/${project}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}&open=0`)
-    await page.getByRole('tree', { name: 'Output' }).first().waitFor()
-    expect(await seriousViolations(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await page.getByRole('tab', { name: 'Charts' }).click()
-    await page.getByRole('region', { name: 'Rows against each other' }).getByRole('img').waitFor()
-    expect(await seriousViolations(page)).toEqual([])
-  })
+test('evaluations have no serious violation', async ({ page, server }) => {
+  await page.goto(`/${PROJECT}-empty/evaluations`)
+  await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor()
+  expect(await seriousViolations(page)).toEqual([])
+  const { base, tuned } = await evaluated(server)
+  await page.goto(`/${PROJECT}/evaluations`)
+  await page.getByRole('row', { name: /capitals, base/ }).waitFor()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto(`/${PROJECT}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}&open=0`)
+  await page.getByRole('tree', { name: 'Output' }).first().waitFor()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.getByRole('tab', { name: 'Charts' }).click()
+  await page.getByRole('region', { name: 'Rows against each other' }).getByRole('img').waitFor()
+  expect(await seriousViolations(page)).toEqual([])
+})

@@ -1,17 +1,13 @@
 import type { Page } from '@playwright/test'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from '../wire/client-program.ts'
-import { KEY, runClient, type WireServer } from '../wire/server.ts'
+import type { WireServer } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
+import { runWeaveOnce } from './weave-client.ts'
 
-/** Calls of an agent by the real client: its ops declare their kinds, and one fails inside a library. */
-async function shop(server: WireServer, project: string): Promise<{ sold: string; failed: string }> {
-  const ids = await runClient([pythonIn('clients'), clientProgram('weave_shop.py')], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
-    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
-    PROJECT: project,
-  })
+const PROJECT = 'local/agent-shop'
+
+/** Calls of an agent by the real client, which tests only read: its ops declare their kinds, and one fails inside a library. */
+async function shop(server: WireServer): Promise<{ sold: string; failed: string }> {
+  const ids = await runWeaveOnce('weave_shop.py', server, PROJECT)
   return { sold: String(ids['sold']), failed: String(ids['failed']) }
 }
 
@@ -19,11 +15,10 @@ const tree = (page: Page) => page.getByRole('treegrid', { name: 'Calls of the tr
 
 test('the stack of a failed call: its frames with their code, those of libraries folded', async ({
   page,
-  project,
   server,
 }) => {
-  const { failed } = await shop(server, project)
-  await page.goto(`/${project}/calls/${failed}`)
+  const { failed } = await shop(server)
+  await page.goto(`/${PROJECT}/calls/${failed}`)
   const exception = page.getByRole('region', { name: 'Exception' })
   await expect(exception).toContainText('JSONDecodeError: Expecting property name')
   const stack = exception.getByRole('list', { name: 'Stack' })
@@ -45,19 +40,15 @@ test('the stack of a failed call: its frames with their code, those of libraries
   await exception.getByRole('button', { name: 'Show libraries' }).click()
   await expect(stack).not.toContainText('in libraries')
   expect(await stack.getByRole('listitem').count()).toBeGreaterThan(shown)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    expect(await seriousViolations(page)).toEqual([])
-  }
+  expect(await seriousViolations(page)).toEqual([])
 })
 
 test('a declared kind wins over what the name sounds like, in the tree and in filters', async ({
   page,
-  project,
   server,
 }) => {
-  const { sold } = await shop(server, project)
-  await page.goto(`/${project}/calls/${sold}`)
+  const { sold } = await shop(server)
+  await page.goto(`/${PROJECT}/calls/${sold}`)
   await expect(tree(page).getByRole('row', { name: /^tool search_catalogue/ })).toBeVisible()
   await expect(tree(page).getByRole('row', { name: /^agent sell/ })).toBeVisible()
   await expect(tree(page).getByRole('row', { name: /^retriever find_offers/ })).toBeVisible()
@@ -66,7 +57,7 @@ test('a declared kind wins over what the name sounds like, in the tree and in fi
   await expect(page.getByRole('status').filter({ hasText: '2' })).toBeVisible()
   await expect(tree(page).getByRole('row', { name: /find_offers/ })).toHaveCount(0)
 
-  await page.goto(`/${project}/traces?calls=all`)
+  await page.goto(`/${PROJECT}/traces?calls=all`)
   const calls = page.getByRole('grid', { name: 'Calls' })
   await page.getByRole('combobox', { name: 'Search calls' }).fill('kind:tool')
   await page.keyboard.press('Enter')

@@ -1,11 +1,9 @@
 import type { Page } from '@playwright/test'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from '../wire/client-program.ts'
-import { KEY, runClient } from '../wire/server.ts'
 import { loadCalls } from './bulk.ts'
 import { expect, test } from './heddle.ts'
 import { loadTrace } from './large-trace.ts'
 import { grid, title } from './traces-page.ts'
+import { runWeave } from './weave-client.ts'
 
 /** How much of the page moved without a person doing anything, as browsers score it. */
 async function shiftOf(page: Page): Promise<number> {
@@ -26,12 +24,7 @@ async function shiftOf(page: Page): Promise<number> {
 const SHIFT_MAX = 0.01
 
 test('nothing moves while System and Evaluations are loaded', async ({ page, server, project }) => {
-  await runClient([pythonIn('clients'), clientProgram('weave_crashing_models.py')], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
-    WEAVE_SERVER_CACHE_DIR: `${server.folder}/weave-cache-${project.replace('/', '-')}`,
-    PROJECT: project,
-  })
+  await runWeave('weave_crashing_models.py', server, project)
   await page.goto(`/${project}/evaluations`)
   await expect(page.getByRole('img', { name: 'exact.correct: 0.84' })).toBeVisible()
   expect(await shiftOf(page)).toBeLessThanOrEqual(SHIFT_MAX)

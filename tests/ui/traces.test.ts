@@ -256,56 +256,50 @@ test('links that clients print lead to the page of the call', async ({ page, pro
   await expect(page).toHaveURL(`/${project}/traces`)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme })
+test('nobody is kept out of the list, the panel, an empty list and an error', async ({
+  page,
+  server,
+  project,
+}) => {
+  await page.goto(`/${project}/traces`)
+  await expect(page.getByRole('heading', { name: 'No calls yet' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
 
-    test('nobody is kept out of the list, the panel, an empty list and an error', async ({
-      page,
-      server,
-      project,
-    }) => {
-      await page.goto(`/${project}/traces`)
-      await expect(page.getByRole('heading', { name: 'No calls yet' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
+  await loadCalls(server.url, project, { count: 100 })
+  await page.goto(`/${project}/traces`)
+  const row = page.getByRole('grid').getByRole('row').nth(3)
+  await expect(row).toContainText('Answer')
+  expect(await seriousViolations(page)).toEqual([])
+  await row.click()
+  await expect(page.getByRole('tree', { name: 'Output' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keys' })
+  await expect(keys).toContainText('Choose all rows up to here')
+  await expect(keys).toContainText('Higher rows')
+  expect(await seriousViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect(keys).toBeHidden()
 
-      await loadCalls(server.url, project, { count: 100 })
-      await page.goto(`/${project}/traces`)
-      const row = page.getByRole('grid').getByRole('row').nth(3)
-      await expect(row).toContainText('Answer')
-      expect(await seriousViolations(page)).toEqual([])
-      await row.click()
-      await expect(page.getByRole('tree', { name: 'Output' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.keyboard.press('Escape')
-      await page.keyboard.press('?')
-      const keys = page.getByRole('dialog', { name: 'Keys' })
-      await expect(keys).toContainText('Choose all rows up to here')
-      await expect(keys).toContainText('Higher rows')
-      expect(await seriousViolations(page)).toEqual([])
-      await page.keyboard.press('Escape')
-      await expect(keys).toBeHidden()
+  await page.getByRole('checkbox', { name: 'Choose row 2', exact: true }).click()
+  await page.keyboard.press(']')
+  await page.keyboard.press('c')
+  await expect(page.getByRole('menu')).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('q')
+  await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Query' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await bar(page).getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByRole('dialog')).toContainText('cannot be undone')
+  expect(await seriousViolations(page)).toEqual([])
 
-      await page.getByRole('checkbox', { name: 'Choose row 2', exact: true }).click()
-      await page.keyboard.press(']')
-      await page.keyboard.press('c')
-      await expect(page.getByRole('menu')).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.keyboard.press('Escape')
-      await page.keyboard.press('q')
-      await expect(page.getByRole('dialog').getByRole('textbox', { name: 'Query' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.keyboard.press('Escape')
-      await bar(page).getByRole('button', { name: 'Delete' }).click()
-      await expect(page.getByRole('dialog')).toContainText('cannot be undone')
-      expect(await seriousViolations(page)).toEqual([])
-
-      await page.route('**/calls/stream_query', (route) =>
-        route.fulfill({ status: 400, json: { reason: 'No such field' } }),
-      )
-      await page.goto(`/${project}/traces`)
-      await expect(page.getByRole('alert')).toContainText('No such field')
-      expect(await seriousViolations(page)).toEqual([])
-    })
-  })
-}
+  await page.route('**/calls/stream_query', (route) =>
+    route.fulfill({ status: 400, json: { reason: 'No such field' } }),
+  )
+  await page.goto(`/${project}/traces`)
+  await expect(page.getByRole('alert')).toContainText('No such field')
+  expect(await seriousViolations(page)).toEqual([])
+})

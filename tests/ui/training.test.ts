@@ -218,24 +218,18 @@ test('the disk by its parts, and the log of an engine: followed, held, searched 
   expect(report).toMatch(/trainer heddle\/loom-tiny, ready/)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme })
-
-    test('nobody is kept out of a model, its steps, a job and the system', async ({ page }) => {
-      await openModel(page, 'Curves')
-      await expect(figure(page, 'Reward')).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.getByRole('tab', { name: 'Steps' }).click()
-      const step = page.getByRole('grid', { name: 'Steps' }).getByRole('row').nth(1)
-      await expect(step).toContainText('MB')
-      await step.click()
-      await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible()
-      expect(await seriousViolations(page)).toEqual([])
-      await page.goto('/system')
-      await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible()
-      await expect(page.getByRole('log')).toContainText(/\d\d:\d\d:\d\d/)
-      expect(await seriousViolations(page)).toEqual([])
-    })
-  })
-}
+test('nobody is kept out of a model, its steps, a job and the system', async ({ page }) => {
+  await openModel(page, 'Curves')
+  await expect(figure(page, 'Reward')).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.getByRole('tab', { name: 'Steps' }).click()
+  const step = page.getByRole('grid', { name: 'Steps' }).getByRole('row').nth(1)
+  await expect(step).toContainText('MB')
+  await step.click()
+  await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await page.goto('/system')
+  await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible()
+  await expect(page.getByRole('log')).toContainText(/\d\d:\d\d:\d\d/)
+  expect(await seriousViolations(page)).toEqual([])
+})
