@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
+import { TRAINER_ALONE } from './trainer-alone.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
@@ -15,7 +15,7 @@ const TRAJECTORIES = 16
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer(TRAINER_ALONE)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

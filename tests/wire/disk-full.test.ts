@@ -1,15 +1,15 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
+import { TRAINER_ALONE } from './trainer-alone.ts'
 import { groups, trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') }, { diskMegabytes: 96 })
+  server = await startServer(TRAINER_ALONE, { diskMegabytes: 96 })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

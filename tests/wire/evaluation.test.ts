@@ -7,7 +7,8 @@ import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
 import { KEY, runClient, startServer, type WireServer } from './server.ts'
 
-const ROWS = 500
+/** Four times as many as are done before the kill. */
+const ROWS = 200
 const PROJECT = 'local/evaluated'
 /** The rows take minutes where others work too. */
 const END_MS = 600_000

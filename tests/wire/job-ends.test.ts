@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from './server.ts'
+import { TRAINER_ALONE } from './trainer-alone.ts'
 import { groups, trainingClient, trajectory } from './training-client.ts'
 
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer(TRAINER_ALONE)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
+import { TRAINER_ALONE } from './trainer-alone.ts'
 import { trainingClient, trajectory } from './training-client.ts'
 import { until } from './until.ts'
 
@@ -21,7 +21,7 @@ let server: WireServer
 
 beforeAll(async () => {
   server = await startServer({
-    HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
+    ...TRAINER_ALONE,
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}`,
   })
 })
