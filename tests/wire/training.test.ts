@@ -2,27 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { runClient, startServer, type WireServer } from './server.ts'
+import { type Event, trainingClient } from './training-client.ts'
+import { until } from './until.ts'
 
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
+  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-function call(method: string, path: string, body?: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${KEY}` }
-  return fetch(`${server.url}${path}`, {
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-}
-
-async function json(response: Response): Promise<Record<string, never>> {
-  return (await response.json()) as Record<string, never>
-}
+const { call, request, newModel, end, eventsOf, newest, chat } = trainingClient(() => server)
 
 describe('PyPI openpipe-art and openai', () => {
   it('register, roll out, train, sample every step and delete, without a request that should not fail', async () => {
@@ -30,7 +21,7 @@ describe('PyPI openpipe-art and openai', () => {
       pythonIn('clients'),
       clientProgram('art_basic.py'),
       server.url,
-      KEY,
+      server.key,
       `art-${randomUUID().slice(0, 8)}`,
     ]
     const seen = await runClient(program, { WANDB_BASE_URL: server.url })
@@ -60,9 +51,105 @@ describe('PyPI openpipe-art and openai', () => {
   })
 })
 
+describe('PyPI openpipe-art, with only a URL and a key', () => {
+  it('trains by RL and SFT, logs, pulls, forks and deletes, and no request fails', async () => {
+    const name = `whole-${randomUUID().slice(0, 8)}`
+    const program = [pythonIn('clients'), clientProgram('art_whole.py'), server.url, name]
+    const seen = await runClient(program, { WANDB_BASE_URL: server.url, WANDB_API_KEY: server.key })
+    expect(seen).toMatchObject({
+      rl_step: 1,
+      sft_step: 2,
+      sft_answer: expect.stringContaining('pong'),
+      pulled: { 'adapter_config.json': expect.any(Number), 'adapter_model.safetensors': expect.any(Number) },
+      fork_step: 2,
+      fork_answer: seen['sft_answer'],
+      fork_continued: 3,
+      fork_after_delete: seen['sft_answer'],
+    })
+    // The newest step stays, and the best by its metrics, which has to be one of these.
+    expect(seen['steps_after_delete']).toContain(2)
+    const metrics = seen['rl_metrics'] as Record<string, number>
+    expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
+    expect(metrics['on_policy/tokens_biased_by_top_p']).toBe(metrics['data/step_trainer_tokens'])
+    expect(seen['history_keys']).toEqual(expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']))
+    const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
+    expect(failed.map(({ path, status }) => `${status} ${path}`)).toEqual([])
+  })
+
+  it('shows the trajectories it trained on as calls', async () => {
+    const query = {
+      project_id: 'local/whole',
+      query: {
+        $expr: {
+          $eq: [{ $getField: 'attributes.trajectory.split' }, { $literal: 'train' }],
+        },
+      },
+    }
+    const { count } = await until(async () => {
+      const stats = await call<{ count: number }>('POST', '/calls/query_stats', query)
+      return stats.count >= 32 ? stats : undefined
+    })
+    expect(count).toBe(32)
+  })
+})
+
+const lesson = (x: number) => ({
+  messages: [
+    { role: 'user', content: `ping ${x}` },
+    { role: 'assistant', content: `pong ${x}` },
+  ],
+})
+
+describe('SFT by an upload', () => {
+  async function train(modelId: string, url: string, config: object): Promise<Event[]> {
+    const body = { model_id: modelId, training_data_url: url, config }
+    const job = await call<{ id: string }>('POST', '/v1/preview/sft-training-jobs', body)
+    await end(job.id)
+    return eventsOf(job.id)
+  }
+
+  it('takes one step a batch, with a learning rate for each, and the loss falls', async () => {
+    const lines = Array.from({ length: 20 }, (_, x) => JSON.stringify(lesson(x))).join('\n')
+    const upload = await call<{ training_data_url: string; lines: number }>(
+      'POST',
+      '/v1/preview/training-data',
+      lines,
+    )
+    expect(upload.lines).toBe(20)
+    const model = await newModel()
+    const rates = Array.from({ length: 3 }, (_, batch) => 2e-3 / (batch + 1))
+    const events = await train(model.id, upload.training_data_url, { batch_size: 8, learning_rate: rates })
+    const steps = events.filter((event) => event.type === 'gradient_step').map((event) => event.data)
+    expect(steps.map((step) => step['learning_rate'])).toEqual(rates)
+    expect(steps.map((step) => step['num_trajectories'])).toEqual([8, 8, 4])
+    expect(Number(steps[2]?.['loss'])).toBeLessThan(Number(steps[0]?.['loss']))
+    expect((await newest(model.id)).step).toBe(1)
+    expect(await chat(model.name)).toEqual(expect.any(String))
+  })
+
+  it('reports how many learning rates a job lacks', async () => {
+    const lines = Array.from({ length: 6 }, (_, x) => JSON.stringify(lesson(x))).join('\n')
+    const { training_data_url } = await call<{ training_data_url: string }>(
+      'POST',
+      '/v1/preview/training-data',
+      lines,
+    )
+    const model = await newModel()
+    const events = await train(model.id, training_data_url, { batch_size: 2, learning_rate: [1e-3] })
+    expect(events.at(-1)).toMatchObject({
+      type: 'training_failed',
+      data: { error_message: expect.stringMatching(/1 rates .* 3 batches/) },
+    })
+  })
+})
+
+async function json(response: Response): Promise<Record<string, never>> {
+  return (await response.json()) as Record<string, never>
+}
+
 describe('POST /v1/chat/completions', () => {
   const ask = (body: object) =>
-    call('POST', '/v1/chat/completions', {
+    request('POST', '/v1/chat/completions', {
       model: 'heddle/loom-tiny',
       messages: [{ role: 'user', content: 'What is 2 + 2?' }],
       max_tokens: 4,
@@ -70,7 +157,7 @@ describe('POST /v1/chat/completions', () => {
     })
 
   it('answers at the path with a trailing slash too', async () => {
-    const response = await call('POST', '/v1/chat/completions/', {
+    const response = await request('POST', '/v1/chat/completions/', {
       messages: [{ role: 'user', content: 'hi' }],
       max_tokens: 2,
     })
@@ -103,7 +190,7 @@ describe('POST /v1/chat/completions', () => {
 
 describe('POST /v1/preview/training-jobs', () => {
   it('422 with the detail array for a body of another shape, 404 for an unknown model', async () => {
-    const bad = await call('POST', '/v1/preview/training-jobs', {
+    const bad = await request('POST', '/v1/preview/training-jobs', {
       model_id: 'x',
       trajectory_groups: [{ trajectories: 1 }],
     })
@@ -111,7 +198,7 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(await json(bad)).toMatchObject({
       detail: expect.arrayContaining([expect.objectContaining({ loc: expect.any(Array) })]),
     })
-    const unknown = await call('POST', '/v1/preview/training-jobs', {
+    const unknown = await request('POST', '/v1/preview/training-jobs', {
       model_id: randomUUID(),
       trajectory_groups: [],
     })
