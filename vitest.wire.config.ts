@@ -7,6 +7,7 @@ const LONGEST = [
   'supervision',
   'templates',
   'evaluation',
+  'chat',
   'client-versions',
   'weave-whole',
   'crash',

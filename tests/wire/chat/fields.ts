@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { conversationCases } from './chat-fields/conversation-cases.ts'
-import type { Ask, Reply } from './chat-fields/field-case.ts'
-import { replyCases } from './chat-fields/reply-cases.ts'
-import { samplingCases } from './chat-fields/sampling-cases.ts'
-import { KEY, startServer, type WireServer } from './server.ts'
+import { describe, expect, it } from 'vitest'
+import { conversationCases } from './conversation-cases.ts'
+import type { Ask, Reply } from './field-case.ts'
+import { replyCases } from './reply-cases.ts'
+import { samplingCases } from './sampling-cases.ts'
+import { chatServer } from './server.ts'
 
 const CASES = { ...conversationCases, ...samplingCases, ...replyCases }
 
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
 function send(fields: object, headers: Record<string, string> = {}): Promise<Response> {
   const defaults = { messages: [{ role: 'user', content: 'What is 2 + 3?' }], temperature: 0, max_tokens: 24 }
-  return fetch(`${server.url}/v1/chat/completions`, {
+  return fetch(`${chatServer().url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, ...headers },
+    headers: { authorization: `Bearer ${chatServer().key}`, ...headers },
     body: JSON.stringify({ ...defaults, ...fields }),
   })
 }
@@ -42,7 +34,7 @@ interface Refused {
 
 describe('POST /v1/chat/completions, field by field', () => {
   it('every field that the API describes has its case', async () => {
-    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Description
+    const document = (await (await fetch(`${chatServer().url}/openapi.json`)).json()) as Description
     const { properties } = document.components.schemas.ChatCompletionRequest
     expect(Object.keys(CASES).sort()).toEqual(Object.keys(properties).sort())
   })

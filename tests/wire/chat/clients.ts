@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { runClient, startServer, type WireServer } from './server.ts'
-import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
+import { describe, expect, it } from 'vitest'
+import { pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from '../weather-tool.ts'
+import { chatServer } from './server.ts'
 
-const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
+const NODE = join(import.meta.dirname, '../../../node_modules/.bin/node')
 
 const TASK = {
   question: 'What is 2 + 3?',
@@ -14,17 +15,10 @@ const TASK = {
   schema: { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] },
 }
 
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
 function run(interpreter: string, program: string): Promise<Record<string, unknown>> {
   return runClient([interpreter, clientProgram(program)], {
-    BASE_URL: server.url,
-    API_KEY: server.key,
+    BASE_URL: chatServer().url,
+    API_KEY: chatServer().key,
     TASK: JSON.stringify(TASK),
     // The clients must not look for price lists on the internet.
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',

@@ -1,30 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { KEY, startServer, type WireServer } from './server.ts'
-import { trainingClient, trajectory } from './training-client.ts'
+import { describe, expect, it } from 'vitest'
+import { trainingClient, trajectory } from '../training-client.ts'
+import { CLIENTS, chatServer } from './server.ts'
 
 /** Enough to change the small model's answers within one job. */
 const LEARNING_RATE = 5e-2
 
 const AT_ONCE = 64
-const CLIENTS = 2000
 
-/** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle server. */
+/** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle chatServer(). */
 const MEGABYTES_MAX = 750
 
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({
-    HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
-    // Few enough that some requests are refused however slowly the clients send.
-    HEDDLE_KEY_REQUESTS_MAX: String(CLIENTS / 4),
-  })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const { newModel, startJob, end } = trainingClient(() => server)
+const { newModel, startJob, end } = trainingClient(chatServer)
 
 interface Work {
   model: string
@@ -33,9 +20,9 @@ interface Work {
 }
 
 function send(work: object): Promise<Response> {
-  return fetch(`${server.url}/v1/chat/completions`, {
+  return fetch(`${chatServer().url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}` },
+    headers: { authorization: `Bearer ${chatServer().key}` },
     body: JSON.stringify({ temperature: 0, max_tokens: 16, ...work }),
   })
 }
@@ -119,7 +106,7 @@ describe(`${CLIENTS} clients at once`, () => {
 })
 
 function residentMegabytes(): number {
-  const [pid] = server.processes('src/main.ts')
+  const [pid] = chatServer().processes('src/main.ts')
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
 }

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { engineMetric } from './engine-metrics.ts'
-import { KEY, startServer, type WireServer } from './server.ts'
-import { until } from './until.ts'
-import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
+import { describe, expect, it } from 'vitest'
+import { engineMetric } from '../engine-metrics.ts'
+import { until } from '../until.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from '../weather-tool.ts'
+import { chatServer } from './server.ts'
 
 interface Chunk {
   id: string
@@ -29,19 +28,11 @@ interface ToolCallDelta {
 /** Far more tokens than are generated while a test acts. */
 const LONG = { ignore_eos: true, max_tokens: 2000 }
 
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-  await (await stream({ stream: false })).text()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
 function stream(fields: object, signal?: AbortSignal): Promise<Response> {
   const defaults = { messages: [{ role: 'user', content: 'What is 2 + 3?' }], temperature: 0, max_tokens: 24 }
-  return fetch(`${server.url}/v1/chat/completions`, {
+  return fetch(`${chatServer().url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}` },
+    headers: { authorization: `Bearer ${chatServer().key}` },
     body: JSON.stringify({ ...defaults, stream: true, ...fields }),
     ...(signal && { signal }),
   })
@@ -141,32 +132,39 @@ describe('POST /v1/chat/completions as a stream', () => {
   })
 
   it('the first token arrives while the engine makes the others, and a client that disconnects ends them', async () => {
+    const before = await engineMetric(chatServer(), 'generation_tokens_total')
     const client = new AbortController()
     const reader = (await stream(LONG, client.signal)).body?.getReader()
     for (let chunks = 0; chunks < 3; chunks++) expect((await reader?.read())?.done).toBe(false)
-    expect(await engineMetric(server, 'num_requests_running')).toBe(1)
+    expect(await engineMetric(chatServer(), 'num_requests_running')).toBe(1)
     client.abort()
-    await until(async () => ((await engineMetric(server, 'num_requests_running')) === 0 ? true : undefined))
+    await until(async () =>
+      (await engineMetric(chatServer(), 'num_requests_running')) === 0 ? true : undefined,
+    )
     // It was aborted before its end.
-    expect(await engineMetric(server, 'generation_tokens_total')).toBeLessThan(1500)
+    expect((await engineMetric(chatServer(), 'generation_tokens_total')) - before).toBeLessThan(1500)
   })
 
   it('a client that disconnects while it waits for a whole reply ends its tokens as well', async () => {
-    const before = await engineMetric(server, 'generation_tokens_total')
+    const before = await engineMetric(chatServer(), 'generation_tokens_total')
     const client = new AbortController()
     const gone = stream({ ...LONG, stream: false }, client.signal).catch(() => 'gone')
-    await until(async () => ((await engineMetric(server, 'num_requests_running')) === 1 ? true : undefined))
+    await until(async () =>
+      (await engineMetric(chatServer(), 'num_requests_running')) === 1 ? true : undefined,
+    )
     client.abort()
     expect(await gone).toBe('gone')
-    await until(async () => ((await engineMetric(server, 'num_requests_running')) === 0 ? true : undefined))
-    expect((await engineMetric(server, 'generation_tokens_total')) - before).toBeLessThan(1500)
+    await until(async () =>
+      (await engineMetric(chatServer(), 'num_requests_running')) === 0 ? true : undefined,
+    )
+    expect((await engineMetric(chatServer(), 'generation_tokens_total')) - before).toBeLessThan(1500)
   })
 
   it('an engine that is killed in the middle: an error, an end, and answers again after its restart', async () => {
     const response = await stream(LONG)
     const reader = response.body?.getReader()
     let text = Buffer.from((await reader?.read())?.value ?? []).toString()
-    for (const pid of server.processes('vllm.entrypoints')) process.kill(pid, 'SIGKILL')
+    for (const pid of chatServer().processes('vllm.entrypoints')) process.kill(pid, 'SIGKILL')
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
       text += Buffer.from(next.value).toString()
     const events = text.trim().split('\n\n')

@@ -82,7 +82,7 @@ export const replyCases: FieldCases = {
     refused: [['x', 422, /boolean/]],
   },
   stream: {
-    // What a stream holds is tested in chat-stream.test.ts.
+    // What a stream holds is tested in stream.ts.
     async effect(ask) {
       expect(await textOf(ask({ stream: false }))).toBe(await textOf(ask({ stream: null })))
     },
