@@ -132,9 +132,12 @@ export const usage = scenario('usage', (project, ask) => {
   ]
 })
 
-/** Numbers of payloads by time; the window is around now, because feedback has no other time. */
+/**
+ * Numbers of payloads by time; the window is around now, because feedback has no other time. It ends at a whole second: the
+ * reference drops fractions, and with them a bucket that begins in the last second.
+ */
 export const feedbackStats = scenario('feedback stats', (project, ask) => {
-  const now = Date.now()
+  const now = Math.floor(Date.now() / 1000) * 1000
   const hours = (count: number) => new Date(now + count * 3_600_000).toISOString()
   const op = {
     runnable_ref: `weave:///${project}/op/judge:v0`,
