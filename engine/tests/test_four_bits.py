@@ -10,11 +10,12 @@ import pytest
 import torch
 from bitsandbytes import functional
 from examples import LOOM_TINY, Json, lora, sums, user, write_lines
+from forked import forked_worker
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from transformers import AutoModelForCausalLM
-from worker import Worker, files, read_steps, started_worker, steps
+from worker import Worker, files, read_steps, steps
 
 from engine import low_rank
 from engine.chat import Sequence
@@ -41,7 +42,7 @@ def half() -> BaseModel:
 
 @pytest.fixture(scope="module")
 def half_worker() -> Generator[Worker]:
-    with started_worker(flags=[FLAG]) as worker:
+    with forked_worker(flags=[FLAG]) as worker:
         assert worker.read()["kind"] == "worker_ready"
         assert worker.process.stderr is not None
         threading.Thread(target=worker.process.stderr.read, daemon=True).start()
@@ -141,7 +142,7 @@ def test_a_job_that_is_killed_goes_on_with_the_same_steps(
     options: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
     whole = half_worker.run_job("j", step_0, tmp_path / "whole", groups, **options)
     assert len(steps(whole)) >= 4
-    with started_worker(flags=[FLAG]) as dying:
+    with forked_worker(flags=[FLAG]) as dying:
         dying.read()
         dying.start_job("j", step_0, tmp_path / "resumed", groups, **options)
         read_steps(dying, 2)
@@ -155,7 +156,7 @@ def test_two_processes_train_as_one(half_worker: Worker, step_0: Path, tokenizer
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 40))
     options: Json = {"packed_sequence_length": 4000, "learning_rate": 1e-3, "seed": 7}
     alone = steps(half_worker.run_job("j", step_0, tmp_path / "alone", groups, **options))
-    with started_worker(processes=2, flags=[FLAG]) as pair:
+    with forked_worker(processes=2, flags=[FLAG]) as pair:
         pair.read()
         together = steps(pair.run_job("j", step_0, tmp_path / "together", groups, **options))
         merged = pair.merge(tmp_path / "together", tmp_path / "merged")

@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 import torch
 from examples import LOOM_TINY, Json, lora, sums, user, write_lines
+from forked import forked_worker
 from test_ranks import assert_same_files, assert_same_metrics
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
-from worker import files, started_worker, steps
+from worker import files, steps
 
 from engine import answers
 from engine.answers import Answers
@@ -159,7 +160,7 @@ def test_a_job_leaves_nothing_behind(tokenizer: Any, tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(("processes", "flags"), [(1, ["--base-quantization=nf4"]), (2, [])])
 def test_a_job_after_a_sleep_is_the_same(tokenizer: Any, tmp_path: Path, processes: int, flags: list[str]) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 20))
-    with started_worker(processes=processes, flags=flags) as worker:
+    with forked_worker(processes=processes, flags=flags) as worker:
         worker.read()
         worker.create_adapter(tmp_path / "0")
         before = worker.run_job("j", tmp_path / "0", tmp_path / "before", groups, **ROWS)

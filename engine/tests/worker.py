@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -143,10 +143,11 @@ def read_steps(worker: Worker, count: int) -> None:
 
 
 @contextmanager
-def started_worker(processes: int = 1, **environment: str) -> Generator[Worker]:
+def started_worker(processes: int = 1, flags: Sequence[str] = (), **environment: str) -> Generator[Worker]:
     """As the server starts it."""
+    arguments = [f"--base-model={LOOM_TINY}", f"--processes={processes}", *flags]
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.main", "--base-model", str(LOOM_TINY), f"--processes={processes}"],
+        [sys.executable, "-m", "engine.main", *arguments],
         env=engine_environment() | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
