@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
+import { ROOT } from '../../scripts/repository.ts'
 import { newId } from '../../src/ids.ts'
 import { startServer, type WireServer } from '../wire/server.ts'
 import { groups, trainingClient } from '../wire/training-client.ts'
@@ -28,7 +29,9 @@ let folder: string
  */
 async function engineApart(path: string): Promise<string> {
   const python = pythonIn('engine')
-  const apart = `mount -t tmpfs tmpfs ${tmpdir()} && mkdir -p ${tmpdir()}/empty && cd ${tmpdir()}/empty && exec ${python} "$@"`
+  // This checkout stays, which may be among the temporary files.
+  const apart = `mount --bind ${ROOT} /mnt && mount -t tmpfs tmpfs ${tmpdir()} && mkdir -p ${ROOT} ${tmpdir()}/empty &&
+    mount --bind /mnt ${ROOT} && cd ${tmpdir()}/empty && exec ${python} "$@"`
   await writeFile(path, `#!/bin/sh\nexec unshare -Urm sh -c '${apart}' sh "$@"\n`)
   await chmod(path, 0o755)
   return path
