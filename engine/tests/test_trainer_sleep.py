@@ -100,6 +100,7 @@ def test_what_leaves_and_comes_back_is_all_of_it(quantization: Any, monkeypatch:
         asked.clear()
         step(base)
         assert sum(size for size, _ in asked) >= sum(parameter.numel() for parameter in base.model.parameters())
+        assert {device for _, device in asked} == {base.device}
 
 
 class Collected:

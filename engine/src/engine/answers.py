@@ -70,12 +70,15 @@ class Answers:
     def _sleep(self, request: Sleep) -> None:
         with self.followers.at(request):
             base_on_device.leave(self.base)
+            # Where another rank fails, this one does not go on alone.
+            self.base.ranks.wait()
         self.asleep = True
         self.outbox.send(Asleep(kind="asleep", request_id=request.request_id))
 
     def _wake(self, request: Wake) -> None:
         with self.followers.at(request):
             base_on_device.come_back(self.base)
+            self.base.ranks.wait()
         self.asleep = False
         self.outbox.send(Awake(kind="awake", request_id=request.request_id))
 

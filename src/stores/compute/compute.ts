@@ -33,8 +33,8 @@ export interface ComputeOptions {
   stallMs: number
   /** The root of the workspace as inference servers see it, remote ones too: a path, or an address of S3. */
   workspaceRoot: string
-  /** What processes keep of their memory while they sleep to make room; undefined where they are ended instead. */
-  sleepingBytes?: { inference: number; trainer: number } | undefined
+  /** What a process keeps of its memory while it sleeps to make room; undefined where it is ended instead. */
+  sleepingBytes?: number | undefined
   /** Serves the default base model in place of a process of this machine. */
   remote: RemoteOptions | undefined
 }
@@ -70,7 +70,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...shared('trainer', baseModel),
       budget: trainerBudget,
       memoryBytes,
-      sleepingBytes: options.sleepingBytes?.trainer,
+      sleepingBytes: options.sleepingBytes,
       start,
     })
   }
@@ -97,7 +97,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      sleepingBytes: options.sleepingBytes?.inference,
+      sleepingBytes: options.sleepingBytes,
       start: (key) => programs.inference(baseModel, key),
     })
   }

@@ -2,7 +2,7 @@
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
  * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
  * An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
- * where there is a file `no-sleep`.
+ * where there is a file `no-sleep`, and takes a moment where there is one `slow-sleep`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,6 +25,8 @@ interface Line {
   fake?: string
   metrics?: Record<string, number>
 }
+
+const SLOW_SLEEP_MS = 300
 
 let isAsleep = false
 
@@ -82,7 +84,8 @@ function sleep({ kind, request_id }: Request): void {
     say({ kind: 'request_failed', request_id, error_message: 'made to fail' })
   } else {
     isAsleep = kind === 'sleep'
-    say({ kind: isAsleep ? 'asleep' : 'awake', request_id })
+    const answer = { kind: isAsleep ? 'asleep' : 'awake', request_id }
+    setTimeout(() => say(answer), existsSync('slow-sleep') ? SLOW_SLEEP_MS : 0)
   }
 }
 

@@ -11,14 +11,14 @@ import { openCompute } from './compute.ts'
 import { computeSettings, REPOSITORY_FOLDER } from './compute-settings.ts'
 import { serverArgs, trainerArgs, type WorkspaceElsewhere } from './engine-args.ts'
 import { ownModelsFolder } from './find-base-model.ts'
-import { createMemoryNeeds, GB, TRAINER_PROCESS_GB } from './memory-estimate.ts'
+import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
 
 /** File names have 255 bytes at most; the distinctive part of a base model's name comes last. */
 const FILE_NAME_CHARS_MAX = 200
 
-/** Assumed of a server that sleeps: its CUDA context, graphs and buffers stay on the GPU. */
+/** Assumed of a process that sleeps: its CUDA context, graphs and buffers stay on the GPU. */
 const SLEEPING_GB = 2
 
 /** In the engine's folder: what was copied from a bucket. */
@@ -57,9 +57,7 @@ export function openLocalCompute(
       measure: (baseModel) => needs.measure(locationOf(baseModel)),
     },
     workspaceRoot: options.workspaceBucket?.url ?? engine.folder,
-    sleepingBytes: engine.sleeps
-      ? { inference: SLEEPING_GB * GB, trainer: TRAINER_PROCESS_GB * GB }
-      : undefined,
+    sleepingBytes: engine.sleeps ? SLEEPING_GB * GB : undefined,
   })
 }
 

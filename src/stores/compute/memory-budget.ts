@@ -22,6 +22,8 @@ export interface EngineProcess {
   start(): void
   /** Gives its memory back, by its end or by its sleep; resolves once that is done. */
   giveWay(reason: string): Promise<void>
+  /** Ends its process, asleep or not. */
+  stop(reason: string): Promise<void>
 }
 
 /** The share of one engine process in the memory budget. */
@@ -79,8 +81,8 @@ export function createMemoryBudget({
 
   /** The processes that give way so that another fits; undefined when that is not enough. */
   function toGiveWay(wanted: EngineProcess): Member[] | undefined {
-    const needed = wanted.state() === 'asleep' ? wanted.wakingBytes() : wanted.memoryBytes()
-    let missing = usedBytes() + needed - budgetBytes
+    const ofItself = wanted.state() === 'asleep' ? wanted.memoryBytes() : 0
+    let missing = usedBytes() - ofItself + neededBytes(wanted) - budgetBytes
     const chosen: Member[] = []
     const others = running().filter(({ process }) => process !== wanted)
     for (const member of others.filter(isFree).filter(hasRoom).sort(byWorth)) {
@@ -97,7 +99,7 @@ export function createMemoryBudget({
       signal.throwIfAborted()
       const victims = toGiveWay(process)
       if (victims === undefined) {
-        if (whenFull === 'refuse' || process.memoryBytes() > budgetBytes) throw noRoom(process)
+        if (whenFull === 'refuse' || neededBytes(process) > budgetBytes) throw noRoom(process)
         await freed.next(signal)
       } else if (victims.length > 0) {
         // The room may have been taken meanwhile, so everything is checked again.
@@ -116,12 +118,9 @@ export function createMemoryBudget({
     const inUse =
       users.length === 0 ? '' : `, of which ${gb(bytesOf(busy))} are in use by ${users.join(', ')}`
     const budget = `the memory budget is ${gb(budgetBytes)} (HEDDLE_ENGINE_MEMORY_GB)`
-    return new EngineProcessLost(
-      `${process.name} needs ${gb(process.memoryBytes())}, and ${budget}${inUse}`,
-      {
-        retryAfterSeconds: NO_ROOM_RETRY_SECONDS,
-      },
-    )
+    return new EngineProcessLost(`${process.name} needs ${gb(neededBytes(process))}, and ${budget}${inUse}`, {
+      retryAfterSeconds: NO_ROOM_RETRY_SECONDS,
+    })
   }
 
   return {
@@ -138,7 +137,7 @@ export function createMemoryBudget({
         if (member.users > 0) return
         freed.notify()
         if (idleMs === 0 || member.isKept) return
-        const stop = () => void process.giveWay(`stopped after ${Math.round(idleMs / 1000)} s without use`)
+        const stop = () => void process.stop(`stopped after ${Math.round(idleMs / 1000)} s without use`)
         idleTimer = setTimeout(stop, idleMs).unref()
       }
 
@@ -166,6 +165,11 @@ export function createMemoryBudget({
       }
     },
   }
+}
+
+/** Memory that a process takes once it is started or woken. */
+function neededBytes(process: EngineProcess): number {
+  return process.memoryBytes() + (process.state() === 'asleep' ? process.wakingBytes() : 0)
 }
 
 /** A process that is being stopped frees its room, even if a request waits for its next start. */

@@ -14,8 +14,8 @@ const MACHINE_SHARE = 0.8
 /** Measured: vLLM on a CPU takes 2.2 GB with a base model of 0.01 GB and 1 GB of KV cache. */
 const INFERENCE_PROCESS_GB = 1.2
 
-/** Measured: a trainer takes 0.8 GB at its peak with the same base model. One that sleeps on a GPU is assumed to keep that. */
-export const TRAINER_PROCESS_GB = 0.8
+/** Measured: a trainer takes 0.8 GB at its peak with the same base model. */
+const TRAINER_PROCESS_GB = 0.8
 
 /**
  * Bytes of a weight in 4 bits with its scale: as bitsandbytes trains with it, and as vLLM serves it
@@ -210,7 +210,7 @@ async function readParameters(
     const { dtype, torch_dtype, ...config } = await readModelConfig(folder)
     // Both names are in use; `dtype` is the newer one.
     const all = sizes.reduce((sum, size) => sum + size, 0) / (DTYPE_BYTES[String(dtype ?? torch_dtype)] ?? 2)
-    const embeddings = Math.min(all, embeddingsOf(config.text_config ?? config))
+    const embeddings = Math.min(all, embeddingsOf({ ...config, ...config.text_config }))
     return { inLayers: all - embeddings, embeddings }
   } catch {
     // The model may be elsewhere, and its name may be one that no file can have.

@@ -92,10 +92,9 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   const { name, log, backoffMsMax = BACKOFF_MS_MAX } = options
   const state = createState()
   const sleeper = createSleeper(options, state)
-  const memoryBytes = (): number => (state.now === 'asleep' ? sleeper.bytes : options.memoryBytes())
+  const memoryBytes = (): number => (state.now === 'asleep' ? sleeper.bytes() : options.memoryBytes())
   const giveWay = oneAtATime(async (reason: string) => {
-    const current = awake()
-    if (current === undefined || !(await sleeper.fallAsleep(current, reason))) await stop(reason)
+    if (!(await sleeper.fallAsleep(awake(), reason))) await stop(reason)
   })
   const share = options.budget.add(
     {
@@ -105,6 +104,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       state: () => state.now,
       start: () => (state.now === 'asleep' && instance ? void sleeper.wake(instance) : start()),
       giveWay,
+      stop,
     },
     options.rank,
   )
@@ -151,6 +151,8 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     const stopping = new AbortController()
     state.enter('starting', null)
     const ended = keepAlive(stopping.signal).then(() => {
+      // One that ended asleep may have been started again by now.
+      if (run?.stopping !== stopping) return
       run = undefined
       state.enter(isDisposed ? 'stopped' : 'idle')
     })
@@ -184,7 +186,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
 
 /** Puts instances to sleep and wakes them, and says so by the state of their process. */
 function createSleeper<Ready>(
-  { name, log, sleep }: Pick<SupervisorOptions<Ready>, 'name' | 'log' | 'sleep'>,
+  { name, log, sleep, memoryBytes }: Pick<SupervisorOptions<Ready>, 'name' | 'log' | 'sleep' | 'memoryBytes'>,
   state: Pick<State, 'enter'>,
 ) {
   const until = ({ ended }: Instance<Ready>): AbortSignal =>
@@ -192,11 +194,11 @@ function createSleeper<Ready>(
 
   return {
     /** Memory of an instance that sleeps. */
-    bytes: sleep?.bytes ?? 0,
+    bytes: () => Math.min(sleep?.bytes ?? 0, memoryBytes()),
 
-    /** Resolves with whether it sleeps now. */
-    async fallAsleep(instance: Instance<Ready>, reason: string): Promise<boolean> {
-      if (sleep === undefined) return false
+    /** Resolves with whether it sleeps now; only one that works can fall asleep. */
+    async fallAsleep(instance: Instance<Ready> | undefined, reason: string): Promise<boolean> {
+      if (sleep === undefined || instance === undefined) return false
       log.info({ process: name, reason }, 'engine process falls asleep')
       state.enter('stopping')
       try {
