@@ -36,12 +36,12 @@ LESSON: list[Json] = [
 
 
 @pytest.fixture(scope="module")
-def half() -> BaseModel:
+def in_4_bits() -> BaseModel:
     return load_base(str(LOOM_TINY), "heddle/loom-tiny", quantization="nf4")
 
 
 @pytest.fixture(scope="module")
-def half_worker() -> Generator[Worker]:
+def worker_in_4_bits() -> Generator[Worker]:
     with forked_worker(flags=[FLAG]) as worker:
         assert worker.read()["kind"] == "worker_ready"
         assert worker.process.stderr is not None
@@ -67,8 +67,8 @@ def row_of(share_prefixes: bool) -> Any:
     return to_row(sequences, CPU, share_prefixes=share_prefixes)
 
 
-def test_linear_layers_take_a_quarter(base: BaseModel, half: BaseModel) -> None:
-    layers = layers_in_four_bits(half.model)
+def test_linear_layers_take_a_quarter(base: BaseModel, in_4_bits: BaseModel) -> None:
+    layers = layers_in_four_bits(in_4_bits.model)
     assert len(layers) == 4 * 7
 
     def taken(weight: Any) -> int:
@@ -78,23 +78,25 @@ def test_linear_layers_take_a_quarter(base: BaseModel, half: BaseModel) -> None:
 
     in_bfloat16 = sum(2 * cast(Any, base.model.get_submodule(name)).weight.numel() for name in layers)
     assert sum(taken(layer.weight) for layer in layers.values()) / in_bfloat16 == pytest.approx(0.258, abs=0.001)
-    others = {name: parameter for name, parameter in half.model.named_parameters() if parameter.dtype != torch.uint8}
+    others = {
+        name: parameter for name, parameter in in_4_bits.model.named_parameters() if parameter.dtype != torch.uint8
+    }
     assert all(parameter.equal(base.model.get_parameter(name)) for name, parameter in others.items())
     assert "model.embed_tokens.weight" in others
 
 
-def test_a_fresh_adapter_is_the_one_of_a_whole_base(base: BaseModel, half: BaseModel, tmp_path: Path) -> None:
-    for name, of in (("whole", base), ("half", half)):
+def test_a_fresh_adapter_is_the_one_of_a_whole_base(base: BaseModel, in_4_bits: BaseModel, tmp_path: Path) -> None:
+    for name, of in (("whole", base), ("in_4_bits", in_4_bits)):
         create_adapter(of, lora(), tmp_path / name)
-    assert files(tmp_path / "whole") == files(tmp_path / "half")
+    assert files(tmp_path / "whole") == files(tmp_path / "in_4_bits")
 
 
 @pytest.mark.parametrize("share_prefixes", [False, True])
-def test_every_way_to_run_gives_the_same_numbers(half: BaseModel, tmp_path: Path, share_prefixes: bool) -> None:
+def test_every_way_to_run_gives_the_same_numbers(in_4_bits: BaseModel, tmp_path: Path, share_prefixes: bool) -> None:
     """With and without gradients, once and twice, and beside PEFT's own layers."""
-    directory = disturbed_adapter(half, tmp_path / "one")
+    directory = disturbed_adapter(in_4_bits, tmp_path / "one")
     found: list[tuple[Tensor, list[Tensor]]] = []
-    with adapter(half, directory) as model:
+    with adapter(in_4_bits, directory) as model:
 
         def run(keep: Any) -> None:
             (batch,) = row_of(share_prefixes).batches
@@ -125,37 +127,37 @@ def losses(worker: Worker, source: Path, folder: Path, name: str) -> list[float]
 
 
 def test_training_lowers_the_loss_as_with_a_whole_base(
-    worker: Worker, half_worker: Worker, step_0: Path, tmp_path: Path
+    worker: Worker, worker_in_4_bits: Worker, step_0: Path, tmp_path: Path
 ) -> None:
     whole = losses(worker, step_0, tmp_path, "whole")
-    half = losses(half_worker, step_0, tmp_path, "half")
-    assert half[0] != whole[0]
-    for found in (whole, half):
+    in_4_bits = losses(worker_in_4_bits, step_0, tmp_path, "in_4_bits")
+    assert in_4_bits[0] != whole[0]
+    for found in (whole, in_4_bits):
         assert sum(found[-3:]) < sum(found[:3]) / 3
-    assert sum(half[-3:]) == pytest.approx(sum(whole[-3:]), rel=0.5)
+    assert sum(in_4_bits[-3:]) == pytest.approx(sum(whole[-3:]), rel=0.5)
 
 
 def test_a_job_that_is_killed_goes_on_with_the_same_steps(
-    half_worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+    worker_in_4_bits: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
 ) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
     options: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
-    whole = half_worker.run_job("j", step_0, tmp_path / "whole", groups, **options)
+    whole = worker_in_4_bits.run_job("j", step_0, tmp_path / "whole", groups, **options)
     assert len(steps(whole)) >= 4
     with forked_worker(flags=[FLAG]) as dying:
         dying.read()
         dying.start_job("j", step_0, tmp_path / "resumed", groups, **options)
         read_steps(dying, 2)
         dying.process.kill()
-    half_worker.run_job("j", step_0, tmp_path / "resumed", groups, **options)
+    worker_in_4_bits.run_job("j", step_0, tmp_path / "resumed", groups, **options)
     assert files(tmp_path / "resumed") == files(tmp_path / "whole")
 
 
-def test_two_processes_train_as_one(half_worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+def test_two_processes_train_as_one(worker_in_4_bits: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     """Each has the whole base."""
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 40))
     options: Json = {"packed_sequence_length": 4000, "learning_rate": 1e-3, "seed": 7}
-    alone = steps(half_worker.run_job("j", step_0, tmp_path / "alone", groups, **options))
+    alone = steps(worker_in_4_bits.run_job("j", step_0, tmp_path / "alone", groups, **options))
     with forked_worker(processes=2, flags=[FLAG]) as pair:
         pair.read()
         together = steps(pair.run_job("j", step_0, tmp_path / "together", groups, **options))
@@ -168,16 +170,16 @@ def test_two_processes_train_as_one(half_worker: Worker, step_0: Path, tokenizer
         assert one == pytest.approx(other, rel=1e-4, abs=1e-4)
 
 
-def test_a_merged_model_is_in_full_precision(base: BaseModel, half: BaseModel, tmp_path: Path) -> None:
+def test_a_merged_model_is_in_full_precision(base: BaseModel, in_4_bits: BaseModel, tmp_path: Path) -> None:
     """The same files as with a whole base, and the base in memory as before."""
-    directory = disturbed_adapter(half, tmp_path / "one")
-    before = {name: layer.weight.clone() for name, layer in layers_in_four_bits(half.model).items()}
-    assert merge_adapter(half, directory, tmp_path / "half") < 1e-4
+    directory = disturbed_adapter(in_4_bits, tmp_path / "one")
+    before = {name: layer.weight.clone() for name, layer in layers_in_four_bits(in_4_bits.model).items()}
+    assert merge_adapter(in_4_bits, directory, tmp_path / "in_4_bits") < 1e-4
     merge_adapter(base, directory, tmp_path / "whole")
-    assert files(tmp_path / "half") == files(tmp_path / "whole")
-    assert "quantization_config" not in json.loads((tmp_path / "half" / "config.json").read_text())
-    AutoModelForCausalLM.from_pretrained(tmp_path / "half")
-    for name, layer in layers_in_four_bits(half.model).items():
+    assert files(tmp_path / "in_4_bits") == files(tmp_path / "whole")
+    assert "quantization_config" not in json.loads((tmp_path / "in_4_bits" / "config.json").read_text())
+    AutoModelForCausalLM.from_pretrained(tmp_path / "in_4_bits")
+    for name, layer in layers_in_four_bits(in_4_bits.model).items():
         assert layer.weight.equal(before[name])
 
 
@@ -210,7 +212,7 @@ def test_blocks_of_a_scale_are_not_cut_by_gpus() -> None:
         check_cut(352, 256, 704, 256)
 
 
-def test_loading_holds_one_weight_at_a_time_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_holds_two_weights_at_a_time_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[StorageWeakRef] = []
     most = 0
     own = cast(Any, functional).quantize_4bit

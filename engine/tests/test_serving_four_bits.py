@@ -37,8 +37,8 @@ def served(model: str, ids: list[int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("name", [MODEL, "adapted"])
 def test_log_probabilities_are_the_trainers(in_four_bits: None, base: BaseModel, tmp_path: Path, name: str) -> None:
-    half = load_base(str(LOOM_TINY), MODEL, quantization="nf4")
-    create_adapter(half, lora(), tmp_path / "adapted")
+    in_4_bits = load_base(str(LOOM_TINY), MODEL, quantization="nf4")
+    create_adapter(in_4_bits, lora(), tmp_path / "adapted")
     if name == "adapted":
         weights = load_file(tmp_path / "adapted" / "adapter_model.safetensors")
         generator = torch.Generator().manual_seed(0)
@@ -48,9 +48,9 @@ def test_log_probabilities_are_the_trainers(in_four_bits: None, base: BaseModel,
         save_file(weights, tmp_path / "adapted" / "adapter_model.safetensors")
         body = {"lora_name": name, "lora_path": str(tmp_path / "adapted")}
         assert request("POST", "/v1/load_lora_adapter", body, OTHER_PORT)[0] == 200
-    texts = [half.tokenizer.encode(text) for text in sample_texts(half)]
+    texts = [in_4_bits.tokenizer.encode(text) for text in sample_texts(in_4_bits)]
     gaps: dict[str, float] = {}
-    for kind, of in (("in 4 bits", half), ("whole", base)):
+    for kind, of in (("in 4 bits", in_4_bits), ("whole", base)):
         with adapter(of, tmp_path / "adapted") as model:
             gaps[kind] = max(
                 (logprobs(model, torch.tensor([ids]))[0] - served(name, ids)).abs().max().item() for ids in texts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from examples import Json, choice, group, sums, trajectory, user, write_lines
 from forked import forked_worker
-from worker import Worker, files, steps
+from worker import Worker, files, started_worker, steps
 
 
 def test_the_same_seed_gives_the_same_adapter(worker: Worker, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_cancel(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) ->
 
 
 def test_the_end_of_stdin_ends_the_worker_in_the_middle_of_a_job(tokenizer: Any, tmp_path: Path) -> None:
-    with forked_worker() as worker:
+    with started_worker() as worker:
         worker.read()
         worker.create_adapter(tmp_path / "step-0")
         groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.memory import GIB, NF4_SERVED_BYTES, PROCESS_BYTES, Shape, training, weights_bytes
+from engine.memory import GIB, NF4_SERVED_BYTES, PROCESS_BYTES, Shape, training, unpacked_bytes, weights_bytes
 
 TOKENS_MAX = 2**17
 # vLLM sizes its cache by what is left of this share of a GPU.
@@ -46,10 +46,11 @@ class Fit:
 def fit(shape: Shape, gpu_gb: float, gpus: int, *, rank: int = 8, four_bit: bool = False) -> Fit:
     """`gpus` serve together (tensor parallel), or train together (FSDP)."""
     room = gpu_gb * GIB - PROCESS_BYTES
-    left = SERVING_SHARE * room - weights_bytes(shape, linear=NF4_SERVED_BYTES if four_bit else None) / gpus
+    weights = weights_bytes(shape, linear=NF4_SERVED_BYTES if four_bit else None)
+    left = SERVING_SHARE * room - (weights + unpacked_bytes(shape, four_bit=four_bit)) / gpus
     # Keys and values in two bytes each; every GPU has a part of the heads.
     token = 2 * 2 * shape.keys * shape.layers / gpus
-    if four_bit and not shape.is_cut_between_blocks(gpus):
+    if four_bit and not shape.has_whole_blocks(gpus):
         left = 0
     return Fit(
         longest_trained=most(
@@ -104,7 +105,7 @@ def main() -> None:
         parser.error("name a --config, or --table")
     try:
         config = json.loads(arguments.config.read_text())
-        shape = Shape.of(config.get("text_config", config))
+        shape = Shape.of({**config, **config.get("text_config", {})})
     except (OSError, ValueError) as error:
         sys.exit(f"{arguments.config} cannot be read: {error}")
     except KeyError as error:

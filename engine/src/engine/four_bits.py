@@ -11,6 +11,7 @@ from bitsandbytes.nn.modules import Linear4bit
 from transformers import AutoConfig, BitsAndBytesConfig
 
 from engine.errors import Problem
+from engine.memory import EXPERTS
 
 Quantization = Literal["none", "nf4"]
 SETTING = "HEDDLE_BASE_QUANTIZATION=nf4"
@@ -30,7 +31,7 @@ def check_stored(path: str, quantization: Quantization) -> None:
     if method is not None:
         raise Problem(f"{SETTING} is for models that are stored in full precision, and {path} is quantized ({method})")
     text = config.get_text_config()
-    for experts in ("num_experts", "num_local_experts", "n_routed_experts"):
+    for experts in EXPERTS:
         if getattr(text, experts, None):
             raise Problem(f"{SETTING} is not for mixtures of experts, whose experts are no linear layers: {path}")
 
@@ -54,7 +55,7 @@ def layers_in_four_bits(model: Any) -> dict[str, Linear4bit]:
     return {name: layer for name, layer in model.named_modules() if isinstance(layer, Linear4bit)}
 
 
-def keep_as_they_are(model: Any) -> None:
+def keep_layout(model: Any) -> None:
     """On CPUs with AVX512 bitsandbytes would rearrange the weights in a pass without gradients and calculate in
     bfloat16 from then on: passes with and without gradients would differ."""
     for layer in layers_in_four_bits(model).values():

@@ -9,6 +9,7 @@ Axes: N token, I input, O output.
 """
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, cast
 
 import torch
@@ -20,7 +21,9 @@ WEIGHTS_IN_A_BYTE = 2
 
 
 def register() -> None:
-    """May be called more than once."""
+    """May be called more than once. A vLLM elsewhere may be without the package: it serves no base in 4 bits."""
+    if find_spec("vllm_bnb_plugin") is None:
+        return
     from vllm.platforms import current_platform
     from vllm_bnb_plugin.quantization import linear
 

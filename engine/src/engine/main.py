@@ -21,7 +21,7 @@ def main() -> None:
     arguments = parse_arguments()
     outbox = Outbox()
     inbox = Inbox()
-    # It asks for a package that would make faster what is switched off here (four_bits.py).
+    # It warns that a kernel is missing which is not used (four_bits.py).
     logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds.

@@ -23,6 +23,8 @@ PROCESS_BYTES = 2 * GIB
 NF4_BLOCK = 64
 NF4_TRAINED_BYTES = 1 / 2 + 1 / NF4_BLOCK + FLOAT32 / (NF4_BLOCK * 256)
 NF4_SERVED_BYTES = 1 / 2 + FLOAT32 / NF4_BLOCK
+# Members of a configuration that say how many experts a layer has.
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Shape:
 
         Raises KeyError for one of another kind, and for a mixture of experts, of which a token uses a part.
         """
-        for experts in ("num_experts", "num_local_experts"):
+        for experts in EXPERTS:
             if config.get(experts):
                 raise KeyError(experts)
         heads = int(config["num_attention_heads"])
@@ -69,9 +71,10 @@ class Shape:
     def largest_linear(self) -> int:
         return self.hidden * max(self.intermediate, self.queries)
 
-    def is_cut_between_blocks(self, gpus: int) -> bool:
+    def has_whole_blocks(self, gpus: int) -> bool:
         """Whether each of so many GPUs that serve has whole blocks in 4 bits."""
-        return gpus == 1 or not any(size % (NF4_BLOCK * gpus) for size in (self.queries, self.intermediate))
+        inputs = (self.queries, self.intermediate)
+        return gpus == 1 or not (self.hidden % NF4_BLOCK or any(size % (NF4_BLOCK * gpus) for size in inputs))
 
     @property
     def embeddings(self) -> int:
@@ -87,12 +90,13 @@ class Shape:
 
 
 def weights_bytes(shape: Shape, *, linear: float | None = None, element: int = 2) -> float:
-    """`linear`: bytes of one weight of a linear layer, where these are in 4 bits; embeddings and the head never are. A
-    layer in 4 bits is in full precision while it computes, each linear layer alone: the largest counts."""
-    of_layers = shape.layers * shape.linear_of_layer
-    if linear is None:
-        return of_layers * element + shape.embeddings * element
-    return of_layers * linear + shape.embeddings * element + shape.largest_linear * element
+    """`linear`: bytes of one weight of a linear layer, where these are in 4 bits; embeddings and the head never are."""
+    return shape.layers * shape.linear_of_layer * (linear or element) + shape.embeddings * element
+
+
+def unpacked_bytes(shape: Shape, *, four_bit: bool, element: int = 2) -> int:
+    """A linear layer in 4 bits is in full precision while it computes, each alone: the largest counts."""
+    return shape.largest_linear * element if four_bit else 0
 
 
 def adapter_bytes(shape: Shape, rank: int) -> int:
@@ -164,6 +168,7 @@ def training(
     are sharded, two of them whole at a time; embeddings, head and adapter are on each, and once a step a copy of the
     adapter's gradients. In 4 bits all layers are on each."""
     weights = weights_bytes(shape, linear=NF4_TRAINED_BYTES if four_bit else None, element=element)
+    weights += unpacked_bytes(shape, four_bit=four_bit, element=element)
     if gpus > 1 and not four_bit:
         layers = weights - shape.embeddings * element
         weights += layers / gpus + 2 * layers / shape.layers - layers

@@ -66,7 +66,8 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
         adapted, in_four_bits = linear_layers(model, is_adapted), linear_layers(model, is_in_four_bits)
         if missing := sorted((adapted | in_four_bits).keys() - source.names.keys()):
             raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
-        with weights_from(source, in_four_bits):
+        total = len(source.names)
+        with weights_from(source, in_four_bits, lambda: beat(0, total)):
             expected_BT = logprobs(model, tokens_BT)
         if base.ranks.is_first:
             write_merged(base, source, adapted, aside, beat)
@@ -75,7 +76,11 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
         with (
             TensorFiles(files_of(str(aside))) as written,
             model.disable_adapter(),
-            weights_from(written, in_four_bits | {name: layer.get_base_layer() for name, layer in adapted.items()}),
+            weights_from(
+                written,
+                in_four_bits | {name: layer.get_base_layer() for name, layer in adapted.items()},
+                lambda: beat(total, total),
+            ),
         ):
             found_BT = logprobs(model, tokens_BT)
     gaps = [(found_BT - expected_BT)[row, : len(text) - 1].abs().max() for row, text in enumerate(texts)]
@@ -151,10 +156,11 @@ def describe(base: BaseModel, directory: Path) -> None:
 
 
 @contextmanager
-def weights_from(files: "TensorFiles", layers: dict[str, Any]) -> Generator[None]:
-    """Linear layers that read their weights anew each time, by their names in these files."""
+def weights_from(files: "TensorFiles", layers: dict[str, Any], beat: Callable[[], None]) -> Generator[None]:
+    """Linear layers that read their weights anew each time, by their names in these files, with a beat for each."""
 
     def forward(layer: Any, name: str, x: Tensor) -> Tensor:
+        beat()
         return torch.nn.functional.linear(x, files.read(name).to(x.device, x.dtype), layer.bias)
 
     for name, layer in layers.items():

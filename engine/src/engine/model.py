@@ -117,7 +117,7 @@ def loaded(
     model.requires_grad_(False)
     if quantization == "nf4":
         # Whole on each rank: a layer in 4 bits is not sharded.
-        four_bits.keep_as_they_are(model)
+        four_bits.keep_layout(model)
         return tokenizer, model
     if ranks.size > 1:
         ranks.shard(model, body_of(model), device)

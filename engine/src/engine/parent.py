@@ -9,8 +9,8 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def end_with_parent(by: signal.Signals, parent: int) -> None:
-    """In the child. `parent`: its process, which may have ended before this; what counts as the end of the parent is
-    the end of the thread that made the child."""
+    """To be called in the child. `parent`: the id of its parent, which may have ended already. The kernel sends the
+    signal when the thread that forked ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, by)
         if os.getppid() != parent:
