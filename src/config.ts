@@ -107,7 +107,7 @@ const Variables = z.object({
   HEDDLE_GPU_SLEEP: z.enum(['on', 'off']).default('off'),
   /** Refused by name, since a start without it would end processes that are to sleep. */
   HEDDLE_VLLM_SLEEP: z
-    .never({ error: 'is no setting any more: HEDDLE_GPU_SLEEP is for trainers too' })
+    .never({ error: 'HEDDLE_GPU_SLEEP is the setting, for inference servers and trainers' })
     .optional(),
   HEDDLE_GPUS_SERVING: Gpus.default([]),
   HEDDLE_GPUS_TRAINING: Gpus.default([]),

@@ -8,7 +8,7 @@ const LEARNING_RATE = 5e-2
 
 const AT_ONCE = 64
 
-/** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle chatServer(). */
+/** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle server. */
 const MEGABYTES_MAX = 750
 
 const { newModel, startJob, end } = trainingClient(chatServer)

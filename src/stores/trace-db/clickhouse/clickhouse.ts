@@ -44,7 +44,7 @@ export const QUERY_SETTINGS = {
   merge_tree_min_bytes_for_concurrent_read: '1048576',
   // Merging the filters of 490 conditions took nine tenths of the time in which they were planned.
   query_plan_merge_filters: 0,
-  // Each part's are read to plan a query, which takes longer than a better order of conditions saves.
+  // Statistics of each part are read to plan a query, which takes longer than a better order of conditions saves.
   use_statistics: 0,
   // Half of a search through new calls is to decompress them.
   use_uncompressed_cache: 1,
