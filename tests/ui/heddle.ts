@@ -41,5 +41,6 @@ export async function seriousViolations(page: Page): Promise<string[]> {
       if (impact === 'serious' || impact === 'critical')
         found.push(`${colorScheme}, ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
   }
+  await page.emulateMedia({ colorScheme: null })
   return found
 }

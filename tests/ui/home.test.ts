@@ -51,8 +51,9 @@ test('a page asks for the projects only when somebody wants to go to another', a
   await expect(page.getByRole('option', { name: `Open ${project}`, exact: true })).toBeVisible()
 })
 
-test('home has no serious violation', async ({ page, project, server }) => {
+test('home has no serious violation, also where it is opened in dark', async ({ page, project, server }) => {
   await loadCalls(server.url, project, { count: 60 })
+  await page.emulateMedia({ colorScheme: 'dark' })
   await page.goto('/')
   await page.getByRole('grid', { name: 'Projects' }).getByRole('row').nth(1).waitFor()
   expect(await seriousViolations(page)).toEqual([])

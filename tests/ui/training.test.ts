@@ -218,7 +218,8 @@ test('the disk by its parts, and the log of an engine: followed, held, searched 
   expect(report).toMatch(/trainer heddle\/loom-tiny, ready/)
 })
 
-test('nobody is kept out of a model, its steps, a job and the system', async ({ page }) => {
+test('a model, its steps and the system have no serious violation, also opened in dark', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'dark' })
   await openModel(page, 'Curves')
   await expect(figure(page, 'Reward')).toBeVisible()
   expect(await seriousViolations(page)).toEqual([])
