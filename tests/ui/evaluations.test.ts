@@ -55,6 +55,8 @@ test('charts of a comparison: how the scores lie, which rows got better, and a r
 }) => {
   const { base, tuned } = await evaluated(server)
   await page.goto(`/${PROJECT}/compare?runs=${encodeURIComponent(JSON.stringify([base, tuned]))}`)
+  // The tabs stand below the summary, and move when it comes.
+  await expect(page.getByRole('region', { name: 'Summary' })).toContainText('60 rows')
   await page.getByRole('tab', { name: 'Charts' }).click()
   const lengths = page.getByRole('figure', { name: 'length', exact: true })
   await expect(lengths.getByRole('img', { name: /^A: 60 values from .* median/ })).toBeVisible()
