@@ -60,8 +60,8 @@ function unionOf(name: string, options: Schema[]): string {
   const oneLine = `class ${name}(RootModel[${union}]):\n    root: Annotated[${union}, Field(discriminator="kind")]\n`
   if (oneLine.split('\n').every((line) => line.length <= 120)) return oneLine
   const lines = options.map((option, index) => `    ${index === 0 ? '' : '| '}${typeOf(option)}\n`).join('')
-  const inOneLine = `${name}Kinds = ${union}`
-  const kinds = inOneLine.length <= 120 ? inOneLine : `${name}Kinds = (\n${lines})`
+  const kindsInOneLine = `${name}Kinds = ${union}`
+  const kinds = kindsInOneLine.length <= 120 ? kindsInOneLine : `${name}Kinds = (\n${lines})`
   return `${kinds}\n\n\nclass ${name}(RootModel[${name}Kinds]):\n    root: Annotated[${name}Kinds, Field(discriminator="kind")]\n`
 }
 

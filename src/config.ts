@@ -2,7 +2,7 @@ import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { withoutSecrets } from './child-environment.ts'
-import { type EngineConfig, problemsOfEngine } from './engine-settings.ts'
+import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engine-settings.ts'
 import { Gpus } from './gpu-placement.ts'
 import { Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
@@ -95,7 +95,7 @@ const Variables = z.object({
   HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
   HEDDLE_BASE_MODEL: z.string().default('heddle/loom-tiny'),
   HEDDLE_BASE_MODELS: Names.default([]),
-  HEDDLE_BASE_QUANTIZATION: z.enum(['none', 'nf4']).default('none'),
+  HEDDLE_BASE_QUANTIZATION: z.enum(BASE_QUANTIZATIONS).default('none'),
   HEDDLE_ENGINE_PYTHON: z.string().optional(),
   HEDDLE_ENGINE_FOLDER: z.string().optional(),
   HEDDLE_ENGINE_MEMORY_GB: z.coerce.number().positive().optional(),

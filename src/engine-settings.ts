@@ -1,13 +1,16 @@
 import { problemOfGpus } from './gpu-placement.ts'
 
+/** How the linear layers of base models are in memory, in trainers and inference servers alike: `nf4` for 4 bits. */
+export const BASE_QUANTIZATIONS = ['none', 'nf4'] as const
+export type BaseQuantization = (typeof BASE_QUANTIZATIONS)[number]
+
 /** The engine's processes and their resources; docs/CONFIGURATION.md has the defaults that are not given here. */
 export interface EngineConfig {
   /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
   baseModel: string
   /** Further base models that models may be registered of although the hub does not have them, such as local folders. */
   baseModels: string[]
-  /** How the linear layers of base models are in memory, in trainers and inference servers alike: `nf4` for 4 bits. */
-  baseQuantization: 'none' | 'nf4'
+  baseQuantization: BaseQuantization
   /** A Python with the engine's packages, instead of the one that set-up made. */
   python: string | undefined
   /** The workspace folder, which a vLLM elsewhere must see too; where it is in a bucket, that of local copies. */

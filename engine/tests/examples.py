@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
+
 from engine.chat import Sequence, encode
 from engine.contract import LoraSpec, RlConfig
 
@@ -14,6 +17,17 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 def lora(seed: int = 3407) -> LoraSpec:
     return LoraSpec(rank=8, alpha=16, target_modules=TARGETS, seed=seed)
+
+
+def disturb(adapter: Path, seed: int, deviation: float) -> None:
+    """Makes a zero adapter one that changes the answers."""
+    file = adapter / "adapter_model.safetensors"
+    weights = load_file(file)
+    generator = torch.Generator().manual_seed(seed)
+    for name, tensor in weights.items():
+        if "lora_B" in name:
+            tensor.copy_(deviation * torch.randn(tensor.shape, generator=generator))
+    save_file(weights, file)
 
 
 def rl_config(**changes: Any) -> RlConfig:

@@ -9,9 +9,8 @@ from typing import Any, cast
 import pytest
 import torch
 from bitsandbytes import functional
-from examples import LOOM_TINY, Json, lora, sums, user, write_lines
+from examples import LOOM_TINY, Json, disturb, lora, sums, user, write_lines
 from forked import forked_worker
-from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from transformers import AutoModelForCausalLM
@@ -51,12 +50,7 @@ def worker_in_4_bits() -> Generator[Worker]:
 
 def disturbed_adapter(base: BaseModel, directory: Path) -> Path:
     create_adapter(base, lora(), directory)
-    weights = load_file(directory / "adapter_model.safetensors")
-    generator = torch.Generator().manual_seed(0)
-    for name, tensor in weights.items():
-        if "lora_B" in name:
-            tensor.copy_(0.02 * torch.randn(tensor.shape, generator=generator))
-    save_file(weights, directory / "adapter_model.safetensors")
+    disturb(directory, 0, 0.02)
     return directory
 
 

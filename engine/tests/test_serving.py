@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from examples import Json, choice, group, lora, rl_config, trajectory, user
-from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
+from examples import Json, choice, disturb, group, lora, rl_config, trajectory, user
 from serving import MODEL, OTHER_PORT, alive, chat, request, start
 
 from engine import policy
@@ -39,12 +38,7 @@ def adapters(server: None, base: BaseModel, tmp_path_factory: pytest.TempPathFac
         folders[name] = tmp_path_factory.mktemp("adapters") / name
         create_adapter(base, lora(seed), folders[name])
         if name != "zero":
-            weights = load_file(folders[name] / "adapter_model.safetensors")
-            generator = torch.Generator().manual_seed(seed)
-            for key, tensor in weights.items():
-                if "lora_B" in key:
-                    tensor.copy_(0.05 * torch.randn(tensor.shape, generator=generator))
-            save_file(weights, folders[name] / "adapter_model.safetensors")
+            disturb(folders[name], seed, 0.05)
         body = {"lora_name": name, "lora_path": str(folders[name])}
         assert request("POST", "/v1/load_lora_adapter", body)[0] == 200
     return folders

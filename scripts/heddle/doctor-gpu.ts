@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { readConfig } from '../../src/config.ts'
+import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../src/engine-settings.ts'
 import { ROOT } from '../repository.ts'
 import { examples, jsonOption } from './options.ts'
 
@@ -18,7 +19,7 @@ interface Options {
   gpuGb: number
   gpus: number
   rank: number
-  quantization?: 'none' | 'nf4'
+  quantization?: BaseQuantization
   json?: true
 }
 
@@ -46,10 +47,9 @@ export function addDoctorGpu(doctor: Command): void {
     .addOption(new Option('--gpus <number>', 'that serve or train together').argParser(whole).default(1))
     .addOption(new Option('--rank <number>', 'of the adapters').argParser(whole).default(RANK))
     .addOption(
-      new Option('--quantization <how>', 'of the base model (default: $HEDDLE_BASE_QUANTIZATION)').choices([
-        'none',
-        'nf4',
-      ]),
+      new Option('--quantization <how>', 'of the base model (default: $HEDDLE_BASE_QUANTIZATION)').choices(
+        BASE_QUANTIZATIONS,
+      ),
     )
     .addOption(jsonOption())
     .addHelpText(

@@ -143,10 +143,6 @@ describe('SFT by an upload', () => {
   })
 })
 
-async function json(response: Response): Promise<Record<string, never>> {
-  return (await response.json()) as Record<string, never>
-}
-
 describe('POST /v1/chat/completions', () => {
   const ask = (body: object) =>
     request('POST', '/v1/chat/completions', {
@@ -205,3 +201,7 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(unknown.status).toBe(404)
   })
 })
+
+async function json(response: Response): Promise<Record<string, never>> {
+  return (await response.json()) as Record<string, never>
+}

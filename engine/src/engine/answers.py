@@ -37,10 +37,8 @@ class Answers:
 
     def answer(self, request: CreateAdapter | MergeAdapter | Sleep | Wake) -> None:
         try:
-            if isinstance(request, Sleep):
-                self._sleep(request)
-            elif isinstance(request, Wake):
-                self._wake(request)
+            if isinstance(request, Sleep | Wake):
+                self._sleep_or_wake(request)
             elif isinstance(request, CreateAdapter):
                 self._create(request)
             else:
@@ -67,20 +65,15 @@ class Answers:
             report.failed(explain(error))
         self.inbox.close_job(job.job_id, cancelled)
 
-    def _sleep(self, request: Sleep) -> None:
+    def _sleep_or_wake(self, request: Sleep | Wake) -> None:
+        sleeps = isinstance(request, Sleep)
         with self.followers.at(request):
-            base_on_device.leave(self.base)
+            (base_on_device.leave if sleeps else base_on_device.come_back)(self.base)
             # Where another rank fails, this one does not go on alone.
             self.base.ranks.wait()
-        self.asleep = True
-        self.outbox.send(Asleep(kind="asleep", request_id=request.request_id))
-
-    def _wake(self, request: Wake) -> None:
-        with self.followers.at(request):
-            base_on_device.come_back(self.base)
-            self.base.ranks.wait()
-        self.asleep = False
-        self.outbox.send(Awake(kind="awake", request_id=request.request_id))
+        self.asleep = sleeps
+        reply = {"request_id": request.request_id}
+        self.outbox.send(Asleep(kind="asleep", **reply) if sleeps else Awake(kind="awake", **reply))
 
     def _require_awake(self) -> None:
         if self.asleep:

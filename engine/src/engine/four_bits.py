@@ -37,7 +37,7 @@ def check_stored(path: str, quantization: Quantization) -> None:
 
 
 def how_to_load(dtype: torch.dtype, device: torch.device) -> dict[str, Any]:
-    """What `from_pretrained` is told, so that it quantizes each weight on the device once it is read."""
+    """Arguments of `from_pretrained` with which it quantizes each weight on the device as soon as it is read."""
     if device.type == "cuda":
         device = torch.device("cuda", torch.cuda.current_device())
     return {

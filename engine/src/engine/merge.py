@@ -8,14 +8,13 @@ Axes: B text, T token position, V vocabulary.
 
 import copy
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import torch
-from bitsandbytes.nn.modules import Linear4bit
 from peft.tuners.lora import LoraLayer
 from safetensors import safe_open
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
@@ -24,6 +23,7 @@ from transformers.utils.hub import cached_file  # pyright: ignore[reportUnknownV
 
 from engine.chat import encode
 from engine.errors import Problem
+from engine.four_bits import layers_in_four_bits
 from engine.model import BaseModel, adapter, partial_of, written_aside
 from engine.packing import padded
 from engine.ranks import Ranks
@@ -63,7 +63,10 @@ def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat
         TensorFiles(files_of(base.path)) as source,
         written_by_first(base.ranks, directory) as aside,
     ):
-        adapted, in_four_bits = linear_layers(model, is_adapted), linear_layers(model, is_in_four_bits)
+        adapted = by_weight(
+            {name: layer for name, layer in cast(Any, model).named_modules() if isinstance(layer, LoraLayer)}
+        )
+        in_four_bits = by_weight(layers_in_four_bits(model))
         if missing := sorted((adapted | in_four_bits).keys() - source.names.keys()):
             raise Problem(f"the files of the base model name its layers otherwise: they have no {missing[0]}")
         total = len(source.names)
@@ -99,21 +102,12 @@ def written_by_first(ranks: Ranks, directory: Path) -> Generator[Path]:
         ranks.wait()
 
 
-def linear_layers(model: Any, wanted: Callable[[object], bool]) -> dict[str, Any]:
-    """By the names of their weights in the base's files."""
+def by_weight(layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Layers of a model with an adapter, by the names of their weights in the base's files."""
     return {
         f"{name.removeprefix('base_model.model.').removesuffix('.base_layer')}.weight": layer
-        for name, layer in cast(list[tuple[str, Any]], [*model.named_modules()])
-        if wanted(layer)
+        for name, layer in layers.items()
     }
-
-
-def is_adapted(module: object) -> bool:
-    return isinstance(module, LoraLayer)
-
-
-def is_in_four_bits(module: object) -> bool:
-    return isinstance(module, Linear4bit)
 
 
 def write_merged(base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: Beat) -> None:

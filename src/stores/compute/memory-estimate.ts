@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import type { BaseQuantization } from '../../engine-settings.ts'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
 /** GB are 2^30 bytes, as the engine's own settings have them. */
@@ -47,7 +48,7 @@ export interface MemoryOptions {
   gpuMemory: number
   /** As `nvidia-smi` numbers them; both empty for the first. */
   gpus: { serving: readonly number[]; training: readonly number[] }
-  baseQuantization: 'none' | 'nf4'
+  baseQuantization: BaseQuantization
   environment: NodeJS.ProcessEnv
 }
 
@@ -105,7 +106,7 @@ interface ParameterCounts {
   embeddings: number
 }
 
-/** What is read of a base model's `config.json`, whatever it says. */
+/** The members that are used of a base model's `config.json`; their values are not checked. */
 interface ModelConfig {
   dtype?: unknown
   torch_dtype?: unknown

@@ -18,7 +18,7 @@ const BACKOFF_MS_MIN = 500
 const BACKOFF_MS_MAX = 60_000
 
 /** Weights of a hundred gigabytes travel between a GPU and the machine's memory in seconds. */
-const SLEEP_MS_MAX = 120_000
+export const SLEEP_MS_MAX = 120_000
 
 /** After this many failed starts in a row, waiting requests fail instead of waiting on. */
 const FAILED_STARTS_MAX = 3
@@ -50,9 +50,9 @@ export interface Sleep<Ready> {
   /** Memory that it keeps. */
   bytes: number
   /** Resolves once its memory is free. @throws Error where it did not fall asleep; it is ended then */
-  begin(ready: Ready, signal: AbortSignal): Promise<void>
+  begin(instance: Instance<Ready>, signal: AbortSignal): Promise<void>
   /** Resolves once it works again. @throws Error where it does not; it is replaced then */
-  end(ready: Ready, signal: AbortSignal): Promise<void>
+  end(instance: Instance<Ready>, signal: AbortSignal): Promise<void>
 }
 
 export interface SupervisorOptions<Ready> {
@@ -202,7 +202,7 @@ function createSleeper<Ready>(
       log.info({ process: name, reason }, 'engine process falls asleep')
       state.enter('stopping')
       try {
-        await sleep.begin(instance.ready, until(instance))
+        await sleep.begin(instance, until(instance))
       } catch (error) {
         log.warn({ process: name, reason: messageOf(error) }, 'engine process does not fall asleep')
         return false
@@ -214,7 +214,7 @@ function createSleeper<Ready>(
     async wake(instance: Instance<Ready>): Promise<void> {
       state.enter('starting')
       try {
-        await sleep?.end(instance.ready, until(instance))
+        await sleep?.end(instance, until(instance))
         if (isUsable(instance)) state.enter('ready')
       } catch (error) {
         instance.replace(`it does not wake (${messageOf(error)})`)

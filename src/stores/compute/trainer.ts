@@ -5,7 +5,7 @@ import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
 import type { Program, StartedTrainer, StartHooks } from './program.ts'
 import { runProgram } from './program-instance.ts'
-import { type Instance, type Sleep, supervise } from './supervisor.ts'
+import { type Instance, SLEEP_MS_MAX, type Sleep, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
   name: string
@@ -86,43 +86,28 @@ async function* converse(
 function sleepOf(bytes: number): Sleep<Program> {
   return {
     bytes,
-    begin: (program, signal) => ask(program, 'sleep', 'asleep', signal),
-    end: (program, signal) => ask(program, 'wake', 'awake', signal),
+    begin: (instance, signal) => ask(instance, { kind: 'sleep', answer: 'asleep' }, signal),
+    end: (instance, signal) => ask(instance, { kind: 'wake', answer: 'awake' }, signal),
   }
 }
 
 /** Resolves with the answer to a request between others. @throws Error with the worker's reason; the signal's reason */
-function ask(program: Program, kind: string, answer: string, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const request_id = newId()
-  const fail = (): void => reject(signal.reason)
-  const stopListening = program.onLine((line) => {
-    const { data } = Answer.safeParse(line)
+async function ask(
+  instance: Instance<Program>,
+  { kind, answer }: { kind: string; answer: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { kind, request_id: newId() }
+  for await (const message of converse(instance, request, { stallMs: SLEEP_MS_MAX, signal })) {
+    const { data } = Answer.safeParse(message)
     // The last messages of a cancelled job may still come.
-    if (data?.request_id !== request_id) return
-    if (data.kind === answer) resolve()
-    else reject(new Error(data.error_message ?? `it answers ${data.kind} to ${kind}`))
-  })
-  signal.addEventListener('abort', fail, { once: true })
-  if (signal.aborted) fail()
-  else program.write(`${JSON.stringify({ kind, request_id })}\n`)
-  return promise.finally(() => {
-    stopListening()
-    signal.removeEventListener('abort', fail)
-  })
+    if (data?.request_id !== request.request_id) continue
+    if (data.kind === answer) return
+    throw new Error(data.error_message ?? `it answers ${data.kind} to ${kind}`)
+  }
 }
 
-const Answer = z
-  .string()
-  .transform((line, context): unknown => {
-    try {
-      return JSON.parse(line)
-    } catch {
-      context.addIssue('no JSON')
-      return z.NEVER
-    }
-  })
-  .pipe(z.object({ kind: z.string(), request_id: z.string(), error_message: z.string().optional() }))
+const Answer = z.object({ kind: z.string(), request_id: z.string(), error_message: z.string().optional() })
 
 /** A worker that cannot be started has not seen the request. */
 function neverSent(error: unknown): never {

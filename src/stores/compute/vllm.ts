@@ -89,8 +89,8 @@ function sleepOf(bytes: number): Sleep<Endpoint> {
   }
   return {
     bytes,
-    begin: (endpoint, signal) => ask(endpoint, '/heddle/sleep', signal),
-    async end(endpoint, signal) {
+    begin: ({ ready }, signal) => ask(ready, '/heddle/sleep', signal),
+    async end({ ready: endpoint }, signal) {
       await ask(endpoint, '/heddle/wake', signal)
       await makeToken(endpoint, signal)
     },

@@ -43,7 +43,7 @@ export function createTrainerTurns(compute: Compute): TrainerTurns {
         // The remaining messages of a cancelled job carry another id.
         if (!('request_id' in message) || message.request_id !== request.request_id) continue
         if (message.kind === 'request_failed') throw failureOf(message)
-        if ('directory' in message) return message
+        if (message.kind === 'adapter_created' || message.kind === 'adapter_merged') return message
       }
       throw unavailable('The worker ended without an answer')
     })
