@@ -16,10 +16,17 @@ START_S = 180
 
 
 def request(
-    method: str, path: str, body: Json | None = None, port: int = PORT, key: str = "", timeout: float = 120
+    method: str,
+    path: str,
+    body: Json | None = None,
+    port: int = PORT,
+    key: str = "",
+    timeout: float = 120,
+    probe: bool = False,
 ) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    headers |= {"x-heddle-probe": "1"} if probe else {}
     connection.request(method, path, json.dumps(body) if body else None, headers)
     reply = connection.getresponse()
     return reply.status, reply.read()

@@ -131,14 +131,15 @@ def test_training_lowers_the_loss_as_with_a_whole_base(
     assert sum(in_4_bits[-3:]) == pytest.approx(sum(whole[-3:]), rel=0.5)
 
 
-def test_a_job_that_is_killed_goes_on_with_the_same_steps(
-    worker_in_4_bits: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+@pytest.mark.parametrize("flags", [[FLAG], []], ids=["in 4 bits", "whole, whose steps do not count"])
+def test_a_job_that_is_killed_ends_as_if_it_had_not_been(
+    worker_in_4_bits: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, flags: list[str]
 ) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
     options: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
     whole = worker_in_4_bits.run_job("j", step_0, tmp_path / "whole", groups, **options)
     assert len(steps(whole)) >= 4
-    with forked_worker(flags=[FLAG]) as dying:
+    with forked_worker(flags=flags) as dying:
         dying.read()
         dying.start_job("j", step_0, tmp_path / "resumed", groups, **options)
         read_steps(dying, 2)

@@ -54,6 +54,7 @@ class BaseModel:
     metric_passes: MetricPasses = "all"
     # The processes among which the layers' weights are sharded, and this one's place.
     ranks: Ranks = ALONE
+    quantization: Quantization = "none"
 
     @property
     def num_positions(self) -> int:
@@ -96,6 +97,7 @@ def load_base(
         ranks.least(checkpoint_from(checkpointing, text_config(model), device, dtype)),
         metric_passes,
         ranks,
+        quantization,
     )
 
 

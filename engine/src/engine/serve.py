@@ -17,6 +17,7 @@ from pathlib import Path
 
 from engine.adapters_from_bucket import COPIES, WORKSPACE
 from engine.parent import end_with_parent
+from engine.sleep_when_idle import IDLE_VARIABLE
 from engine.sleeping import LEVEL_VARIABLE
 from engine.workspace import BUCKET, add_workspace_arguments
 
@@ -79,13 +80,24 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--trust-mm-kwargs", action="store_true", help="requests say how media are processed")
     parser.add_argument("--tensor-parallel", type=int, default=1, help="GPU only: how many compute together")
     parser.add_argument("--sleep-level", type=int, help="it can be put to sleep: see sleeping.py; 0 only pauses")
+    parser.add_argument(
+        "--sleep-after", type=float, metavar="SECONDS", help="it sleeps by itself after so long without a request"
+    )
     parser.add_argument("--gpu-memory", type=float, default=0.7, help="GPU only: share of its memory to take")
     # 1 GiB is 250,000 tokens of loom-tiny, 9,000 of a 1.5B model.
     parser.add_argument("--kv-cache-gb", type=int, default=1, help="CPU only: memory for keys and values")
     parser.add_argument("flags", nargs="*", help="after --: further flags for vLLM")
     add_workspace_arguments(parser)
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1), help="CPU only")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.sleep_after is not None:
+        if not 0 < arguments.sleep_after < float("inf"):
+            parser.error("--sleep-after takes seconds above 0")
+        if any(flag.startswith("--api-server-count") for flag in arguments.flags):
+            parser.error("--sleep-after takes one API server: another one would not know whether requests came")
+        if arguments.sleep_level is None:
+            arguments.sleep_level = 1
+    return arguments
 
 
 def on_cpu() -> bool:
@@ -125,7 +137,10 @@ def command(arguments: argparse.Namespace) -> list[str]:
     if arguments.trust_mm_kwargs:
         flags += ["--trust-request-mm-kwargs"]
     if arguments.sleep_level is not None:
-        flags += ["--middleware", "engine.sleeping.Sleeping"]
+        # One that sleeps by itself is not put to sleep by others besides.
+        by_itself = arguments.sleep_after is not None
+        middleware = "engine.sleep_when_idle.SleepWhenIdle" if by_itself else "engine.sleeping.Sleeping"
+        flags += ["--middleware", middleware]
         flags += ["--enable-sleep-mode"] if arguments.sleep_level > 0 else []
     if on_cpu():
         # float32, as the trainer: in bfloat16 their log-probabilities differ by up to 0.07.
@@ -153,6 +168,8 @@ def environment(arguments: argparse.Namespace) -> dict[str, str]:
     }
     if arguments.sleep_level is not None:
         variables |= {LEVEL_VARIABLE: str(arguments.sleep_level)}
+    if arguments.sleep_after is not None:
+        variables |= {IDLE_VARIABLE: str(arguments.sleep_after)}
     if arguments.workspace.startswith(BUCKET):
         variables |= {WORKSPACE: arguments.workspace, COPIES: str(arguments.workspace_copies)}
     if Path(arguments.model).is_dir():

@@ -15,6 +15,7 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 SLEEP_PATH = "/heddle/sleep"
 WAKE_PATH = "/heddle/wake"
+KEY_VARIABLE = "VLLM_API_KEY"  # of vLLM
 LEVEL_VARIABLE = "HEDDLE_SLEEP_LEVEL"  # of vLLM: 1 keeps the weights in the memory of the machine
 
 
@@ -23,25 +24,19 @@ class Sleeping:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self.key = os.environ.get("VLLM_API_KEY", "")
         self.level = int(os.environ.get(LEVEL_VARIABLE, "1"))
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"] not in (SLEEP_PATH, WAKE_PATH):
+        if scope["type"] == "http" and scope["path"] in (SLEEP_PATH, WAKE_PATH):
+            await answer_empty(send, await self.change(scope))
+        else:
             await self.app(scope, receive, send)
-            return
-        status = await self.answer(scope)
-        await send(
-            {"type": "http.response.start", "status": status, "headers": [(b"content-type", b"application/json")]}
-        )
-        await send({"type": "http.response.body", "body": b"{}"})
 
-    async def answer(self, scope: Scope) -> int:
+    async def change(self, scope: Scope) -> int:
         """Do what the path says; the status. What vLLM raises becomes its own reply."""
         if scope["method"] != "POST":
             return 405
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        if not self.key or not hmac.compare_digest(given, f"Bearer {self.key}".encode()):
+        if not os.environ.get(KEY_VARIABLE) or not has_key(scope):
             return 401
         engine = scope["app"].state.engine_client
         if scope["path"] == WAKE_PATH:
@@ -49,3 +44,16 @@ class Sleeping:
         # Requests that still run end first; the server sends none meanwhile.
         await engine.sleep(self.level, "wait")
         return 200
+
+
+def has_key(scope: Scope) -> bool:
+    """Whether a request has the key of vLLM; any has where there is none."""
+    key = os.environ.get(KEY_VARIABLE, "")
+    given = dict(scope["headers"]).get(b"authorization", b"")
+    return not key or hmac.compare_digest(given, f"Bearer {key}".encode())
+
+
+async def answer_empty(send: Any, status: int) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"{}"})

@@ -23,6 +23,7 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only  # pyright: ignore[reportUnknownVariableType]
 
+from engine.four_bits import Quantization
 from engine.metrics import Metrics
 from engine.model import ADAPTER_FILES, load_weights, state_of
 from engine.problem import Problem
@@ -84,6 +85,8 @@ class Progress:
     steps: list[Metrics]
     adapter: dict[str, Tensor]
     optimizer: dict[str, Any]
+    # Of the base model that the steps were taken on; states of earlier versions do not say, and had none.
+    quantization: Quantization = "none"
 
     def restore(self, optimizer: Optimizer, model: PeftModel) -> None:
         load_weights(model, self.adapter)
@@ -102,8 +105,9 @@ class ProgressKeeper:
     is left out: it serves the loss of this machine alone, and the next one comes soon.
     """
 
-    def __init__(self, work_dir: Path, publish: Callable[[], None]) -> None:
+    def __init__(self, work_dir: Path, publish: Callable[[], None], quantization: Quantization = "none") -> None:
         self._work_dir = work_dir
+        self._quantization = quantization
         self._publish = publish
         self._newest: dict[str, Any] | None = None
         self._changed = threading.Condition()
@@ -112,7 +116,12 @@ class ProgressKeeper:
 
     def keep(self, steps: list[Metrics], optimizer: Optimizer, model: PeftModel) -> None:
         """Raises what an earlier write raised."""
-        state = {"steps": [*steps], "adapter": state_of(model), "optimizer": optimizer.state_dict()}
+        state = {
+            "steps": [*steps],
+            "adapter": state_of(model),
+            "optimizer": optimizer.state_dict(),
+            "quantization": self._quantization,
+        }
         copied = cast(dict[str, Any], tree_map_only(Tensor, copy_of, state))
         with self._changed:
             self._raise()
@@ -171,8 +180,9 @@ def write_progress(state: dict[str, Any], work_dir: Path) -> None:
         aside.unlink(missing_ok=True)
 
 
-def find_progress(work_dir: Path) -> Progress | None:
-    """None when there is none, or a damaged one: the job then starts over."""
+def find_progress(work_dir: Path, quantization: Quantization) -> Progress | None:
+    """None when there is none, a damaged one, or one of steps on a base model that was quantized otherwise: the job
+    then starts over."""
     path = work_dir / PROGRESS_FILE
     if not path.exists():
         return None
@@ -180,7 +190,12 @@ def find_progress(work_dir: Path) -> Progress | None:
         # A .pt file is a zip archive; PyTorch itself does not look at its checksums.
         if damaged := zipfile.ZipFile(path).testzip():
             raise ValueError(f"the checksum of {damaged} is another")
-        return Progress(**cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True)))
+        found = Progress(**cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True)))
     except (OSError, RuntimeError, ValueError, TypeError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
         print(f"ignored the damaged {path}: {error}", file=sys.stderr, flush=True)
         return None
+    if found.quantization != quantization:
+        was, now = found.quantization, quantization
+        print(f"the job starts over: its steps are of a base model with quantization {was}, not {now}", file=sys.stderr)
+        return None
+    return found

@@ -56,7 +56,7 @@ class Training:
             self._steps = self._found.steps
         for done in self._steps:
             self.report.gradient_step(done)
-        keeper = state.ProgressKeeper(Path(self.job.work_dir), self.publish_state)
+        keeper = state.ProgressKeeper(Path(self.job.work_dir), self.publish_state, self.base.quantization)
         for index in range(len(self._steps), num_steps):
             self._steps.append(metrics.finite(take_step(index)))
             if self.base.ranks.is_first and index + 1 < num_steps:
@@ -120,5 +120,5 @@ def training(
         steps_before = state.load_training(kind, optimizer, model, source)
         report.progress("loading", 1, 1)
         # One answer for all: an earlier attempt may still be writing.
-        found = base.ranks.from_first(lambda: state.find_progress(Path(job.work_dir)))
+        found = base.ranks.from_first(lambda: state.find_progress(Path(job.work_dir), base.quantization))
         yield Training(base, model, optimizer, kind, job, report, publish_state, steps_before, found)

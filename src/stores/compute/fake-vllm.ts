@@ -39,7 +39,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     isAsleep = wanted
     return reply(200, {})
   }
-  if (isAsleep) return reply(500, { error: 'it sleeps' })
+  if (isAsleep) {
+    const isProbe = request.headers['x-heddle-probe'] !== undefined
+    return isProbe ? reply(200, {}) : reply(500, { error: 'it sleeps' })
+  }
   const chat = JSON.parse(body) as Chat
   if (request.url === '/v1/load_lora_adapter') {
     if (adapters.has(chat.lora_name)) return reply(400, { error: 'The adapter has already been loaded' })

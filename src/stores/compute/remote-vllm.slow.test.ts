@@ -112,6 +112,15 @@ describe('a vLLM elsewhere', () => {
     expect(compute.memory().used_bytes).toBe(0)
   })
 
+  it('is not woken to find out whether it can be used', async () => {
+    const port = await freePort()
+    await startRemote(port)
+    const headers = { authorization: `Bearer ${KEY}` }
+    const asleep = await fetch(`${urlOf(port)}/heddle/sleep`, { method: 'POST', headers })
+    expect(asleep.status).toBe(200)
+    await ready(open({ urls: [urlOf(port)] }))
+  })
+
   it('ends a reply whose reader throws, at once or later, and goes on with others', async () => {
     const port = await freePort()
     await startRemote(port)

@@ -57,10 +57,13 @@ export function newAgent(): Agent {
   })
 }
 
-/** Makes the engine behind the HTTP server produce a token. @throws Error when it does not. */
+/** Tells a server that sleeps while nothing is asked of it not to wake (engine/src/engine/sleep_when_idle.py). */
+const PROBE = { 'x-heddle-probe': '1' }
+
+/** Makes the engine behind the HTTP server produce a token, unless it sleeps. @throws Error when it does not. */
 export async function makeToken(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify({ model: endpoint.servedModel, prompt: 'a', max_tokens: 1 })
-  const reply = await postJson(endpoint, '/v1/completions', body, signal)
+  const reply = await postJson(endpoint, '/v1/completions', body, signal, PROBE)
   const text = await reply.body.text()
   if (reply.statusCode !== 200) throw new Error(`it answers ${reply.statusCode} to a prompt: ${text}`)
 }
@@ -70,11 +73,11 @@ export function postJson(
   path: string,
   body: string,
   signal: AbortSignal,
-  traced: Record<string, string> = {},
+  more: Record<string, string> = {},
 ): Promise<Dispatcher.ResponseData> {
   return request(`${url}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers, ...traced },
+    headers: { 'content-type': 'application/json', ...headers, ...more },
     body,
     signal,
     dispatcher: agent,

@@ -72,8 +72,6 @@ export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: str
       cleanup_delay_period: CLEANUP_S,
       max_cleanup_delay_period: CLEANUP_S,
       cleanup_delay_period_random_add: 0,
-      // Merges would make statistics of every column, payloads too, for the order of conditions alone.
-      auto_statistics_types: '',
     },
     // Replaces the default handlers, which would answer user `default`.
     http_handlers: {
