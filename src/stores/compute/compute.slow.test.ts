@@ -23,13 +23,18 @@ afterEach(async () => {
 /** Servers need 2 GB and trainers 1 GB. */
 function open(
   budgetGb: number,
-  { trainersApart = false, ...options }: Partial<ComputeOptions> & { trainersApart?: boolean } = {},
+  {
+    trainersApart = false,
+    hasRoomAsleep = true,
+    ...options
+  }: Partial<ComputeOptions> & { trainersApart?: boolean; hasRoomAsleep?: boolean } = {},
 ): Compute {
   const memory = {
     budgetBytes: budgetGb * GB,
     trainersApart,
     inferenceBytes: () => 2 * GB,
     trainerBytes: () => GB,
+    hasRoomAsleep: () => hasRoomAsleep,
     measure: async () => {},
   }
   const compute = openFakeCompute(folder, { memory, ...options })
@@ -125,6 +130,13 @@ describe('inference servers that sleep to make room', () => {
     writeFileSync(broken, '')
     expect(await answerOf(compute, 'b')).toBe(200)
     rmSync(broken)
+  })
+
+  it('are ended where the machine has no room for their weights', async () => {
+    const compute = open(2.5, { sleepingBytes: 0.5 * GB, hasRoomAsleep: false })
+    expect(await answerOf(compute, 'a')).toBe(200)
+    expect(await answerOf(compute, 'b')).toBe(200)
+    expect(statusOf(compute, 'inference a').state).toBe('idle')
   })
 
   it('are idle once they die asleep', async () => {

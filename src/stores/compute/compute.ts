@@ -3,10 +3,11 @@ import type { Log } from '../../log.ts'
 import type { Telemetry } from '../../telemetry.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
-import type { MemoryNeeds } from './memory-estimate.ts'
+import type { MemoryNeeds, ProcessKind } from './memory-estimate.ts'
 import { type Compute, type EngineMemory, EngineProcessLost, type Inference, type Trainer } from './port.ts'
 import type { Programs } from './program.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
+import type { SleepMemory } from './supervisor.ts'
 import { createTrainer } from './trainer.ts'
 import { createVllm } from './vllm.ts'
 import { createReplicas } from './vllm-replicas.ts'
@@ -62,6 +63,11 @@ export function openCompute(options: ComputeOptions): Compute {
     return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceRoot, measure }
   }
 
+  function sleepOf(kind: ProcessKind, baseModel: string): SleepMemory | undefined {
+    const { sleepingBytes: bytes } = options
+    return bytes === undefined ? undefined : { bytes, hasRoom: () => memory.hasRoomAsleep(kind, baseModel) }
+  }
+
   function newTrainer(baseModel: string): KnownProcess<Trainer> {
     if (programs.missing !== undefined) throw new EngineProcessLost(programs.missing)
     const memoryBytes = () => memory.trainerBytes(baseModel)
@@ -70,7 +76,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...shared('trainer', baseModel),
       budget: trainerBudget,
       memoryBytes,
-      sleepingBytes: options.sleepingBytes,
+      sleep: sleepOf('trainer', baseModel),
       start,
     })
   }
@@ -97,7 +103,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      sleepingBytes: options.sleepingBytes,
+      sleep: sleepOf('inference', baseModel),
       start: (key) => programs.inference(baseModel, key),
     })
   }

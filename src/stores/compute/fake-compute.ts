@@ -49,6 +49,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
       trainersApart: false,
       inferenceBytes: () => 2 * GB,
       trainerBytes: () => GB,
+      hasRoomAsleep: () => true,
       measure: async () => {},
     },
     idleMs: 0,

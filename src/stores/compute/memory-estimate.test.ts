@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../eventually.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 
@@ -123,6 +123,19 @@ describe('the memory of GPUs', () => {
   it('has an equal part of the weights on each that trains', () => {
     expect(needsOnGpus([30, 30, 30], [0], [1, 2]).trainerBytes('org/unknown')).toBe((6 / 2 + 0.8) * GB)
     expect(needsOnGpus([30, 30, 30], [0], [1, 2], 'nf4').trainerBytes('org/unknown')).toBe((6 + 0.8) * GB)
+  })
+
+  it('moves to that of the machine for those that sleep, where there is room', () => {
+    const { hasRoomAsleep } = needsOnGpus([30, 30], [0], [1])
+    const inFourBits = needsOnGpus([30, 30, 30], [0], [1, 2], 'nf4')
+    const available = vi.spyOn(process, 'availableMemory').mockReturnValue(7.5 * GB)
+    expect(hasRoomAsleep('inference', 'org/unknown')).toBe(true)
+    expect(hasRoomAsleep('trainer', 'org/unknown')).toBe(true)
+    expect(inFourBits.hasRoomAsleep('inference', 'org/unknown')).toBe(true)
+    // Each of the two processes has all of it.
+    expect(inFourBits.hasRoomAsleep('trainer', 'org/unknown')).toBe(false)
+    available.mockReturnValue(7.4 * GB)
+    expect(hasRoomAsleep('inference', 'org/unknown')).toBe(false)
   })
 
   it('is not there for GPUs that the machine does not have', async () => {

@@ -24,6 +24,8 @@ const TRAINER_PROCESS_GB = 0.8
  */
 const NF4_BYTES = { trainer: 0.516, inference: 0.5625 }
 
+export type ProcessKind = keyof typeof NF4_BYTES
+
 /** Assumed of a base model whose weights are not on this disk yet: 1.5 billion parameters in float32. */
 const UNKNOWN_WEIGHTS_GB = 6
 
@@ -59,6 +61,8 @@ export interface MemoryNeeds {
   trainersApart: boolean
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
+  /** Whether the machine has room for the weights that a process would move there in order to sleep. */
+  hasRoomAsleep(kind: ProcessKind, location: string): boolean
   /** Measures the weights, unless that was done a moment ago. */
   measure(location: string): Promise<void>
 }
@@ -80,12 +84,13 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
   const share = onGpu ? 1 : MACHINE_SHARE
   const known = createKnownSizes(environment)
   const inFourBits = options.baseQuantization === 'nf4'
-  const weightsBytes = (location: string, kind: keyof typeof NF4_BYTES): number => {
+  const weightsBytes = (location: string, kind: ProcessKind): number => {
     const found = known.parametersOf(location)
     if (found === undefined) return UNKNOWN_WEIGHTS_GB * GB
     const bytes = onGpu ? 2 : 4
     return found.inLayers * (inFourBits ? NF4_BYTES[kind] : bytes) + found.embeddings * bytes
   }
+  const numTrainers = Math.max(1, training.length)
   return {
     budgetBytes: memoryGb === undefined ? wholeBytes * share : memoryGb * GB,
     inferenceBytes: (location) =>
@@ -94,8 +99,11 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
         : weightsBytes(location, 'inference') + (options.kvCacheGb + INFERENCE_PROCESS_GB) * GB,
     trainersApart: training.some((gpu) => !serving.includes(gpu)),
     trainerBytes: (location) =>
-      weightsBytes(location, 'trainer') / (inFourBits ? 1 : Math.max(1, training.length)) +
-      TRAINER_PROCESS_GB * GB,
+      weightsBytes(location, 'trainer') / (inFourBits ? 1 : numTrainers) + TRAINER_PROCESS_GB * GB,
+    hasRoomAsleep(kind, location) {
+      const copies = kind === 'trainer' && inFourBits ? numTrainers : 1
+      return copies * weightsBytes(location, kind) <= MACHINE_SHARE * process.availableMemory()
+    },
     measure: known.measure,
   }
 }

@@ -45,10 +45,16 @@ export interface InstanceHooks<Ready> {
   onReady(instance: Instance<Ready>): void
 }
 
-/** How a process gives its memory to others without its end. */
-export interface Sleep<Ready> {
-  /** Memory that it keeps. */
+/** The memory of a process that sleeps. */
+export interface SleepMemory {
+  /** What it keeps of the memory that it shares with others. */
   bytes: number
+  /** Whether what it gives up fits where it goes; it is ended otherwise. */
+  hasRoom(): boolean
+}
+
+/** How a process gives its memory to others without its end. */
+export interface Sleep<Ready> extends SleepMemory {
   /** Resolves once its memory is free. @throws Error where it did not fall asleep; it is ended then */
   begin(instance: Instance<Ready>, signal: AbortSignal): Promise<void>
   /** Resolves once it works again. @throws Error where it does not; it is replaced then */
@@ -199,6 +205,10 @@ function createSleeper<Ready>(
     /** Resolves with whether it sleeps now; only one that works can fall asleep. */
     async fallAsleep(instance: Instance<Ready> | undefined, reason: string): Promise<boolean> {
       if (sleep === undefined || instance === undefined) return false
+      if (!sleep.hasRoom()) {
+        log.warn({ process: name }, 'engine process ends: the machine has no room for its weights asleep')
+        return false
+      }
       log.info({ process: name, reason }, 'engine process falls asleep')
       state.enter('stopping')
       try {

@@ -5,7 +5,7 @@ import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
 import type { Program, StartedTrainer, StartHooks } from './program.ts'
 import { runProgram } from './program-instance.ts'
-import { type Instance, SLEEP_MS_MAX, type Sleep, supervise } from './supervisor.ts'
+import { type Instance, SLEEP_MS_MAX, type Sleep, type SleepMemory, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
   name: string
@@ -18,8 +18,8 @@ export interface TrainerOptions {
   start: (hooks: StartHooks) => Promise<StartedTrainer>
   /** A busy worker that writes nothing for this long counts as hanging. */
   stallMs: number
-  /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
-  sleepingBytes?: number | undefined
+  /** Of one that sleeps where it would be ended to make room; ended where absent. */
+  sleep?: SleepMemory | undefined
 }
 
 /** A trainer worker that speaks JSON lines over its standard streams; its first line is its readiness message. */
@@ -33,7 +33,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
   const supervisor = supervise<Program>({
     ...options,
     runInstance: (hooks) => runProgram(instance, hooks),
-    sleep: options.sleepingBytes === undefined ? undefined : sleepOf(options.sleepingBytes),
+    sleep: options.sleep && sleepOf(options.sleep),
   })
   let busy: Instance<Program> | undefined
 
@@ -83,9 +83,9 @@ async function* converse(
 }
 
 /** Wire: requests and answers of `src/training/trainer/contract-wire.ts`. */
-function sleepOf(bytes: number): Sleep<Program> {
+function sleepOf(memory: SleepMemory): Sleep<Program> {
   return {
-    bytes,
+    ...memory,
     begin: (instance, signal) => ask(instance, { kind: 'sleep', answer: 'asleep' }, signal),
     end: (instance, signal) => ask(instance, { kind: 'wake', answer: 'awake' }, signal),
   }

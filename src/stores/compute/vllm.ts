@@ -7,7 +7,7 @@ import type { MemoryBudget } from './memory-budget.ts'
 import type { Inference } from './port.ts'
 import type { StartedServer, StartHooks } from './program.ts'
 import { runProgram } from './program-instance.ts'
-import { type Sleep, supervise } from './supervisor.ts'
+import { type Sleep, type SleepMemory, supervise } from './supervisor.ts'
 import { createConnections, type Endpoint, makeToken, newAgent, postJson } from './vllm-connection.ts'
 
 /** How often a starting server is probed. */
@@ -37,8 +37,8 @@ export interface VllmOptions {
   /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
   stallMs: number
   workspaceRoot: string
-  /** Whether it sleeps where it would be ended to make room, and what it keeps of its memory then; ended where absent. */
-  sleepingBytes?: number | undefined
+  /** Of one that sleeps where it would be ended to make room; ended where absent. */
+  sleep?: SleepMemory | undefined
 }
 
 /** A vLLM server, checked by its output. */
@@ -57,7 +57,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const supervisor = supervise<Endpoint>({
     ...options,
     runInstance: (hooks) => runProgram(instance, hooks),
-    sleep: options.sleepingBytes === undefined ? undefined : sleepOf(options.sleepingBytes),
+    sleep: options.sleep && sleepOf(options.sleep),
   })
   const connectionOf = createConnections({
     ...options,
@@ -81,14 +81,14 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
 }
 
 /** Wire: paths of `engine/src/engine/sleeping.py`. */
-function sleepOf(bytes: number): Sleep<Endpoint> {
+function sleepOf(memory: SleepMemory): Sleep<Endpoint> {
   async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<void> {
     const { statusCode, body } = await postJson(endpoint, path, '{}', signal)
     const text = await body.text()
     if (statusCode !== 200) throw new Error(`it answers ${statusCode} to ${path}: ${text}`)
   }
   return {
-    bytes,
+    ...memory,
     begin: ({ ready }, signal) => ask(ready, '/heddle/sleep', signal),
     async end({ ready: endpoint }, signal) {
       await ask(endpoint, '/heddle/wake', signal)

@@ -71,6 +71,7 @@ const UNLIMITED = {
   trainersApart: false,
   trainerBytes: () => 0,
   inferenceBytes: () => 0,
+  hasRoomAsleep: () => false,
   measure: async () => {},
 }
 
