@@ -7,13 +7,13 @@ import { SILENT } from '../test-log.ts'
 import { createJobQueue } from './job-queue.ts'
 
 /** A program that runs jobs like a separate server: it records each in the file `done` of the folder, or hangs. */
-const [folder = '', server = ''] = process.argv.slice(2)
+const [folder = '', server = '', leaseMs = ''] = process.argv.slice(2)
 const control = openSqlite(folder)
 const queue = createJobQueue({
   control,
   log: SILENT,
   peers: { ...NO_PEERS, arePossible: true },
-  leaseMs: 1_000,
+  leaseMs: Number(leaseMs),
 })
 queue.define({
   kind: 'work',

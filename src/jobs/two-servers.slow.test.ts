@@ -29,9 +29,11 @@ afterEach(async () => {
 })
 
 /** Starts a server in a separate process, over the same database file. */
-function startServer(name: string): ChildProcess {
+function startServer(name: string, leaseMs = 60_000): ChildProcess {
   const program = join(import.meta.dirname, 'test-server.ts')
-  const child = spawn(process.execPath, [program, folder, name], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, folder, name, String(leaseMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   children.push(child)
   return child
 }
@@ -84,11 +86,11 @@ describe('two servers over one database', () => {
 
   it('take over the jobs of the killed one', async () => {
     await add([{ id: 'x', hangsOn: 'a' }])
-    const first = startServer('a')
+    const first = startServer('a', 1_000)
     const [begun] = await once(createInterface({ input: first.stdout ?? process.stdin }), 'line')
     expect(begun).toBe('x')
     first.kill('SIGKILL')
-    startServer('b')
+    startServer('b', 1_000)
     expect(await untilFinished()).toEqual([{ id: 'x', state: 'completed', attempts: 2 }])
     expect(await done()).toEqual(['b x'])
   }, 90_000)
