@@ -59,7 +59,7 @@ export async function heddle(
   cwd: string = ROOT,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts/heddle.ts'), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/heddle.mjs'), ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
