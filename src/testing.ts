@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject } from 'vitest'
@@ -41,6 +41,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Servers that tests/cluster/start-servers.ts has started; absent where a run has none. */
     servers: TestServers
+    /** What tests/migrated-folder.ts has made; absent where a run has none. */
+    migratedFolder: string
   }
 }
 
@@ -78,6 +80,7 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
+    await copyDatabases(folder)
     await options.prepare?.(folder)
     opened = await openTestApp(folder, { stores: await storesOnServers(), ...options })
   })
@@ -119,6 +122,14 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     },
     newProject: () => `test/${newId()}`,
   }
+}
+
+/** Embedded databases with their tables, where this run has made them: to make them anew takes half of a server's start. */
+async function copyDatabases(folder: string): Promise<void> {
+  const migrated: string | undefined = inject('migratedFolder')
+  if (migrated === undefined) return
+  for (const name of ['trace-db', 'control.sqlite'])
+    await cp(join(migrated, name), join(folder, name), { recursive: true, verbatimSymlinks: true })
 }
 
 /** The body of a successful reply. */
