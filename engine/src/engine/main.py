@@ -4,6 +4,7 @@ python -m engine.main --base-model engine/models/loom-tiny
 """
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -24,12 +25,15 @@ def main() -> None:
     # It warns that a kernel is missing which is not used (four_bits.py).
     logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
-    # seconds.
+    # seconds. Looking for garbage among all that stays would take a seventh of it.
+    gc.disable()
     from engine.answers import Answers
     from engine.errors import Problem, explain
     from engine.followers import meet
     from engine.model import load_base
 
+    gc.freeze()
+    gc.enable()
     try:
         workspace = workspace_of(arguments)
         ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
