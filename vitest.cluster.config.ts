@@ -22,7 +22,7 @@ export default defineConfig({
   test: {
     include: ['{src,tests}/**/*.cluster.test.ts', ...FEATURES],
     exclude: ['**/*.slow.test.ts', '**/node_modules/**'],
-    globalSetup: 'tests/cluster/start-servers.ts',
+    globalSetup: ['tests/test-folder.ts', 'tests/cluster/start-servers.ts'],
     env: S3_CREDENTIALS,
     pool: 'forks',
     isolate: false,

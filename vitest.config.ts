@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'tests/*.test.ts', 'web/**/*.test.ts'],
     // They need servers beside them, which vitest.cluster.config.ts starts.
     exclude: ['**/*.cluster.test.ts', '**/node_modules/**'],
-    globalSetup: 'tests/migrated-folder.ts',
+    globalSetup: ['tests/test-folder.ts', 'tests/migrated-folder.ts'],
     pool: 'forks',
     // Loading the modules of the server takes a second, which each of some hundred files would take again.
     isolate: false,

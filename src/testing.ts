@@ -1,5 +1,4 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject } from 'vitest'
 import { keepShapeOf } from './body-shape.ts'
@@ -41,7 +40,9 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Servers that tests/cluster/start-servers.ts has started; absent where a run has none. */
     servers: TestServers
-    /** What tests/migrated-folder.ts has made; absent where a run has none. */
+    /** A folder for data folders of tests, which is removed after the run. */
+    testFolder: string
+    /** Embedded databases that have their tables; absent where a run has none. */
     migratedFolder: string
   }
 }
@@ -71,32 +72,41 @@ export async function storesOnServers(): Promise<StoreOptions> {
   }
 }
 
+/** An app and its data folder. */
+interface Opened {
+  app: TestApp
+  folder: string
+}
+
+/** The server of the test files of this process that ask for no other; it ends with the process. */
+let shared: Promise<Opened> | undefined
+
 /**
- * The whole app over real stores, for one test file: embedded ones in a temporary folder, or on the servers of this run.
+ * The whole app over real stores: embedded ones in a temporary folder, or on the servers of this run. Without options one
+ * server serves all test files of a process, one after the other, whose projects differ. A file that looks at more than its own
+ * projects gives options, if only `{}`, and has a server of its own.
  */
-export function useTestServer(options: TestServerOptions = {}): TestServer {
-  let opened: TestApp | undefined
-  let folder: string | undefined
+export function useTestServer(options?: TestServerOptions): TestServer {
+  let opened: Opened | undefined
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'heddle-test-'))
-    await copyDatabases(folder)
-    await options.prepare?.(folder)
-    opened = await openTestApp(folder, { stores: await storesOnServers(), ...options })
+    if (options === undefined) shared ??= openApp({})
+    opened = await (options === undefined ? shared : openApp(options))
   })
 
   afterAll(async () => {
-    await opened?.[Symbol.asyncDispose]()
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    if (options === undefined || opened === undefined) return
+    await opened.app[Symbol.asyncDispose]()
+    await rm(opened.folder, { recursive: true, force: true })
   })
 
-  function started(): TestApp {
+  function started(): Opened {
     if (opened === undefined) throw new Error('The test server has not started')
     return opened
   }
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
-    const { app, routes } = started()
+    const { app, routes } = started().app
     const headers = { authorization: KEY, ...(init.headers as Record<string, string> | undefined) }
     const response = await app.request(path, { ...init, headers })
     await checkReply(routes, init.method ?? 'GET', path, response)
@@ -107,21 +117,27 @@ export function useTestServer(options: TestServerOptions = {}): TestServer {
     request,
     post: (path, body) => request(path, { method: 'POST', body: JSON.stringify(body) }),
     get stores() {
-      return started().stores
+      return started().app.stores
     },
     get accounts() {
-      return started().accounts
+      return started().app.accounts
     },
     get upkeep() {
-      return started().upkeep
+      return started().app.upkeep
     },
-    metricFamilies: () => started().metricFamilies(),
+    metricFamilies: () => started().app.metricFamilies(),
     get folder() {
-      if (folder === undefined) throw new Error('The test server has not started')
-      return folder
+      return started().folder
     },
     newProject: () => `test/${newId()}`,
   }
+}
+
+async function openApp({ prepare, ...options }: TestServerOptions): Promise<Opened> {
+  const folder = await mkdtemp(join(inject('testFolder'), 'server-'))
+  await copyDatabases(folder)
+  await prepare?.(folder)
+  return { app: await openTestApp(folder, { stores: await storesOnServers(), ...options }), folder }
 }
 
 /** Embedded databases with their tables, where this run has made them: to make them anew takes half of a server's start. */

@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 /** How each operation reads its body. */
 const bodyKinds = new Map(routesWithoutStores().map((route) => [route.operationId, route.bodyKind ?? 'json']))
 
-const server = useTestServer()
+const server = useTestServer({})
 
 /** Paths of things that are not there. */
 function pathOf(operation: { path: string }): string {

@@ -7,7 +7,7 @@ import { openCollector } from './collector.ts'
 import { settingFor, startTestCollector } from './test-collector.ts'
 
 const WAIT = { timeout: 10_000 }
-const server = useTestServer()
+const server = useTestServer({})
 
 /** What `/metrics` says of a metric with labels. */
 async function shown(line: RegExp): Promise<number> {

@@ -196,7 +196,7 @@ describe.skipIf(!isReady('charts'))('the chart', () => {
   })
 
   describe('has probes', () => {
-    const api = useTestServer()
+    const api = useTestServer({})
     const worker = useTestServer({ role: 'worker' })
 
     it.each(['api', 'worker'])(

@@ -5,7 +5,7 @@ import { createAuthorize } from '../../http/access.ts'
 import { useTestServer } from '../../testing.ts'
 import { createGraphql } from './service.ts'
 
-const server = useTestServer()
+const server = useTestServer({})
 
 async function ask(query: string, variables?: Record<string, unknown>): Promise<unknown> {
   const response = await server.post('/graphql', { query, variables })

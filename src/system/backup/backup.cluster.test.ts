@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { replyOf, useTestServer } from '../../testing.ts'
 
-const server = useTestServer()
+const server = useTestServer({})
 
 it('POST /v1/preview/system/backup is 409 where stores are elsewhere, which it names, and GET /health is 200', async () => {
   const reply = await server.post('/v1/preview/system/backup', { path: join(tmpdir(), newId()) })

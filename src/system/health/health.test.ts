@@ -7,7 +7,7 @@ import { NO_UNEXPECTED_ERRORS } from '../../unexpected-errors.ts'
 import { createStoresHealth } from './stores-health.ts'
 import { HealthRes } from './wire.ts'
 
-const server = useTestServer()
+const server = useTestServer({})
 
 const NOT_STOPPING = new AbortController().signal
 

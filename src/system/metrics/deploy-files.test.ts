@@ -6,7 +6,7 @@ import { useTestServer } from '../../testing.ts'
 const DEPLOY = resolve(import.meta.dirname, '../../../deploy')
 const OPERATIONS = resolve(import.meta.dirname, '../../../docs/OPERATIONS.md')
 
-const server = useTestServer()
+const server = useTestServer({})
 
 /** What Prometheus calls the series of a histogram. */
 const withoutSuffix = (name: string): string => name.replace(/_(bucket|count|sum)$/, '')

@@ -5,7 +5,7 @@ import { useTestServer } from '../../testing.ts'
 import { NO_UNEXPECTED_ERRORS } from '../../unexpected-errors.ts'
 import { createMetrics } from './service.ts'
 
-const server = useTestServer()
+const server = useTestServer({})
 
 async function metrics(): Promise<string> {
   const response = await server.request('/metrics', { headers: { authorization: '' } })
