@@ -1,4 +1,5 @@
 import { newId } from '../ids.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import { JobCancelled } from './job-kind.ts'
 import * as leaseQueries from './lease-queries.ts'
@@ -8,6 +9,7 @@ import type { RunningJobs } from './running-jobs.ts'
 interface CancelDeps {
   control: ControlDb
   running: RunningJobs
+  peers: Pick<Peers, 'send'>
   owner: string
   leaseMs: number
 }
@@ -17,13 +19,14 @@ interface CancelDeps {
  * @returns false for a job that has ended or does not exist.
  */
 export async function cancelJob(
-  { control, running, owner, leaseMs }: CancelDeps,
+  { control, running, peers, owner, leaseMs }: CancelDeps,
   job: { kind: string; id: string; reason: string },
 ): Promise<boolean> {
   const { kind, id, reason } = job
   const state = await queries.requestCancel(control, job)
   if (state === undefined) return false
   running.abort({ kind, id }, new JobCancelled(reason))
+  peers.send('cancelled', '')
   if (state === 'active') return true
   const taken = await leaseQueries.takeToEnd(control, { kind, id, owner, token: newId(), leaseMs })
   if (taken !== undefined) await running.run(taken)

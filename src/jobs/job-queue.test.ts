@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
-import { NO_PEERS } from '../stores/control-db/peers.ts'
+import { type Heard, NO_PEERS, type Peers } from '../stores/control-db/peers.ts'
 import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { SILENT } from '../test-log.ts'
 import { isoIn } from '../time.ts'
@@ -19,14 +19,17 @@ beforeAll(async () => {
 })
 afterAll(() => control[Symbol.asyncDispose]())
 
+/** Servers that do not hear of each other. */
+const DEAF: Peers = { ...NO_PEERS, arePossible: true }
+
 /** A server with one kind of job, under a new name unless one is given. */
 async function serve(
   given: Partial<JobKind<Work>> & Pick<JobKind<Work>, 'handle'>,
-  { leaseMs = 30_000 }: { leaseMs?: number } = {},
+  { leaseMs = 30_000, peers = DEAF }: { leaseMs?: number; peers?: Peers } = {},
 ) {
   const ended: unknown[] = []
   const kind = given.kind ?? newId()
-  const queue = createJobQueue({ control, log: SILENT, peers: { ...NO_PEERS, arePossible: true }, leaseMs })
+  const queue = createJobQueue({ control, log: SILENT, peers, leaseMs })
   const jobs = queue.define<Work>({
     payload: z.record(z.string(), z.unknown()),
     concurrency: 4,
@@ -336,7 +339,25 @@ describe('a job that is cancelled', () => {
     expect(server.ended).toEqual([{ id: 'a', why: 'cancelled', reason: 'not wanted' }])
   })
 
-  it('has its handler interrupted on another server', async () => {
+  it('has its handler interrupted on another server, which hears of it', async () => {
+    const { handle, begun } = gated()
+    const heard: Heard[] = []
+    const onMessage: Peers['onMessage'] = (topic, call) => {
+      if (topic === 'cancelled') heard.push(call)
+    }
+    // Its heartbeats are too rare for the test.
+    await using runs = await serve({ handle }, { leaseMs: 600_000, peers: { ...DEAF, onMessage } })
+    const send: Peers['send'] = (topic, text) => {
+      if (topic === 'cancelled') for (const call of heard) call(text, 'other')
+    }
+    await using other = await serve({ kind: runs.kind, handle }, { peers: { ...DEAF, send } })
+    await runs.add([{ id: 'a', payload: {} }])
+    await begun
+    expect(await other.cancel('a', 'not wanted')).toBe(true)
+    await untilState(runs.kind, 'a', 'cancelled')
+  })
+
+  it('has its handler interrupted on another server, which does not hear of it', async () => {
     const { handle, begun } = gated()
     await using runs = await serve({ handle }, { leaseMs: 6_000 })
     await runs.add([{ id: 'a', payload: {} }])

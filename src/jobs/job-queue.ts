@@ -56,7 +56,7 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
   return {
     define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload> {
       kinds.set(kind.kind, defineKind(kind))
-      return createJobsOfKind({ control, running, owner, leaseMs, wake }, kind)
+      return createJobsOfKind({ control, running, peers, owner, leaseMs, wake }, kind)
     },
 
     async forgetProjects(projectIds) {
@@ -68,7 +68,7 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
       if (!peers.arePossible) await expireLeases(control, owner)
       await using starting = new AsyncDisposableStack()
       starting.use(startRetention({ control, log, kinds }))
-      starting.use(await startWorker({ control, log, kinds, running, pause, owner, leaseMs }))
+      starting.use(await startWorker({ control, log, kinds, running, peers, pause, owner, leaseMs }))
       return starting.move()
     },
   }

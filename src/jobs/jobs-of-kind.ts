@@ -1,3 +1,4 @@
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
 import { cancelJob } from './cancel-job.ts'
@@ -22,7 +23,7 @@ export interface JobsOfKind<Payload> {
   makeDue(id: string): Promise<void>
   /**
    * Ends a job early. One that waits has ended when this resolves; the handler of one that runs is aborted, at once on
-   * this server and with the next heartbeat on another.
+   * this server and as soon as another hears of it, at the latest with its next heartbeat.
    * @returns false for a job that has ended or does not exist.
    */
   cancel(id: string, reason: string): Promise<boolean>
@@ -40,6 +41,7 @@ export interface JobsOfKind<Payload> {
 export interface JobsOfKindDeps {
   control: ControlDb
   running: RunningJobs
+  peers: Pick<Peers, 'send'>
   /** This server's name in leases. */
   owner: string
   /** How long a lease outlives its last heartbeat, in milliseconds. */

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import { JobCancelled, LeaseLost } from './job-kind.ts'
@@ -18,6 +19,7 @@ export interface LeasesDeps {
   log: Log
   kinds: ReadonlyMap<string, DefinedKind>
   running: RunningJobs
+  peers: Pick<Peers, 'onMessage'>
   /** This server's name in leases. */
   owner: string
   /** How long a lease outlives its last heartbeat, in milliseconds. */
@@ -38,9 +40,12 @@ export async function returnExpired({ control, log, kinds, owner }: LeasesDeps):
   }
 }
 
-/** Extends this server's leases from time to time, and aborts attempts that were cancelled or have lost theirs. */
+/**
+ * Extends this server's leases from time to time and when another server has cancelled a job, and aborts attempts that were
+ * cancelled or have lost their lease.
+ */
 export function startHeartbeat(deps: LeasesDeps): Disposable {
-  const { control, log, running, owner, leaseMs } = deps
+  const { control, log, running, peers, owner, leaseMs } = deps
 
   async function beat(): Promise<void> {
     const before = running.rows()
@@ -55,8 +60,11 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
     }
   }
 
-  const timer = setInterval(() => {
+  function beatLogged(): void {
     beat().catch((error: unknown) => log.error({ err: error }, 'leases of jobs could not be extended'))
-  }, leaseMs / HEARTBEATS_PER_LEASE).unref()
+  }
+
+  peers.onMessage('cancelled', beatLogged)
+  const timer = setInterval(beatLogged, leaseMs / HEARTBEATS_PER_LEASE).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -16,6 +16,8 @@ export type WatchedTable = (typeof WATCHED_TABLES)[number]
 export type Topic =
   /** Jobs are due. */
   | 'jobs'
+  /** A job that runs is to end. */
+  | 'cancelled'
   /** The project whose monitors have changed. */
   | 'monitors'
   /** Whose usage has been stored. */
