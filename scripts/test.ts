@@ -3,6 +3,7 @@
  *
  *   node scripts/run.mjs test [check | unit | cluster | replicas | ray | wire | differential | engine | ui]     (all layers when none is named)
  *   node scripts/run.mjs test fast     (the unit tests without those that wait or write much)
+ *   node scripts/run.mjs test LAYER FILE …     (of Vitest's layers, the files whose names have one of these parts)
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +29,8 @@ interface Outcome {
 
 interface Layer {
   needs: readonly Part[]
-  run: (show: Show) => Promise<Outcome>
+  /** @param files parts of names, which Vitest's layers heed; none for all that the layer runs by itself */
+  run: (show: Show, files: readonly string[]) => Promise<Outcome>
 }
 
 type Command = readonly [program: string, ...args: string[]]
@@ -53,25 +55,37 @@ const TYPESCRIPT_CHECKS: Record<string, Command> = {
   'generated files': ['node', 'scripts/gen.ts', '--check'],
 }
 
+/** Of the wire tests on three servers those that take little time; `npm run test:replicas wire` runs all. */
+const ON_REPLICAS = ['weave', 'wandb', 'otlp', 'identity-tokens', 'training'].map(
+  (name) => `tests/wire/${name}.test.ts`,
+)
+
 const LAYERS: Readonly<Record<string, Layer>> = {
   check: { needs: ['engine', 'clients', 'reference', 'tools'], run: runChecks },
   differential: {
     needs: ['reference'],
-    run: (show) => runVitest('differential', 'vitest.differential.config.ts', { show }),
+    run: (show, args) => runVitest('differential', 'vitest.differential.config.ts', { show, args }),
   },
-  unit: { needs: [], run: (show) => runVitest('unit', 'vitest.config.ts', { show }) },
+  unit: { needs: [], run: (show, args) => runVitest('unit', 'vitest.config.ts', { show, args }) },
   cluster: {
     needs: ['s3', 'postgres', 'charts', 'engine', 'tools'],
-    run: (show) => runVitest('cluster', 'vitest.cluster.config.ts', { show }),
+    run: (show, args) => runVitest('cluster', 'vitest.cluster.config.ts', { show, args }),
   },
   replicas: {
-    needs: ['s3', 'postgres', 'clients'],
-    run: (show) => runVitest('replicas', 'vitest.replicas.config.ts', { show }),
+    needs: ['s3', 'postgres', 'clients', 'engine', 'ray'],
+    run: (show, files) =>
+      runVitest('replicas', 'vitest.replicas.config.ts', {
+        show,
+        args: files.length > 0 ? files : ON_REPLICAS,
+      }),
   },
-  ray: { needs: ['s3', 'engine', 'ray'], run: (show) => runVitest('ray', 'vitest.ray.config.ts', { show }) },
+  ray: {
+    needs: ['s3', 'engine', 'ray'],
+    run: (show, args) => runVitest('ray', 'vitest.ray.config.ts', { show, args }),
+  },
   wire: {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
-    run: (show) => runVitest('wire', 'vitest.wire.config.ts', { show }),
+    run: (show, args) => runVitest('wire', 'vitest.wire.config.ts', { show, args }),
   },
   engine: { needs: ['engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu and not bucket'], show) },
   ui: { needs: ['browser', 'clients', 'engine', 'web'], run: runPlaywright },
@@ -97,7 +111,7 @@ const FAST: Layer = {
 }
 
 async function main(): Promise<void> {
-  const [name] = process.argv.slice(2)
+  const [name, ...files] = process.argv.slice(2)
   const stages = stagesOf(name)
   if (stages === undefined) {
     process.stdout.write(
@@ -111,7 +125,7 @@ async function main(): Promise<void> {
   const total = { passed: 0, failed: 0, skipped: 0 }
   const failures: string[] = []
   for (const stage of stages) {
-    for (const { passed, failed, skipped, names } of await runStage(stage)) {
+    for (const { passed, failed, skipped, names } of await runStage(stage, files)) {
       total.passed += passed
       total.failed += failed
       total.skipped += skipped
@@ -139,18 +153,23 @@ function layerOf(name: string): NamedLayer[] {
 }
 
 /** The counts of all layers of a stage. The first lane shows what it does, the others when a layer of theirs has ended. */
-async function runStage(lanes: readonly NamedLayer[][]): Promise<Outcome[]> {
+async function runStage(lanes: readonly NamedLayer[][], files: readonly string[]): Promise<Outcome[]> {
   return (
-    await Promise.all(lanes.map((lane, index) => runLane(lane, index === 0 ? 'now' : 'at the end')))
+    await Promise.all(
+      lanes.map((lane, index) => runLane(lane, { show: index === 0 ? 'now' : 'at the end', files })),
+    )
   ).flat()
 }
 
-async function runLane(layers: readonly NamedLayer[], show: Show): Promise<Outcome[]> {
+async function runLane(
+  layers: readonly NamedLayer[],
+  { show, files }: { show: Show; files: readonly string[] },
+): Promise<Outcome[]> {
   const all: Outcome[] = []
   for (const [layer, { run: runLayer }] of layers) {
     if (show === 'now') process.stdout.write(`\n── ${layer}\n`)
     const started = Date.now()
-    all.push(await runLayer(show))
+    all.push(await runLayer(show, files))
     process.stdout.write(`\n── ${layer} took ${Math.round((Date.now() - started) / 1000)} s\n`)
   }
   return all

@@ -28,6 +28,7 @@ export const ENGINE = 'engine'
 
 /** A machine of the cluster, which is one of its processes here. */
 export interface RayNode {
+  pid: number
   /** Ends it and all that runs on it at once, as a loss of power does. */
   kill(): Promise<void>
   /** Processes on it whose command line contains `word`. */
@@ -153,6 +154,7 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
     async addNode() {
       const node = await pRetry(startNode, { retries: STARTS_MAX - 1 })
       return {
+        pid: node.pid,
         kill: () => killAll(node),
         processes: (word) => processesOf(node.pid, word),
         below: processesOf,

@@ -1,23 +1,36 @@
 import { readFileSync } from 'node:fs'
 import type { WireServer } from './server.ts'
 
-/** The address of the vLLM that the server has started, and the key that it requires. */
-export function engineOf(server: WireServer): { url: string; key: string } {
-  const [pid] = server.processes('vllm.entrypoints')
-  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-  const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  const setting = environment.find((variable) => variable.startsWith(KEY_VARIABLE))
-  return {
-    url: `http://127.0.0.1:${command[command.indexOf('--port') + 1]}`,
-    key: setting?.slice(KEY_VARIABLE.length) ?? '',
-  }
+/** A vLLM: its address, and the key that it requires. */
+interface Engine {
+  url: string
+  key: string
+}
+
+/** The vLLM that the server has started; where there are several servers, that of each. */
+export function enginesOf(server: WireServer): Engine[] {
+  return server.processes('vllm.entrypoints').map((pid) => {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    const setting = environment.find((variable) => variable.startsWith(KEY_VARIABLE))
+    return {
+      url: `http://${argument(command, '--host')}:${argument(command, '--port')}`,
+      key: setting?.slice(KEY_VARIABLE.length) ?? '',
+    }
+  })
 }
 
 const KEY_VARIABLE = 'VLLM_API_KEY='
 
+function argument(command: readonly string[], name: string): string {
+  return command[command.indexOf(name) + 1] ?? ''
+}
+
 /** The sum of one of vLLM's Prometheus metrics. */
 export async function engineMetric(server: WireServer, name: string): Promise<number> {
-  const text = await (await fetch(`${engineOf(server).url}/metrics`)).text()
-  const values = text.split('\n').filter((line) => line.startsWith(`vllm:${name}{`))
+  const texts = await Promise.all(
+    enginesOf(server).map(async ({ url }) => (await fetch(`${url}/metrics`)).text()),
+  )
+  const values = texts.flatMap((text) => text.split('\n')).filter((line) => line.startsWith(`vllm:${name}{`))
   return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }

@@ -29,10 +29,12 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const { call, newModel, end } = trainingClient(() => server)
 
-/** The most memory that the server has ever held. */
+/** The most memory that the server has ever held, or any of several. */
 function peakBytes(): number {
-  const status = readFileSync(`/proc/${server.processes('main.ts')[0]}/status`, 'utf8')
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+  const peaks = server
+    .processes('src/main.ts')
+    .map((pid) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  return Math.max(...peaks.map(Number)) * 1024
 }
 
 /** Sends a job of this size, and waits until it is over and its trajectories are calls. */

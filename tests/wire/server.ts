@@ -32,7 +32,7 @@ export interface WireServer extends AsyncDisposable {
   readonly key: string
   /** Under `HEDDLE_AUTH=keys`: the first operator makes another user one. */
   makeOperator(user: string): Promise<void>
-  /** Processes that the server started, or that those did, whose command line contains `word`. */
+  /** Processes that the server started, or that those did, here or on the node of Ray, whose command line contains `word`. */
   processes(word: string): number[]
   /** Every request that was answered since the last call of this function. */
   takeRequests(): Promise<LoggedRequest[]>
@@ -62,7 +62,7 @@ export async function startServer(
 ): Promise<WireServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-wire-'))
   await mkdir(join(folder, 'data'))
-  const replicas = await newReplicas()
+  const replicas = await newReplicas(env)
   const onSmallDisk = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs "$HEDDLE_DATA" && exec "$@"`
   const wrapper = diskMegabytes === undefined ? launcher : ['unshare', '-Urm', 'sh', '-c', onSmallDisk, 'sh']
   const state = {
@@ -124,13 +124,14 @@ export async function startServer(
   }
 
   await start()
+  const roots = () => [...state.children.map(({ pid = 0 }) => pid), ...replicas.nodes]
   return {
     folder,
     async makeOperator(user) {
       const path = `/v1/accounts/users/${user}`
       await sendAs(state, 'PUT', path, { is_operator: true })
     },
-    processes: (word) => state.children.flatMap(({ pid = 0 }) => descendants(pid, word)),
+    processes: (word) => roots().flatMap((pid) => descendants(pid, word)),
     get url() {
       return state.url
     },

@@ -9,7 +9,7 @@ import { KEY, type LoggedRequest, runClient, startServer, type WireServer } from
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { engineOf } from '../engine-metrics.ts'
+import { enginesOf } from '../engine-metrics.ts'
 import { trainingClient } from '../training-client.ts'
 import { chatServer } from './server.ts'
 
@@ -115,13 +115,14 @@ describe('an adapter that the engine has lost', () => {
   it('is loaded again, and its step is never a 404', async () => {
     const { name } = await newModel()
     const before = await chat(name)
-    const { url, key } = engineOf(chatServer())
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const models = await fetch(`${url}/v1/models`, { headers })
-    const { data } = (await models.json()) as { data: { id: string }[] }
-    for (const { id } of data.filter((model) => model.id !== MODEL)) {
-      const body = JSON.stringify({ lora_name: id })
-      await fetch(`${url}/v1/unload_lora_adapter`, { method: 'POST', headers, body })
+    for (const { url, key } of enginesOf(chatServer())) {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const models = await fetch(`${url}/v1/models`, { headers })
+      const { data } = (await models.json()) as { data: { id: string }[] }
+      for (const { id } of data.filter((model) => model.id !== MODEL)) {
+        const body = JSON.stringify({ lora_name: id })
+        await fetch(`${url}/v1/unload_lora_adapter`, { method: 'POST', headers, body })
+      }
     }
     expect(await chat(name)).toBe(before)
   })
@@ -131,7 +132,7 @@ describe("the engine's own port", () => {
   it.each([undefined, 'Bearer guessed'])(
     "401 for the key %s: adapters and answers are only the server's",
     async (authorization) => {
-      const { url } = engineOf(chatServer())
+      const [{ url } = { url: '' }] = enginesOf(chatServer())
       const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
       const asked = { lora_name: 'own', lora_path: '/etc', model: MODEL, prompt: 'a', messages: [] }
       for (const path of ['load_lora_adapter', 'unload_lora_adapter', 'completions', 'chat/completions']) {

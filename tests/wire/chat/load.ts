@@ -105,8 +105,10 @@ describe(`${CLIENTS} clients at once`, () => {
   })
 })
 
+/** Of the largest server, where there are several. */
 function residentMegabytes(): number {
-  const [pid] = chatServer().processes('src/main.ts')
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) / 1024
+  const sizes = chatServer()
+    .processes('src/main.ts')
+    .map((pid) => /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  return Math.max(...sizes.map(Number)) / 1024
 }
