@@ -9,6 +9,9 @@ export interface RoundRobin extends AsyncDisposable {
 const TRIES_MAX = 20
 const PAUSE_MS = 50
 
+/** As of a server: the kernel resets connections of a larger burst. */
+const WAITING_MAX = 4_096
+
 /**
  * Sends each request to the next server. One that takes no connection is left out; a request that it took and did not answer is
  * cut off, as load balancers do.
@@ -41,7 +44,9 @@ export async function startRoundRobin(targets: () => readonly string[], port = 0
   }
 
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, (req, res) => pass(req, res))
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) =>
+    server.listen({ port, host: '127.0.0.1', backlog: WAITING_MAX }, resolve),
+  )
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('it listens on a port')
   return {

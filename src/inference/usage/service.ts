@@ -43,7 +43,7 @@ export interface UsageDeps {
 
 /** The usage of completions, grouped and filtered. */
 export interface Usage {
-  /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included. @throws 400 for more groups than one answer holds. */
+  /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included; where other servers have answered requests within the last second, these may be missing. @throws 400 for more groups than one answer holds. */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
   /** All stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
   total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
