@@ -6,7 +6,7 @@ import { eventually } from '../../eventually.ts'
 import type { ComputeOptions } from './compute.ts'
 
 import { openFakeCompute } from './fake-compute.ts'
-import { GB } from './memory-estimate.ts'
+import { GB, type MemoryNeeds } from './memory-estimate.ts'
 import type { Compute, EngineProcessStatus, EngineReply, InferenceProcess } from './port.ts'
 
 let folder = ''
@@ -21,21 +21,15 @@ afterEach(async () => {
 })
 
 /** Servers need 2 GB and trainers 1 GB. */
-function open(
-  budgetGb: number,
-  {
-    trainersApart = false,
-    hasRoomAsleep = true,
-    ...options
-  }: Partial<ComputeOptions> & { trainersApart?: boolean; hasRoomAsleep?: boolean } = {},
-): Compute {
+function open(gb: number, options: Partial<ComputeOptions> = {}, needs: Partial<MemoryNeeds> = {}): Compute {
   const memory = {
-    budgetBytes: budgetGb * GB,
-    trainersApart,
+    budgetBytes: gb * GB,
+    trainersApart: false,
     inferenceBytes: () => 2 * GB,
     trainerBytes: () => GB,
-    hasRoomAsleep: () => hasRoomAsleep,
+    hasRoomAsleep: () => true,
     measure: async () => {},
+    ...needs,
   }
   const compute = openFakeCompute(folder, { memory, ...options })
   opened.push(compute)
@@ -133,7 +127,7 @@ describe('inference servers that sleep to make room', () => {
   })
 
   it('are ended where the machine has no room for their weights', async () => {
-    const compute = open(2.5, { sleepingBytes: 0.5 * GB, hasRoomAsleep: false })
+    const compute = open(2.5, { sleepingBytes: 0.5 * GB }, { hasRoomAsleep: () => false })
     expect(await answerOf(compute, 'a')).toBe(200)
     expect(await answerOf(compute, 'b')).toBe(200)
     expect(statusOf(compute, 'inference a').state).toBe('idle')
@@ -261,7 +255,7 @@ describe('engine processes that share the memory', () => {
     [false, 'idle'],
     [true, 'ready'],
   ])('leave a server running where trainers have GPUs of their own: %s', async (trainersApart, state) => {
-    const compute = open(2, { trainersApart })
+    const compute = open(2, {}, { trainersApart })
     expect(await answerOf(compute, 'a')).toBe(200)
     await compute.trainer('a').ready(signal())
     expect(statusOf(compute, 'inference a').state).toBe(state)
