@@ -92,17 +92,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 }
 
 /**
- * One stage after the other; the lanes of a stage run side by side, where each of them keeps one core of two busy, and
- * take about as long. Ray's tests wait more than others, so they run beside the unit tests.
+ * One stage after the other. The layers of a stage keep one core of two busy each, so they run two at a time, the longest first;
+ * Ray's tests wait more than others, so they run beside the unit tests. Those of the other stages keep both cores busy.
  */
-const STAGES: readonly (readonly (readonly string[])[])[] = [
-  [
-    ['unit', 'cluster', 'check', 'differential'],
-    ['ray', 'engine', 'replicas'],
-  ],
-  [['wire']],
-  [['ui']],
+const STAGES: readonly (readonly string[])[] = [
+  ['unit', 'ray', 'engine', 'cluster', 'replicas', 'differential', 'check'],
+  ['wire'],
+  ['ui'],
 ]
+
+const LANES = 2
 
 /** Not one of the layers: the unit tests without those that wait or write much. */
 const FAST: Layer = {
@@ -120,7 +119,7 @@ async function main(): Promise<void> {
     process.exitCode = name === '--help' ? 0 : 2
     return
   }
-  const layers = stages.flat(2)
+  const layers = stages.flat()
   await setUp([...new Set(layers.flatMap(([, { needs }]) => needs))])
   const total = { passed: 0, failed: 0, skipped: 0 }
   const failures: string[] = []
@@ -140,10 +139,10 @@ async function main(): Promise<void> {
 }
 
 /** The layers to run with their names, as in {@link STAGES}; undefined for an unknown name. */
-function stagesOf(name: string | undefined): NamedLayer[][][] | undefined {
-  if (name === undefined) return STAGES.map((lanes) => lanes.map((lane) => lane.flatMap(layerOf)))
+function stagesOf(name: string | undefined): NamedLayer[][] | undefined {
+  if (name === undefined) return STAGES.map((names) => names.flatMap(layerOf))
   const layer = name === 'fast' ? [['fast', FAST] as const] : layerOf(name)
-  return layer.length > 0 ? [[layer]] : undefined
+  return layer.length > 0 ? [layer] : undefined
 }
 
 /** A list of one; of none for an unknown name. */
@@ -152,21 +151,23 @@ function layerOf(name: string): NamedLayer[] {
   return layer === undefined ? [] : [[name, layer]]
 }
 
-/** The counts of all layers of a stage. The first lane shows what it does, the others when a layer of theirs has ended. */
-async function runStage(lanes: readonly NamedLayer[][], files: readonly string[]): Promise<Outcome[]> {
-  return (
-    await Promise.all(
-      lanes.map((lane, index) => runLane(lane, { show: index === 0 ? 'now' : 'at the end', files })),
-    )
-  ).flat()
+/** The counts of all layers of a stage. The first lane shows what it does, the other when a layer of its has ended. */
+async function runStage(layers: readonly NamedLayer[], files: readonly string[]): Promise<Outcome[]> {
+  const waiting = [...layers]
+  const lanes = Array.from({ length: LANES }, (_, index) =>
+    runLane(waiting, { show: index === 0 ? 'now' : 'at the end', files }),
+  )
+  return (await Promise.all(lanes)).flat()
 }
 
+/** Runs one layer after the other of those that no lane has begun. */
 async function runLane(
-  layers: readonly NamedLayer[],
+  waiting: NamedLayer[],
   { show, files }: { show: Show; files: readonly string[] },
 ): Promise<Outcome[]> {
   const all: Outcome[] = []
-  for (const [layer, { run: runLayer }] of layers) {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [layer, { run: runLayer }] = next
     if (show === 'now') process.stdout.write(`\n── ${layer}\n`)
     const started = Date.now()
     all.push(await runLayer(show, files))
