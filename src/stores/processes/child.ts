@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../../errors.ts'
 import type { LogFolder } from './log-folder.ts'
 
@@ -121,7 +121,22 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
+/**
+ * Where a line of a program ends: also at a carriage return alone, with which progress is written over. Not where `readline` ends one
+ * besides (U+2028, U+2029): JSON may have these within a text.
+ */
+const LINE_END = /\r?\n|\r(?=.)/s
+
 /** Passes on each line of a stream, without its end. */
 export function eachLine(stream: Readable, listener: (line: string) => void): void {
-  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', listener)
+  const decoder = new StringDecoder()
+  let held = ''
+  stream.on('data', (chunk: Buffer) => {
+    const lines = (held + decoder.write(chunk)).split(LINE_END)
+    held = lines.pop() ?? ''
+    for (const line of lines) listener(line)
+  })
+  stream.once('end', () => {
+    if (held !== '') listener(held)
+  })
 }
