@@ -90,7 +90,11 @@ export function useTestServer(options?: TestServerOptions): TestServer {
   let opened: Opened | undefined
 
   beforeAll(async () => {
-    if (options === undefined) shared ??= openApp({})
+    if (options === undefined)
+      shared ??= openApp({}).catch((error: unknown) => {
+        shared = undefined
+        throw error
+      })
     opened = await (options === undefined ? shared : openApp(options))
   })
 

@@ -7,5 +7,6 @@ import type { TestProject } from 'vitest/node'
 export default async function makeTestFolder({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-tests-'))
   provide('testFolder', folder)
-  return () => rm(folder, { recursive: true, force: true })
+  // A database that ends with its process may still write.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 20 })
 }

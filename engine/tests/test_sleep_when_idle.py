@@ -124,7 +124,7 @@ def test_requests_without_the_key_do_not_wake_it(run: Run, monkeypatch: pytest.M
     async def steps() -> None:
         engine = Engine()
         client = Client(engine)
-        await client.ask(authorization="Bearer key")
+        await client.ask(authorization="bearer key")
         await client.until_asleep()
         engine.calls.clear()
         await client.ask()
@@ -134,18 +134,19 @@ def test_requests_without_the_key_do_not_wake_it(run: Run, monkeypatch: pytest.M
     run(steps)
 
 
-def test_goes_on_awake_where_it_cannot_sleep(run: Run) -> None:
+def test_a_probe_is_answered_before_it_sleeps(run: Run) -> None:
     async def steps() -> None:
-        client = Client(Engine(falls_asleep=False))
-        await client.ask()
-        await asyncio.sleep(3 * AFTER_S)
-        assert not client.middleware.asleep
-        assert await client.ask() == 200
+        engine = Engine()
+        client = Client(engine, work_s=5 * AFTER_S)
+        await client.ask("/probe", x_heddle_probe="1")
+        assert engine.calls == ["/probe"]
+        await client.until_asleep()
 
     run(steps)
 
 
-def test_ends_where_it_does_not_wake(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", [Engine(falls_asleep=False), Engine(wakes=False)], ids=["sleep", "wake"])
+def test_ends_where_it_cannot(run: Run, monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
     ended: list[int] = []
 
     def kill(_pid: int, number: int) -> None:
@@ -154,12 +155,14 @@ def test_ends_where_it_does_not_wake(run: Run, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("os.kill", kill)
 
     async def steps() -> None:
-        client = Client(Engine(wakes=False))
+        client = Client(engine)
         await client.ask()
-        await client.until_asleep()
-        with pytest.raises(RuntimeError, match="did not wake"):
-            await client.ask()
-        assert len(ended) == 1
+        if engine.falls_asleep:
+            await client.until_asleep()
+            with pytest.raises(RuntimeError, match="did not wake"):
+                await client.ask()
+        while not ended:
+            await asyncio.sleep(0.01)
 
     run(steps)
 

@@ -25,9 +25,11 @@ export async function cancelJob(
   const { kind, id, reason } = job
   const state = await queries.requestCancel(control, job)
   if (state === undefined) return false
-  running.abort({ kind, id }, new JobCancelled(reason))
-  peers.send('cancelled', '')
-  if (state === 'active') return true
+  const isHere = running.abort({ kind, id }, new JobCancelled(reason))
+  if (state === 'active') {
+    if (!isHere) peers.send('cancelled', '')
+    return true
+  }
   const taken = await leaseQueries.takeToEnd(control, { kind, id, owner, token: newId(), leaseMs })
   if (taken !== undefined) await running.run(taken)
   return true

@@ -60,11 +60,30 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
     }
   }
 
-  function beatLogged(): void {
-    beat().catch((error: unknown) => log.error({ err: error }, 'leases of jobs could not be extended'))
+  let isBeating = false
+  let isDueAgain = false
+  let isStopped = false
+
+  /** What is heard during a heartbeat causes one more after it. */
+  async function beatSoon(): Promise<void> {
+    isDueAgain = true
+    if (isBeating) return
+    isBeating = true
+    while (isDueAgain && !isStopped) {
+      isDueAgain = false
+      await beat().catch((error: unknown) =>
+        log.error({ err: error }, 'leases of jobs could not be extended'),
+      )
+    }
+    isBeating = false
   }
 
-  peers.onMessage('cancelled', beatLogged)
-  const timer = setInterval(beatLogged, leaseMs / HEARTBEATS_PER_LEASE).unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  peers.onMessage('cancelled', () => void beatSoon())
+  const timer = setInterval(() => void beatSoon(), leaseMs / HEARTBEATS_PER_LEASE).unref()
+  return {
+    [Symbol.dispose]() {
+      isStopped = true
+      clearInterval(timer)
+    },
+  }
 }

@@ -15,8 +15,8 @@ export interface RunningJobs extends AsyncDisposable {
   /** The rows as they were when they were taken. */
   rows(): JobRow[]
   has(row: JobRow): boolean
-  /** Aborts the attempt at a job, if it runs here. */
-  abort(job: JobName, reason: JobCancelled | LeaseLost): void
+  /** Aborts the attempt at a job. @returns whether it runs here */
+  abort(job: JobName, reason: JobCancelled | LeaseLost): boolean
 }
 
 export interface RunningJobsDeps {
@@ -50,7 +50,11 @@ export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps):
     run,
     rows: () => [...running.values()].map(({ row }) => row),
     has: (row) => running.get(nameOf(row))?.row === row,
-    abort: (job, reason) => running.get(nameOf(job))?.abort.abort(reason),
+    abort(job, reason) {
+      const found = running.get(nameOf(job))
+      found?.abort.abort(reason)
+      return found !== undefined
+    },
 
     /** Interrupts every attempt, gives the leases back, and resolves when that is recorded. */
     async [Symbol.asyncDispose]() {

@@ -39,11 +39,18 @@ def main() -> None:
         signal.signal(number, lambda _number, _frame: stop(vllm))
     threading.Thread(target=stop_at_end_of_stdin, args=(vllm,), daemon=True).start()
     code = vllm.wait()
+    if code == 0 and not stopping.is_set():
+        # It ended itself (sleep_when_idle.py), which is a failure for what starts it again.
+        code = 1
     sys.exit(code if code >= 0 else 128 - code)
+
+
+stopping = threading.Event()
 
 
 def stop(vllm: subprocess.Popen[bytes]) -> None:
     """Ask for an end; after a grace period kill the whole group, this process included."""
+    stopping.set()
     vllm.terminate()
     killer = threading.Timer(GRACE_S, os.killpg, (os.getpgrp(), signal.SIGKILL))
     killer.daemon = True
@@ -79,7 +86,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--priority-scheduling", action="store_true", help="order waiting requests by priority")
     parser.add_argument("--trust-mm-kwargs", action="store_true", help="requests say how media are processed")
     parser.add_argument("--tensor-parallel", type=int, default=1, help="GPU only: how many compute together")
-    parser.add_argument("--sleep-level", type=int, help="it can be put to sleep: see sleeping.py; 0 only pauses")
+    parser.add_argument(
+        "--sleep-level", type=int, choices=(0, 1), help="it can be put to sleep: see sleeping.py; 0 only pauses"
+    )
     parser.add_argument(
         "--sleep-after", type=float, metavar="SECONDS", help="it sleeps by itself after so long without a request"
     )
@@ -93,10 +102,12 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.sleep_after is not None:
         if not 0 < arguments.sleep_after < float("inf"):
             parser.error("--sleep-after takes seconds above 0")
-        if any(flag.startswith("--api-server-count") for flag in arguments.flags):
-            parser.error("--sleep-after takes one API server: another one would not know whether requests came")
+        if any(flag.startswith("--api-key") for flag in arguments.flags):
+            parser.error("--sleep-after takes vLLM's key from VLLM_API_KEY, not from --api-key")
         if arguments.sleep_level is None:
             arguments.sleep_level = 1
+    if arguments.sleep_level == 1 and on_cpu():
+        parser.error("on a CPU sleep frees nothing: --sleep-level 0 only pauses")
     return arguments
 
 

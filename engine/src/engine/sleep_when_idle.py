@@ -38,24 +38,26 @@ class SleepWhenIdle:
         self.watcher: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if self.watcher is None:
+            self.watcher = asyncio.create_task(self.watch(scope["app"]))
         is_work = scope["type"] == "websocket" or (scope["type"] == "http" and scope["method"] == "POST")
         if not is_work or not has_key(scope):
             await self.app(scope, receive, send)
-            return
-        if self.watcher is None:
-            self.watcher = asyncio.create_task(self.watch(scope["app"].state.engine_client))
-        if any(name == PROBE_HEADER for name, _ in scope["headers"]):
+        elif any(name == PROBE_HEADER for name, _ in scope["headers"]):
             await self.probe(scope, receive, send)
         else:
             await self.work(scope, receive, send)
 
     async def probe(self, scope: Scope, receive: Any, send: Any) -> None:
         async with self.turn:
-            asleep = self.asleep
-        if asleep:
-            await answer_empty(send, 200)
-        else:
+            if self.asleep:
+                await answer_empty(send, 200)
+                return
+            self.running += 1
+        try:
             await self.app(scope, receive, send)
+        finally:
+            self.running -= 1
 
     async def work(self, scope: Scope, receive: Any, send: Any) -> None:
         self.running += 1
@@ -68,21 +70,21 @@ class SleepWhenIdle:
             self.running -= 1
             self.used_at = time.monotonic()
 
-    async def watch(self, engine: Any) -> None:
+    async def watch(self, server: Any) -> None:
         while True:
             await asyncio.sleep(min(self.after_s, LOOK_S))
             async with self.turn:
                 idle_s = time.monotonic() - self.used_at
                 if not self.asleep and self.running == 0 and idle_s >= self.after_s:
-                    await self.sleep(engine)
+                    await self.sleep(server.state.engine_client)
 
     async def sleep(self, engine: Any) -> None:
         try:
-            # Probes that still run end first.
             await engine.sleep(self.level, "wait")
         except Exception:
-            log.exception("vLLM did not fall asleep, and goes on awake")
-            self.used_at = time.monotonic()
+            # It no longer schedules requests by then, and some of its memory may be gone.
+            log.exception("vLLM did not fall asleep, and ends")
+            end()
             return
         self.asleep = True
         log.warning("vLLM sleeps after %g s without a request", self.after_s)
@@ -94,8 +96,12 @@ class SleepWhenIdle:
             log.exception("vLLM did not wake")
             woken = False
         if not woken:
-            # It would answer nothing any more. What starts vLLM may start it again, when memory is free.
-            os.kill(os.getpid(), signal.SIGTERM)
+            end()
             raise RuntimeError("vLLM did not wake, and ends")
         self.asleep = False
         log.warning("vLLM is awake")
+
+
+def end() -> None:
+    """End vLLM, which would answer nothing any more. What started it may start it again, when memory is free."""
+    os.kill(os.getpid(), signal.SIGTERM)

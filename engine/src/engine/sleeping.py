@@ -49,8 +49,8 @@ class Sleeping:
 def has_key(scope: Scope) -> bool:
     """Whether a request has the key of vLLM; any has where there is none."""
     key = os.environ.get(KEY_VARIABLE, "")
-    given = dict(scope["headers"]).get(b"authorization", b"")
-    return not key or hmac.compare_digest(given, f"Bearer {key}".encode())
+    scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+    return not key or (scheme.lower() == b"bearer" and hmac.compare_digest(given, key.encode()))
 
 
 async def answer_empty(send: Any, status: int) -> None:

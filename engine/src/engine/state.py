@@ -85,7 +85,7 @@ class Progress:
     steps: list[Metrics]
     adapter: dict[str, Tensor]
     optimizer: dict[str, Any]
-    # Of the base model that the steps were taken on; states of earlier versions do not say, and had none.
+    # Of the base model that the steps were taken on; a state that does not say counts as none.
     quantization: Quantization = "none"
 
     def restore(self, optimizer: Optimizer, model: PeftModel) -> None:

@@ -27,7 +27,7 @@ function open(gb: number, options: Partial<ComputeOptions> = {}, needs: Partial<
     trainersApart: false,
     inferenceBytes: () => 2 * GB,
     trainerBytes: () => GB,
-    hasRoomAsleep: () => true,
+    reserveAsleep: () => () => {},
     measure: async () => {},
     ...needs,
   }
@@ -127,7 +127,7 @@ describe('inference servers that sleep to make room', () => {
   })
 
   it('are ended where the machine has no room for their weights', async () => {
-    const compute = open(2.5, { sleepingBytes: 0.5 * GB }, { hasRoomAsleep: () => false })
+    const compute = open(2.5, { sleepingBytes: 0.5 * GB }, { reserveAsleep: () => undefined })
     expect(await answerOf(compute, 'a')).toBe(200)
     expect(await answerOf(compute, 'b')).toBe(200)
     expect(statusOf(compute, 'inference a').state).toBe('idle')

@@ -65,7 +65,7 @@ export function openCompute(options: ComputeOptions): Compute {
 
   function sleepOf(kind: ProcessKind, baseModel: string): SleepMemory | undefined {
     const { sleepingBytes: bytes } = options
-    return bytes === undefined ? undefined : { bytes, hasRoom: () => memory.hasRoomAsleep(kind, baseModel) }
+    return bytes === undefined ? undefined : { bytes, reserve: () => memory.reserveAsleep(kind, baseModel) }
   }
 
   function newTrainer(baseModel: string): KnownProcess<Trainer> {

@@ -49,7 +49,7 @@ export function openFakeCompute(folder: string, options: Partial<ComputeOptions>
       trainersApart: false,
       inferenceBytes: () => 2 * GB,
       trainerBytes: () => GB,
-      hasRoomAsleep: () => true,
+      reserveAsleep: () => () => {},
       measure: async () => {},
     },
     idleMs: 0,

@@ -54,7 +54,7 @@ export function openLocalCompute(
       trainersApart: needs.trainersApart,
       trainerBytes: (baseModel) => needs.trainerBytes(locationOf(baseModel)),
       inferenceBytes: (baseModel) => needs.inferenceBytes(locationOf(baseModel)),
-      hasRoomAsleep: (kind, baseModel) => needs.hasRoomAsleep(kind, locationOf(baseModel)),
+      reserveAsleep: (kind, baseModel) => needs.reserveAsleep(kind, locationOf(baseModel)),
       measure: (baseModel) => needs.measure(locationOf(baseModel)),
     },
     workspaceRoot: options.workspaceBucket?.url ?? engine.folder,

@@ -126,16 +126,18 @@ describe('the memory of GPUs', () => {
   })
 
   it('moves to that of the machine for those that sleep, where there is room', () => {
-    const { hasRoomAsleep } = needsOnGpus([30, 30], [0], [1])
+    const { reserveAsleep } = needsOnGpus([30, 30], [0], [1])
     const inFourBits = needsOnGpus([30, 30, 30], [0], [1, 2], 'nf4')
     const available = vi.spyOn(process, 'availableMemory').mockReturnValue(7.5 * GB)
-    expect(hasRoomAsleep('inference', 'org/unknown')).toBe(true)
-    expect(hasRoomAsleep('trainer', 'org/unknown')).toBe(true)
-    expect(inFourBits.hasRoomAsleep('inference', 'org/unknown')).toBe(true)
     // Each of the two processes has all of it.
-    expect(inFourBits.hasRoomAsleep('trainer', 'org/unknown')).toBe(false)
+    expect(inFourBits.reserveAsleep('trainer', 'org/unknown')).toBeUndefined()
+    expect(inFourBits.reserveAsleep('inference', 'org/unknown')).toBeDefined()
+    const release = reserveAsleep('inference', 'org/unknown')
+    expect(reserveAsleep('trainer', 'org/unknown')).toBeUndefined()
+    release?.()
+    expect(reserveAsleep('trainer', 'org/unknown')).toBeDefined()
     available.mockReturnValue(7.4 * GB)
-    expect(hasRoomAsleep('inference', 'org/unknown')).toBe(false)
+    expect(needsOnGpus([30], [], []).reserveAsleep('inference', 'org/unknown')).toBeUndefined()
   })
 
   it('is not there for GPUs that the machine does not have', async () => {

@@ -61,8 +61,11 @@ export interface MemoryNeeds {
   trainersApart: boolean
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
-  /** Whether the machine has room for the weights that a process would move there in order to sleep. */
-  hasRoomAsleep(kind: ProcessKind, location: string): boolean
+  /**
+   * Takes room of the machine for the weights that a process moves there in order to sleep, until the returned function is
+   * called, once they are there. @returns undefined where there is no room
+   */
+  reserveAsleep(kind: ProcessKind, location: string): (() => void) | undefined
   /** Measures the weights, unless that was done a moment ago. */
   measure(location: string): Promise<void>
 }
@@ -91,6 +94,7 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
     return found.inLayers * (inFourBits ? NF4_BYTES[kind] : bytes) + found.embeddings * bytes
   }
   const numTrainers = Math.max(1, training.length)
+  let reservedBytes = 0
   return {
     budgetBytes: memoryGb === undefined ? wholeBytes * share : memoryGb * GB,
     inferenceBytes: (location) =>
@@ -100,9 +104,13 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
     trainersApart: training.some((gpu) => !serving.includes(gpu)),
     trainerBytes: (location) =>
       weightsBytes(location, 'trainer') / (inFourBits ? 1 : numTrainers) + TRAINER_PROCESS_GB * GB,
-    hasRoomAsleep(kind, location) {
-      const copies = kind === 'trainer' && inFourBits ? numTrainers : 1
-      return copies * weightsBytes(location, kind) <= MACHINE_SHARE * process.availableMemory()
+    reserveAsleep(kind, location) {
+      const bytes = weightsBytes(location, kind) * (kind === 'trainer' && inFourBits ? numTrainers : 1)
+      if (reservedBytes + bytes > MACHINE_SHARE * process.availableMemory()) return undefined
+      reservedBytes += bytes
+      return () => {
+        reservedBytes -= bytes
+      }
     },
     measure: known.measure,
   }

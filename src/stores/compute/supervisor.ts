@@ -49,8 +49,8 @@ export interface InstanceHooks<Ready> {
 export interface SleepMemory {
   /** What it keeps of the memory that it shares with others. */
   bytes: number
-  /** Whether what it gives up fits where it goes; it is ended otherwise. */
-  hasRoom(): boolean
+  /** Takes room for what it gives up, until it is there; it is ended where there is none. */
+  reserve(): (() => void) | undefined
 }
 
 /** How a process gives its memory to others without its end. */
@@ -205,7 +205,8 @@ function createSleeper<Ready>(
     /** Resolves with whether it sleeps now; only one that works can fall asleep. */
     async fallAsleep(instance: Instance<Ready> | undefined, reason: string): Promise<boolean> {
       if (sleep === undefined || instance === undefined) return false
-      if (!sleep.hasRoom()) {
+      const release = sleep.reserve()
+      if (release === undefined) {
         log.warn({ process: name }, 'engine process ends: the machine has no room for its weights asleep')
         return false
       }
@@ -216,6 +217,8 @@ function createSleeper<Ready>(
       } catch (error) {
         log.warn({ process: name, reason: messageOf(error) }, 'engine process does not fall asleep')
         return false
+      } finally {
+        release()
       }
       if (isUsable(instance)) state.enter('asleep')
       return isUsable(instance)

@@ -12,7 +12,7 @@ async function linesOf(chunks: (string | Buffer)[]): Promise<string[]> {
 }
 
 it('passes on lines however they are cut and whatever ends them, and the last without an end', async () => {
-  expect(await linesOf(['a', 'b\nc\r', '\nd\r', 'e\rf\n\ng'])).toEqual(['ab', 'c', 'd', 'e', 'f', '', 'g'])
+  expect(await linesOf(['a', 'b\nc\r', '\nd\r', 'e\rf\n\ng\r'])).toEqual(['ab', 'c', 'd', 'e', 'f', '', 'g'])
 })
 
 it('ends no line within a text of JSON', async () => {

@@ -125,16 +125,29 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
  * Where a line of a program ends: also at a carriage return alone, with which progress is written over. Not where `readline` ends one
  * besides (U+2028, U+2029): JSON may have these within a text.
  */
-const LINE_END = /\r?\n|\r(?=.)/s
+const LINE_END = /\r\n|[\r\n]/
+
+/** Longer lines are passed on in pieces: a program that never ends one would fill the memory. */
+const LINE_CHARS_MAX = 64 * 1024 * 1024
 
 /** Passes on each line of a stream, without its end. */
 export function eachLine(stream: Readable, listener: (line: string) => void): void {
   const decoder = new StringDecoder()
   let held = ''
+  /** A carriage return whose line feed may follow. */
+  let carriageReturn = ''
   stream.on('data', (chunk: Buffer) => {
-    const lines = (held + decoder.write(chunk)).split(LINE_END)
-    held = lines.pop() ?? ''
-    for (const line of lines) listener(line)
+    const text = carriageReturn + decoder.write(chunk)
+    carriageReturn = text.endsWith('\r') ? '\r' : ''
+    const [first = '', ...more] = text.slice(0, text.length - carriageReturn.length).split(LINE_END)
+    held += first
+    for (const next of more) {
+      listener(held)
+      held = next
+    }
+    if (held.length <= LINE_CHARS_MAX) return
+    listener(held)
+    held = ''
   })
   stream.once('end', () => {
     if (held !== '') listener(held)

@@ -71,7 +71,7 @@ const UNLIMITED = {
   trainersApart: false,
   trainerBytes: () => 0,
   inferenceBytes: () => 0,
-  hasRoomAsleep: () => false,
+  reserveAsleep: () => undefined,
   measure: async () => {},
 }
 

@@ -7,7 +7,7 @@ import { parseLines } from '../render/parse-lines.ts'
 import { TRUNCATED_BYTES } from '../sql/truncated.ts'
 import * as queries from './queries.ts'
 
-const server = useTestServer()
+const server = useTestServer({})
 
 /** Hundreds of lists, on a busy machine. */
 const TEST_MS_MAX = 240_000
