@@ -8,9 +8,10 @@ import type { Blobs } from '../../stores/blobs/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
+import { linesOf } from './blob-lines.ts'
 import { createGroupMetrics } from './group-metrics.ts'
 import { readGroups } from './read-groups.ts'
-import { linesOf, type TrajectoryCalls } from './trajectory-calls.ts'
+import type { TrajectoryCalls } from './trajectory-calls.ts'
 import { LogHead, type LogRes, TrajectoryGroup } from './wire.ts'
 
 /** Prefix of logged trajectories, until they are calls. */

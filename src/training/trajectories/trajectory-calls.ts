@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
@@ -6,6 +5,7 @@ import type { Blobs } from '../../stores/blobs/port.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
+import { linesOf } from './blob-lines.ts'
 import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
 
 /** Calls written at once: enough to amortise a commit, few enough for memory. */
@@ -105,14 +105,3 @@ export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCall
 
 /** The user recorded in the calls of training jobs. */
 const USER = 'heddle'
-
-/** The lines of a blob, one in memory at a time. @throws Error for a missing blob. */
-export async function* linesOf(blobs: Blobs, key: string): AsyncGenerator<string> {
-  const found = await blobs.open(key)
-  if (found === undefined) throw new Error(`The trajectories ${key} are missing`)
-  try {
-    yield* createInterface({ input: found.bytes, crlfDelay: Number.POSITIVE_INFINITY })
-  } finally {
-    found.bytes.destroy()
-  }
-}
