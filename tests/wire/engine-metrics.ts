@@ -9,15 +9,15 @@ interface Engine {
 
 /** The vLLM that the server has started; where there are several servers, that of each. */
 export function enginesOf(server: WireServer): Engine[] {
-  return server.processes('vllm.entrypoints').map((pid) => {
+  const engines = server.processes('vllm.entrypoints').map((pid): [string, Engine] => {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
     const setting = environment.find((variable) => variable.startsWith(KEY_VARIABLE))
-    return {
-      url: `http://${argument(command, '--host')}:${argument(command, '--port')}`,
-      key: setting?.slice(KEY_VARIABLE.length) ?? '',
-    }
+    const url = `http://${argument(command, '--host')}:${argument(command, '--port')}`
+    return [url, { url, key: setting?.slice(KEY_VARIABLE.length) ?? '' }]
   })
+  // A fork of one, which renders templates of requests, has its command line.
+  return [...new Map(engines).values()]
 }
 
 const KEY_VARIABLE = 'VLLM_API_KEY='

@@ -131,7 +131,7 @@ export async function startServer(
       const path = `/v1/accounts/users/${user}`
       await sendAs(state, 'PUT', path, { is_operator: true })
     },
-    processes: (word) => roots().flatMap((pid) => descendants(pid, word)),
+    processes: (word) => descendants(roots(), word),
     get url() {
       return state.url
     },
@@ -224,13 +224,13 @@ async function sendAs(
   return (await reply.json()) as Record<string, unknown>
 }
 
-function descendants(root: number, word: string): number[] {
+function descendants(roots: readonly number[], word: string): number[] {
   const listing = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
   const all = listing.split('\n').flatMap((line) => {
     const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
     return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), args }]
   })
-  const found = new Set([root])
+  const found = new Set(roots)
   for (const ancestor of found) {
     for (const { pid, parent } of all) if (parent === ancestor) found.add(pid)
   }
