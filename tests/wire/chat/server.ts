@@ -4,6 +4,9 @@ import { startServer, type WireServer } from '../server.ts'
 /** Clients that ask at once in `load.ts`. */
 export const CLIENTS = 2000
 
+/** Requests that one key may have running, at all servers together. */
+export const REQUESTS_MAX = CLIENTS / 4
+
 let started: WireServer | undefined
 
 /** The server of all tests of this folder: its engine starts once. */
@@ -16,8 +19,7 @@ export async function startChatServer(): Promise<void> {
   started = await startServer({
     HEDDLE_AUTH: 'keys',
     HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
-    // Few enough that some requests are refused however slowly the clients send.
-    HEDDLE_KEY_REQUESTS_MAX: String(CLIENTS / 4),
+    HEDDLE_KEY_REQUESTS_MAX: String(REQUESTS_MAX),
   })
 }
 
