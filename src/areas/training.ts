@@ -92,7 +92,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     log,
     trajectoriesOf: (jobId) => findTrajectories(shared, jobId),
   })
-  const queue = createTrainingQueue({ ...shared, jobQueue, runs, log })
+  const queue = createTrainingQueue({ ...shared, jobQueue, peers: stores.peers, runs, log })
   const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, workLimits, defaults })
   const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
   const forking = createForking({ ...shared, loraRankMax: baseModels.loraRankMax })

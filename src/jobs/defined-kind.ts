@@ -15,6 +15,7 @@ export interface DefinedKind {
   retryMs(attempt: number): number
   retries(error: unknown): boolean
   ready(signal: AbortSignal): Promise<void>
+  isPaused(): boolean
   handle(row: JobRow, context: JobContext): Promise<void>
   giveUp(row: JobRow, end: JobEnd, context: Pick<JobContext, 'fence' | 'signal'>): Promise<void>
   requeued(tx: ControlTx, id: string, cause: Requeue): Promise<void>
@@ -36,6 +37,7 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
     retryMs: kind.retryMs ?? ((attempt) => Math.min(2 ** attempt * 1000, RETRY_MS_MAX)),
     retries: kind.retries ?? (() => true),
     ready: kind.ready ?? (() => Promise.resolve()),
+    isPaused: kind.isPaused ?? (() => false),
     handle: async (row, context) =>
       kind.handle(jobOf(row, kind.payload.parse(JSON.parse(row.payload))), context),
     async giveUp(row, end, context) {

@@ -67,6 +67,8 @@ export interface JobKind<Payload> {
   retries?: (error: unknown) => boolean
   /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
   ready?: (signal: AbortSignal) => Promise<void>
+  /** Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the same. */
+  isPaused?: () => boolean
   /** Does the job. @throws what went wrong, or the signal's reason. */
   handle(job: Job<Payload>, context: JobContext): Promise<void>
   /** Records that the job ends without having been done; tried again until it succeeds, or the server stops. */

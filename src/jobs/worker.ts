@@ -62,7 +62,7 @@ async function pass(deps: WorkerDeps, ready: ReadonlySet<string>): Promise<numbe
   await returnExpired(deps)
   let idleMs = POLL_MS
   for (const kind of deps.kinds.values()) {
-    await takeDue(deps, kind, { ending: !ready.has(kind.kind) })
+    await takeDue(deps, kind, { ending: !ready.has(kind.kind) || kind.isPaused() })
     const next = await queries.nextDue(deps.control, kind.kind)
     if (next !== undefined) idleMs = Math.min(idleMs, Date.parse(next) - Date.now() + 1)
   }

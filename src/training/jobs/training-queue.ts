@@ -4,6 +4,7 @@ import { JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../job
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import { EngineProcessLost } from '../../stores/compute/port.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -14,6 +15,12 @@ const ATTEMPTS_MAX = 3
 
 /** Base models that are trained at once; the memory of the machine allows for fewer. */
 const AT_ONCE = 100
+
+/**
+ * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
+ * one before any other has seen it.
+ */
+const LEFT_TO_OTHERS_MS = 30_000
 
 /** Advice for a job that its worker does not survive. */
 const LOST_HINT =
@@ -43,8 +50,13 @@ export interface TrainingQueue {
   prepare(others: 'none' | 'may-use'): Promise<void>
 }
 
+interface TrainingQueueDeps extends RunJobDeps {
+  jobQueue: JobQueue
+  peers: Pick<Peers, 'arePossible'>
+}
+
 /** Runs the training jobs of each base model one after the other; models take turns. */
-export function createTrainingQueue(deps: RunJobDeps & { jobQueue: JobQueue }): TrainingQueue {
+export function createTrainingQueue(deps: TrainingQueueDeps): TrainingQueue {
   const { control, files } = deps
   const jobs = defineTrainingJobs(deps)
   return {
@@ -65,8 +77,9 @@ export function createTrainingQueue(deps: RunJobDeps & { jobQueue: JobQueue }): 
   }
 }
 
-function defineTrainingJobs(deps: RunJobDeps & { jobQueue: JobQueue }): JobsOfKind<z.output<typeof Nothing>> {
-  const { baseModels, log } = deps
+function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof Nothing>> {
+  const { baseModels, log, peers } = deps
+  let leftToOthersUntil = 0
   return deps.jobQueue.define({
     kind: 'training',
     payload: Nothing,
@@ -74,10 +87,21 @@ function defineTrainingJobs(deps: RunJobDeps & { jobQueue: JobQueue }): JobsOfKi
     attemptsMax: ATTEMPTS_MAX,
     order: 'groups-in-turn',
     retryMs: () => 0,
-    // An error in a job is permanent; a worker may have been lost for a reason outside the job.
-    retries: (error) => error instanceof EngineProcessLost && error.request !== 'unsent',
+    // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may have one
+    // where this one has none.
+    retries: (error) =>
+      error instanceof EngineProcessLost && (error.request !== 'unsent' || peers.arePossible),
     ready: (signal) => baseModels.untilAvailable(signal),
-    handle: ({ id, attempt }, context) => run(deps, { id, attempt }, context),
+    isPaused: () => performance.now() < leftToOthersUntil,
+    async handle({ id, attempt }, context) {
+      try {
+        await run(deps, { id, attempt }, context)
+      } catch (error) {
+        if (error instanceof EngineProcessLost && error.request === 'unsent' && peers.arePossible)
+          leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
+        throw error
+      }
+    },
     giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
 
     async requeued(tx, id, { why, reason, attempts }) {
