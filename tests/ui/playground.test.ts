@@ -18,6 +18,7 @@ test('a project without models says how to train one, and a run shows its curves
   })
   await page.getByRole('tab', { name: /^Runs/ }).click()
   await page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'The first' }).click()
+  await expect(page).toHaveURL(/run=first/)
   const loss = page.getByRole('figure', { name: 'loss' })
   await expect(loss).toContainText(/over step 0 to \d/)
   await page.getByRole('button', { name: 'Log scale' }).click()
