@@ -318,18 +318,14 @@ describe('a server that ends', () => {
   })
 })
 
-describe('a server that pauses', () => {
-  it('leaves jobs to others, and gives up those that are cancelled', async () => {
-    const handle = vi.fn(async () => {})
-    await using paused = await serve({ handle, isPaused: () => true })
-    await paused.add([{ id: 'a', payload: {} }])
-    expect(await paused.cancel('a', 'not wanted')).toBe(true)
-    await untilState(paused.kind, 'a', 'cancelled')
-    await paused.add([{ id: 'b', payload: {} }])
-    await using _other = await serve({ kind: paused.kind, handle: async () => {} })
-    await untilState(paused.kind, 'b', 'completed')
-    expect(handle).not.toHaveBeenCalled()
-  })
+it('is left to others by a server that pauses, which gives up those that are cancelled', async () => {
+  const handle = vi.fn(async () => {})
+  await using paused = await serve({ handle, isPaused: () => true })
+  await paused.add(['a', 'b'].map((id) => ({ id, payload: {} })))
+  expect(await paused.cancel('a', 'not wanted')).toBe(true)
+  await using _other = await serve({ kind: paused.kind, handle: async () => {} })
+  await untilState(paused.kind, 'b', 'completed')
+  expect(handle).not.toHaveBeenCalled()
 })
 
 describe('a job that is cancelled', () => {
