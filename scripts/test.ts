@@ -3,7 +3,7 @@
  *
  *   node scripts/run.mjs test [check | unit | cluster | replicas | ray | wire | differential | engine | ui]     (all layers when none is named)
  *   node scripts/run.mjs test fast     (the unit tests without those that wait or write much)
- *   node scripts/run.mjs test LAYER FILE …     (of Vitest's layers, the files whose names have one of these parts)
+ *   node scripts/run.mjs test LAYER PART …     (of any layer but check: the files whose names have one of these parts)
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ interface Outcome {
 
 interface Layer {
   needs: readonly Part[]
-  /** @param files parts of names, which Vitest's layers heed; none for all that the layer runs by itself */
+  /** @param files parts of the names of files to run; none for all that the layer runs by itself */
   run: (show: Show, files: readonly string[]) => Promise<Outcome>
 }
 
@@ -87,8 +87,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     needs: ['engine', 'clients', 'generators', 'fuzzer', 'matrix'],
     run: (show, args) => runVitest('wire', 'vitest.wire.config.ts', { show, args }),
   },
-  engine: { needs: ['engine', 'tools'], run: (show) => runPytest(['-m', 'not gpu and not bucket'], show) },
-  ui: { needs: ['browser', 'clients', 'engine', 'web'], run: runPlaywright },
+  engine: {
+    needs: ['engine', 'tools'],
+    run: (show, files) =>
+      runPytest(
+        ['-m', 'not gpu and not bucket', ...(files.length > 0 ? ['-k', files.join(' or ')] : [])],
+        show,
+      ),
+  },
+  ui: { needs: ['browser', 'clients', 'engine', 'web'], run: (_show, files) => runPlaywright(files) },
 }
 
 /**
@@ -106,13 +113,14 @@ const LANES = 2
 /** Not one of the layers: the unit tests without those that wait or write much. */
 const FAST: Layer = {
   needs: [],
-  run: (show) => runVitest('unit', 'vitest.config.ts', { show, args: ['--exclude', '**/*.slow.test.ts'] }),
+  run: (show, files) =>
+    runVitest('unit', 'vitest.config.ts', { show, args: ['--exclude', '**/*.slow.test.ts', ...files] }),
 }
 
 async function main(): Promise<void> {
   const [name, ...files] = process.argv.slice(2)
   const stages = stagesOf(name)
-  if (stages === undefined) {
+  if (stages === undefined || (name === 'check' && files.length > 0)) {
     process.stdout.write(
       `Usage: npm test, or npm run test:fast | test:cluster | test:replicas | test:ray | test:wire | test:differential | test:engine | test:ui | check\n`,
     )
@@ -250,9 +258,9 @@ function readReport<Report>(file: string, schema: z.ZodType<Report>): Report | u
 }
 
 /** In a real browser; its report has the counts. */
-async function runPlaywright(): Promise<Outcome> {
+async function runPlaywright(files: readonly string[]): Promise<Outcome> {
   const file = join(reports, 'ui.json')
-  const status = await run(['playwright', 'test', '--config', 'tests/ui/playwright.config.ts'], {
+  const status = await run(['playwright', 'test', '--config', 'tests/ui/playwright.config.ts', ...files], {
     env: { PLAYWRIGHT_JSON_OUTPUT_FILE: file },
   })
   const report = readReport(file, PlaywrightReport)

@@ -4,6 +4,7 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import { JobCancelled, LeaseLost } from './job-kind.ts'
 import * as leaseQueries from './lease-queries.ts'
+import { createPause } from './pause.ts'
 import type { RunningJobs } from './running-jobs.ts'
 
 /** Heartbeats during one lease: some may be late or fail before the lease is lost. */
@@ -60,30 +61,24 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
     }
   }
 
-  let isBeating = false
-  let isDueAgain = false
+  const pause = createPause()
   let isStopped = false
 
-  /** What is heard during a heartbeat causes one more after it. */
-  async function beatSoon(): Promise<void> {
-    isDueAgain = true
-    if (isBeating) return
-    isBeating = true
-    while (isDueAgain && !isStopped) {
-      isDueAgain = false
+  async function loop(): Promise<void> {
+    while (!isStopped) {
       await beat().catch((error: unknown) =>
         log.error({ err: error }, 'leases of jobs could not be extended'),
       )
+      await pause.wait(leaseMs / HEARTBEATS_PER_LEASE)
     }
-    isBeating = false
   }
 
-  peers.onMessage('cancelled', () => void beatSoon())
-  const timer = setInterval(() => void beatSoon(), leaseMs / HEARTBEATS_PER_LEASE).unref()
+  peers.onMessage('cancelled', pause.wake)
+  void loop()
   return {
     [Symbol.dispose]() {
       isStopped = true
-      clearInterval(timer)
+      pause.wake()
     },
   }
 }

@@ -1,9 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import pg from 'pg'
+import { vi } from 'vitest'
 import { z } from 'zod'
 import { TEST_SERVERS } from '../cluster/test-servers.ts'
 import { TEST_RAY, TestRay } from '../ray/test-ray.ts'
+
+/** Servers tell each other what they have stored once a second; a busy machine takes longer. */
+const SOON_MS = 60_000
 
 /** Servers of one installation: each request of a client goes to another one. */
 const REPLICAS = 3
@@ -16,6 +20,11 @@ const Servers = z.object({
 
 /** Whether this run has several servers, which keep nothing in a data folder. */
 export const HAS_REPLICAS = process.env[TEST_SERVERS] !== undefined
+
+/** Runs a check that holds at once where there is one server, and soon where there are several. */
+export function soonOnReplicas(check: () => Promise<void>): Promise<void> {
+  return HAS_REPLICAS ? vi.waitFor(check, { timeout: SOON_MS }) : check()
+}
 
 /** How servers are started in this run. */
 export interface Replicas {

@@ -23,6 +23,8 @@ from engine.workspace import BUCKET, add_workspace_arguments
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
 
+stopping = threading.Event()  # vLLM was asked to end
+
 
 def main() -> None:
     arguments = parse_arguments()
@@ -43,9 +45,6 @@ def main() -> None:
         # It ended itself (sleep_when_idle.py), which is a failure for what starts it again.
         code = 1
     sys.exit(code if code >= 0 else 128 - code)
-
-
-stopping = threading.Event()
 
 
 def stop(vllm: subprocess.Popen[bytes]) -> None:

@@ -6,6 +6,7 @@ import {
   EngineProcessLost,
   type EngineReply,
   type InferenceProcess,
+  isUnsent,
 } from '../../stores/compute/port.ts'
 import { type BaseModels, stillStarting } from '../../training/base-models/service.ts'
 import { nameOf, type Target } from '../served-models/service.ts'
@@ -110,8 +111,7 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
         return await ask(request, target, signal)
       } catch (error) {
         const isGone = error instanceof AdapterGone
-        const isUnsent = error instanceof EngineProcessLost && error.request === 'unsent'
-        if (tried === TRIES_MAX || !(isGone || isUnsent)) throw isGone ? error.refusal : error
+        if (tried === TRIES_MAX || !(isGone || isUnsent(error))) throw isGone ? error.refusal : error
         if (isGone) loaded.forget(error.process, error.use)
       }
     }

@@ -63,7 +63,7 @@ export function openCompute(options: ComputeOptions): Compute {
     return { name: `${kind} ${baseModel}`, log, rank, stallMs, workspaceRoot, measure }
   }
 
-  function sleepOf(kind: ProcessKind, baseModel: string): SleepMemory | undefined {
+  function sleepMemoryOf(kind: ProcessKind, baseModel: string): SleepMemory | undefined {
     const { sleepingBytes: bytes } = options
     return bytes === undefined ? undefined : { bytes, reserve: () => memory.reserveAsleep(kind, baseModel) }
   }
@@ -76,7 +76,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...shared('trainer', baseModel),
       budget: trainerBudget,
       memoryBytes,
-      sleep: sleepOf('trainer', baseModel),
+      sleep: sleepMemoryOf('trainer', baseModel),
       start,
     })
   }
@@ -103,7 +103,7 @@ export function openCompute(options: ComputeOptions): Compute {
       ...common,
       memoryBytes,
       requestsMax: maxNumSeqs,
-      sleep: sleepOf('inference', baseModel),
+      sleep: sleepMemoryOf('inference', baseModel),
       start: (key) => programs.inference(baseModel, key),
     })
   }

@@ -59,6 +59,11 @@ export class EngineProcessLost extends ClientError {
   }
 }
 
+/** Whether an error says that the process never saw the request. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof EngineProcessLost && error.request === 'unsent'
+}
+
 /** What happens to work that does not fit in memory while other work runs: it is refused at once, or waits. */
 export type WhenFull = 'refuse' | 'wait'
 

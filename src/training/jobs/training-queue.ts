@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts'
 import { JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../jobs/job-kind.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
-import { EngineProcessLost } from '../../stores/compute/port.ts'
+import { EngineProcessLost, isUnsent } from '../../stores/compute/port.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
@@ -89,16 +89,14 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     retryMs: () => 0,
     // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may have one
     // where this one has none.
-    retries: (error) =>
-      error instanceof EngineProcessLost && (error.request !== 'unsent' || peers.arePossible),
+    retries: (error) => error instanceof EngineProcessLost && (!isUnsent(error) || peers.arePossible),
     ready: (signal) => baseModels.untilAvailable(signal),
     isPaused: () => performance.now() < leftToOthersUntil,
     async handle({ id, attempt }, context) {
       try {
         await run(deps, { id, attempt }, context)
       } catch (error) {
-        if (error instanceof EngineProcessLost && error.request === 'unsent' && peers.arePossible)
-          leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
+        if (isUnsent(error) && peers.arePossible) leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
         throw error
       }
     },
