@@ -12,7 +12,8 @@ from test_architectures import DENSE, adapter_of
 from transformers import AutoModelForCausalLM
 
 from engine.chat import Sequence
-from engine.checkpointing import checkpoint_from
+from engine.checkpointing import batch_tokens, checkpoint_from
+from engine.fits import KNOWN
 from engine.layers import Keep
 from engine.memory import (
     GIB,
@@ -104,6 +105,21 @@ def test_a_14b_model_trains_on_one_gpu_beside_a_sleeping_server() -> None:
     assert training(shape, 8192, checkpointed=False).peak / GIB > 100
 
 
+@pytest.mark.parametrize(
+    ("name", "four_bit", "tokens", "checkpointed", "measured_gib"),
+    [
+        ("0.5B", False, 2048, False, 4.37),
+        ("0.5B", False, 8192, False, 11.82),
+        ("0.5B", False, 32768, True, 4.67),
+        ("14B", True, 8192, True, 15.37),
+    ],
+)
+def test_what_an_h100_took(name: str, four_bit: bool, tokens: int, checkpointed: bool, measured_gib: float) -> None:
+    """`npm run bench -- gpu`: the most memory of tensors during a job."""
+    computed = training(Shape.of(KNOWN[name]), tokens, four_bit=four_bit, checkpointed=checkpointed)
+    assert computed.peak / GIB == pytest.approx(measured_gib, rel=0.1)
+
+
 def test_in_4_bits_layers_take_a_quarter_and_are_whole_on_each_gpu() -> None:
     shape = Shape.of(QWEN3_14B)
     layers = shape.layers * shape.linear_of_layer
@@ -134,3 +150,9 @@ def test_which_batches_are_checkpointed() -> None:
     assert checkpoint_from("auto", small, CPU, torch.float32) > 100_000
     assert checkpoint_from("on", small, CPU, torch.float32) == 0
     assert checkpoint_from("off", large, CPU, torch.bfloat16) == math.inf
+
+
+@pytest.mark.parametrize(("from_tokens", "expected"), [(0, 2048), (2600.5, 2600), (50_000, 8192), (math.inf, 8192)])
+def test_a_gpu_runs_as_many_tokens_at_once_as_need_not_run_twice(from_tokens: float, expected: int) -> None:
+    assert batch_tokens(torch.device("cuda"), from_tokens) == expected
+    assert batch_tokens(CPU, from_tokens) == 2048

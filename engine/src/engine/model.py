@@ -25,7 +25,7 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from engine import four_bits, low_rank
 from engine.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
-from engine.checkpointing import Checkpointing, checkpoint_from
+from engine.checkpointing import Checkpointing, batch_tokens, checkpoint_from
 from engine.contract import LoraSpec
 from engine.errors import Problem, one_line
 from engine.four_bits import Quantization
@@ -63,6 +63,11 @@ class BaseModel:
     def keep(self, num_tokens: int) -> Keep:
         """What layers keep of a batch of so many tokens for its backward pass."""
         return "inputs" if num_tokens >= self.checkpoint_from else "all"
+
+    @property
+    def batch_tokens(self) -> int:
+        """The most that run at once, except a longer sequence."""
+        return batch_tokens(self.device, self.checkpoint_from)
 
     @property
     def shares_prefixes(self) -> bool:
@@ -107,7 +112,12 @@ def loaded(
     try:
         tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
         four_bits.check_stored(path, quantization)
-        how = four_bits.how_to_load(dtype, device) if quantization == "nf4" else {}
+        how: dict[str, Any] = {}
+        if quantization == "nf4":
+            how = four_bits.how_to_load(dtype, device)
+        elif device.type == "cuda" and ranks.size == 1:
+            # Each weight at once: in the memory of the machine, the model would be there as a whole first.
+            how = {"device_map": {"": torch.cuda.current_device()}}
         model = load_model(path, dtype, **how)
     except Problem:
         raise

@@ -71,7 +71,10 @@ def make_rows(dataset: data.Dataset, config: RlConfig, rng: Random, base: BaseMo
         return []
     data.balance_and_rescale(sequences, config.advantage_balance)
     packed = packing.pack(dataset.sequences_by_group, config.packed_sequence_length, config.gradient_steps, rng)
-    return [packing.to_row(row, base.device, share_prefixes=base.shares_prefixes) for row in packed]
+    return [
+        packing.to_row(row, base.device, share_prefixes=base.shares_prefixes, batch_tokens=base.batch_tokens)
+        for row in packed
+    ]
 
 
 def measure(

@@ -120,7 +120,8 @@ def gradient_step(
     if sequences:
         run.optimizer.zero_grad()
         loss = torch.zeros((), device=base.device)
-        for share in base.ranks.shares(to_row(sequences, base.device, share_prefixes=False)):
+        row = to_row(sequences, base.device, share_prefixes=False, batch_tokens=base.batch_tokens)
+        for share in base.ranks.shares(row):
             logprobs_M, _ = predict(run.model, share.batch, base.keep(share.num_tokens_max))
             piece = share.of(-logprobs_M.sum() / num_trained)
             piece.backward()
