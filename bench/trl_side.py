@@ -44,6 +44,10 @@ class Clock(TrainerCallback):
             "tokens": sum(num_tokens) / len(num_tokens),
         }
 
+    def on_step_end(self, *_: object, **__: object) -> None:
+        if torch.cuda.is_available():
+            self.last["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
+
 
 def trainer(given: argparse.Namespace, clock: Clock, output_dir: str) -> Any:
     task = TASKS[given.task]

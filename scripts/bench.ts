@@ -58,6 +58,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   soak: { program: 'soak.ts', needs: [] },
   'power-loss': { program: 'power-loss.ts', needs: [] },
   ui: { program: 'ui.ts', needs: ['browser', 'peers', 'web'] },
+  gpu: { program: 'gpu.py', needs: ['bench'] },
 }
 
 const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
@@ -76,6 +77,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- soak [--minutes N] [--json FILE]
        npm run bench -- power-loss [--rounds N] [--json FILE]
        npm run bench -- ui [--calls N] [--peer-calls N] [--rounds N] [--only NAMES] [--json FILE]
+       npm run bench -- gpu [--shapes NAME …] [--tokens N …] [--quantization nf4] [--trl NAME …] [--serve NAME …] [--json FILE]
 
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
@@ -144,6 +146,14 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --peer-calls  that each of the others holds, whole traces of 8 (default 20000)
            --rounds      of everything, in turns (default 5)
            --only        of heddle, phoenix and mlflow, with commas between them (default all)
+  gpu  what training takes on an NVIDIA GPU, with random weights in the shapes of published models: memory beside what is
+       calculated, times of a gradient step, of an update beside TRL's, and of vLLM's start and sleep. HEDDLE_ENGINE_PYTHON
+       names a Python with the packages of engine/requirements-gpu.txt
+         --shapes        of 0.5B, 1.5B, 7B, 14B, 32B and 72B (default 0.5B 14B)
+         --tokens        lengths of the sequences (default 2048 8192 32768)
+         --quantization  nf4: linear layers of the base are in 4 bits (default none)
+         --trl           shapes that TRL trains as well (default 0.5B)
+         --serve         shapes that vLLM serves as well (default 14B)
 
   --json FILE  also writes all numbers there
 
@@ -188,10 +198,32 @@ async function main(): Promise<void> {
 
 /** Runs a benchmark that starts its own servers; resolves with its status. */
 async function runAlone(program: string, args: readonly string[]): Promise<number> {
-  const child = spawn(NODE, [join(ROOT, 'bench', program), ...args], { stdio: 'inherit' })
+  const path = join(ROOT, 'bench', program)
+  const child = program.endsWith('.py')
+    ? spawn(enginePython(), [path, ...args], {
+        stdio: 'inherit',
+        env: { ...process.env, ...beside('engine/src', 'demo') },
+      })
+    : spawn(NODE, [path, ...args], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   const [code] = await once(child, 'close')
   return code ?? 1
+}
+
+function enginePython(): string {
+  const python = process.env.HEDDLE_ENGINE_PYTHON
+  if (python === undefined) {
+    throw new Error(
+      'HEDDLE_ENGINE_PYTHON must name a Python with the packages of engine/requirements-gpu.txt',
+    )
+  }
+  return python
+}
+
+/** The environment of a Python that finds these folders, and the packages of the benchmarks after its own. */
+function beside(...folders: string[]): NodeJS.ProcessEnv {
+  const paths = [...folders.map((folder) => join(ROOT, folder)), sitePackagesOf(environmentFolder('bench'))]
+  return { PYTHONPATH: paths.join(delimiter), HF_HUB_OFFLINE: '1' }
 }
 
 /** TRL runs on the engine's interpreter, with its own packages beside the engine's. */
