@@ -6,13 +6,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'supervision',
   'templates',
-  'evaluation',
+  'with-engine-whole',
   'chat',
-  'client-versions',
   'weave-whole',
   'crash',
-  'loop',
-  'background-work',
+  'with-engine',
   'fuzz',
 ]
 

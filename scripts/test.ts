@@ -56,7 +56,7 @@ const TYPESCRIPT_CHECKS: Record<string, Command> = {
 }
 
 /** Of the wire tests on three servers those that take little time; `npm run test:replicas wire` runs all. */
-const ON_REPLICAS = ['weave', 'wandb', 'otlp', 'identity-tokens', 'training'].map(
+const ON_REPLICAS = ['weave', 'wandb', 'with-engine', 'identity-tokens'].map(
   (name) => `tests/wire/${name}.test.ts`,
 )
 

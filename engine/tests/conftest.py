@@ -1,5 +1,4 @@
 import os
-import signal
 import threading
 
 # The tests need no network: everything they load lies in this repository.
@@ -48,12 +47,8 @@ def worker() -> Generator[Worker]:
 
 @pytest.fixture(scope="session")
 def server() -> Generator[None]:
-    process = serving.start(serving.PORT)
-    try:
+    with serving.vllm(serving.PORT, end="SIGKILL of all but the core"):
         yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 @pytest.fixture

@@ -1,11 +1,15 @@
-"""vLLM as engine.serve starts it, and requests to it."""
+"""vLLM as engine.serve starts it, requests to it, and its end."""
 
 import http.client
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
-from typing import Any
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Literal
 
 from examples import LOOM_TINY, Json
 from worker import engine_environment
@@ -13,6 +17,9 @@ from worker import engine_environment
 MODEL = "heddle/loom-tiny"
 PORT, OTHER_PORT = 18_473, 18_474
 START_S = 180
+END_S = 60
+
+End = Literal["end of stdin", "SIGTERM", "SIGKILL of the launcher alone", "SIGKILL of all but the core"]
 
 
 def request(
@@ -35,6 +42,19 @@ def request(
 def chat(**body: Any) -> tuple[int, Json]:
     status, reply = request("POST", "/v1/chat/completions", {"model": MODEL, **body})
     return status, json.loads(reply)
+
+
+@contextmanager
+def vllm(port: int, *more: str, end: End, **environment: str) -> Generator[None]:
+    """Ends as said, which is a test of its own: nothing is left behind. One more start takes longer than others."""
+    process = start(port, *more, **environment)
+    try:
+        yield
+        assert_leaves_nothing(process, port, end, environment.get("VLLM_API_KEY", ""))
+    finally:
+        if alive(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def start(port: int, *more: str, **environment: str) -> "subprocess.Popen[bytes]":
@@ -61,3 +81,26 @@ def alive(group_id: int) -> dict[int, str]:
     listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat=,args="], capture_output=True, text=True, check=True)
     rows = [line.split(None, 3) for line in listed.stdout.splitlines()]
     return {int(row[0]): row[3] for row in rows if int(row[1]) == group_id and not row[2].startswith("Z")}
+
+
+def assert_leaves_nothing(process: "subprocess.Popen[bytes]", port: int, end: End, key: str) -> None:
+    # For templates of requests there is another process.
+    body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1, "chat_template": "{{ messages }}"}
+    assert request("POST", "/v1/chat/completions", body, port, key)[0] == 200
+    assert len(alive(process.pid)) >= 4
+    assert process.stdin is not None
+    if end == "end of stdin":
+        process.stdin.close()
+    elif end == "SIGKILL of all but the core":
+        others = [pid for pid, words in alive(process.pid).items() if "VLLM::EngineCore" not in words]
+        assert len(others) == len(alive(process.pid)) - 1
+        for pid in others:
+            os.kill(pid, signal.SIGKILL)
+    else:
+        process.send_signal(signal.SIGTERM if end == "SIGTERM" else signal.SIGKILL)
+    code = process.wait(timeout=END_S)
+    deadline = time.monotonic() + END_S
+    while alive(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert alive(process.pid) == {}
+    assert code == (-signal.SIGKILL if end.startswith("SIGKILL") else 0)

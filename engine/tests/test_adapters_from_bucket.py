@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 from collections.abc import Generator
 from pathlib import Path
 from uuid import uuid4
@@ -42,12 +41,8 @@ def published(address: str, base: BaseModel, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def vllm(address: str, copies: Path) -> Generator[None]:
-    process = serving.start(PORT, f"--workspace={address}", f"--workspace-copies={copies}")
-    try:
+    with serving.vllm(PORT, f"--workspace={address}", f"--workspace-copies={copies}", end="SIGTERM"):
         yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def copied(copies: Path) -> list[str]:

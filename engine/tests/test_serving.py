@@ -1,9 +1,6 @@
 """vLLM as engine.serve starts it. A batch that mixes adapters must answer every row as if it were alone."""
 
 import json
-import os
-import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, choice, disturb, group, lora, rl_config, trajectory, user
-from serving import MODEL, OTHER_PORT, alive, chat, request, start
+from serving import MODEL, chat, request
 
 from engine import policy
 from engine.data import Dataset, add_group
@@ -141,33 +138,3 @@ def test_tools_and_several_answers(adapters: dict[str, Path]) -> None:
     status, reply = chat(model="zero", messages=[user("Hello")], n=4, stop=[str(i) for i in range(64)])
     assert status == 200
     assert len(reply["choices"]) == 4
-
-
-@pytest.mark.parametrize(
-    "how", ["end of stdin", "SIGTERM", "SIGKILL of the launcher alone", "SIGKILL of all but the core"]
-)
-def test_nothing_is_left_behind(how: str) -> None:
-    process = start(OTHER_PORT)
-    try:
-        body = {"messages": [user("Hi")], "max_tokens": 1, "chat_template": "{{ messages }}"}
-        assert request("POST", "/v1/chat/completions", body, OTHER_PORT)[0] == 200
-        assert len(alive(process.pid)) >= 4
-        assert process.stdin is not None
-        if how == "end of stdin":
-            process.stdin.close()
-        elif how == "SIGKILL of all but the core":
-            others = [pid for pid, words in alive(process.pid).items() if "VLLM::EngineCore" not in words]
-            assert len(others) == len(alive(process.pid)) - 1
-            for pid in others:
-                os.kill(pid, signal.SIGKILL)
-        else:
-            process.send_signal(signal.SIGTERM if how == "SIGTERM" else signal.SIGKILL)
-        code = process.wait(timeout=60)
-        deadline = time.monotonic() + 60
-        while alive(process.pid) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert alive(process.pid) == {}
-        assert code == (-signal.SIGKILL if how.startswith("SIGKILL") else 0)
-    finally:
-        if alive(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)

@@ -1,8 +1,6 @@
 """vLLM with its base in 4 bits, as engine.serve starts it, calculates what a trainer with such a base does."""
 
 import json
-import os
-import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from examples import LOOM_TINY, disturb, lora
-from serving import MODEL, OTHER_PORT, request, start
+from serving import MODEL, OTHER_PORT, request, vllm
 
 from engine.merge import logprobs, sample_texts
 from engine.model import BaseModel, adapter, create_adapter, load_base
@@ -20,10 +18,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def in_four_bits() -> Generator[None]:
-    process = start(OTHER_PORT, "--base-quantization", "nf4")
-    yield
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    with vllm(OTHER_PORT, "--base-quantization", "nf4", end="SIGKILL of the launcher alone"):
+        yield
 
 
 def served(model: str, ids: list[int]) -> torch.Tensor:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from serving import MODEL, OTHER_PORT, request, start
+from serving import MODEL, OTHER_PORT, request, vllm
 
 from engine.sleep_when_idle import IDLE_VARIABLE, SleepWhenIdle
 from engine.sleeping import Scope
@@ -169,13 +169,9 @@ def test_ends_where_it_cannot(run: Run, monkeypatch: pytest.MonkeyPatch, engine:
 
 @pytest.mark.slow
 def test_vllm_sleeps_and_wakes() -> None:
-    process = start(OTHER_PORT, "--sleep-level", "0", "--sleep-after", "1")
-    try:
+    with vllm(OTHER_PORT, "--sleep-level", "0", "--sleep-after", "1", end="end of stdin"):
         for _ in range(2):
             assert request("POST", "/v1/completions", PROMPT, OTHER_PORT)[0] == 200
             while request("POST", "/v1/completions", PROMPT, OTHER_PORT, probe=True) != (200, b"{}"):
                 time.sleep(0.2)
             assert request("GET", "/v1/models", port=OTHER_PORT)[0] == 200
-    finally:
-        process.terminate()
-        process.wait(timeout=60)

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 import pytest
-from serving import MODEL, OTHER_PORT, request, start
+from serving import MODEL, OTHER_PORT, request, vllm
 
 pytestmark = pytest.mark.slow
 KEY = "test-key"
@@ -12,10 +12,8 @@ PROMPT = {"model": MODEL, "prompt": "a", "max_tokens": 1}
 
 @pytest.fixture(scope="module")
 def sleeper() -> Generator[None]:
-    process = start(OTHER_PORT, "--sleep-level", "0", VLLM_API_KEY=KEY)
-    yield
-    process.terminate()
-    process.wait(timeout=60)
+    with vllm(OTHER_PORT, "--sleep-level", "0", end="SIGTERM", VLLM_API_KEY=KEY):
+        yield
 
 
 def ask(path: str, key: str = KEY, method: str = "POST", timeout: float = 120) -> int:

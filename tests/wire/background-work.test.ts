@@ -1,25 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type WireServer } from './server.ts'
-import { TRAINER_ALONE } from './trainer-alone.ts'
-import { groups, trainingClient } from './training-client.ts'
+import { trainingClient } from './training-client.ts'
 import { until } from './until.ts'
 
 /** More calls than are scored between a request and the kill that follows it. */
 const CALLS = 500
 
-/** Groups of four trajectories of one turn each. */
-const GROUPS = 4
-const TRAJECTORIES = 16
-
 let server: WireServer
 
 beforeAll(async () => {
-  server = await startServer(TRAINER_ALONE)
+  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-const { request, call, newModel, startJob, end } = trainingClient(() => server)
+const { call } = trainingClient(() => server)
 
 async function publish(project_id: string, object_id: string, val: object): Promise<string> {
   const { digest } = await call('POST', '/obj/create', { obj: { project_id, object_id, val } })
@@ -95,21 +90,5 @@ describe('kill -9 of the server', () => {
     const ids = await writeCalls(project)
     await killAndStart()
     expect(await scoredCalls(project, CALLS)).toEqual(ids.sort())
-  })
-
-  it('after a training job was taken: its trajectories become calls, once', async () => {
-    const model = await newModel()
-    const job = await startJob(model.id, groups(GROUPS))
-    await killAndStart()
-    const project_id = 'local/wire'
-    const ofJob = { $expr: { $eq: [{ $getField: 'attributes.trajectory.job_id' }, { $literal: job }] } }
-    const ids = await until(async () => {
-      const listed = await request('POST', '/calls/stream_query', { project_id, query: ofJob })
-      const lines = (await listed.text()).split('\n').filter((line) => line !== '')
-      return lines.length < TRAJECTORIES ? undefined : lines.map((line) => JSON.parse(line).id)
-    })
-    expect(new Set(ids).size).toBe(TRAJECTORIES)
-    expect(ids.length).toBe(TRAJECTORIES)
-    expect((await end(job)).type).toBe('training_ended')
   })
 })

@@ -2,6 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type WireServer } from './server.ts'
 import { TRAINER_ALONE } from './trainer-alone.ts'
 import { groups, trainingClient, trajectory } from './training-client.ts'
+import { until } from './until.ts'
+
+/** Groups of four trajectories of one turn each. */
+const GROUPS = 4
+const TRAJECTORIES = 16
 
 let server: WireServer
 
@@ -99,5 +104,25 @@ describe('a job that fails', () => {
   it('a KL penalty with reference to a step that does not exist', async () => {
     const { last } = await trained(groups(1), { kl_penalty_coef: 0.1, kl_penalty_reference_step: 7 })
     expect(last).toMatchObject({ type: 'training_failed', data: { error_message: /step 7/ } })
+  })
+})
+
+/** Last, since they kill the server. */
+describe('kill -9 of the server with a job', () => {
+  it('after it was taken: its trajectories become calls, once', async () => {
+    const model = await newModel()
+    const job = await startJob(model.id, groups(GROUPS))
+    await server.signal('SIGKILL')
+    await server.start()
+    const project_id = 'local/wire'
+    const ofJob = { $expr: { $eq: [{ $getField: 'attributes.trajectory.job_id' }, { $literal: job }] } }
+    const ids = await until(async () => {
+      const listed = await request('POST', '/calls/stream_query', { project_id, query: ofJob })
+      const lines = (await listed.text()).split('\n').filter((line) => line !== '')
+      return lines.length < TRAJECTORIES ? undefined : lines.map((line) => JSON.parse(line).id)
+    })
+    expect(new Set(ids).size).toBe(TRAJECTORIES)
+    expect(ids.length).toBe(TRAJECTORIES)
+    expect((await end(job)).type).toBe('training_ended')
   })
 })

@@ -1,6 +1,6 @@
 """
-An app that asks a model through openai, traced and scored with weave; or, given the ref of a dataset, what weave reads
-of its rows and of the calls they came from.
+An app that asks a model through openai, traced and scored with weave; or, given refs of datasets of a project, what weave
+reads of their rows and of the calls they came from.
 """
 
 import asyncio
@@ -55,8 +55,7 @@ def main(base_url: str, api_key: str, project: str) -> dict[str, Any]:
     }
 
 
-def read(project: str, ref: str) -> dict[str, Any]:
-    client = weave.init(project)
+def read(client: Any, ref: str) -> dict[str, Any]:
     dataset = weave.ref(ref).get()
     rows = [dict(row) for row in dataset]
     asked = [client.get_call(row["call"].id) for row in rows]
@@ -71,11 +70,18 @@ def read(project: str, ref: str) -> dict[str, Any]:
     }
 
 
+def read_all(project: str, refs: list[str]) -> dict[str, Any]:
+    client = weave.init(project)
+    return {"datasets": [read(client, ref) for ref in refs]}
+
+
 if __name__ == "__main__":
-    base_url, api_key, project, *dataset = sys.argv[1:]
+    base_url, api_key, project, *datasets = sys.argv[1:]
     os.environ.update(WANDB_BASE_URL=base_url, WANDB_API_KEY=api_key)
     print(
         json.dumps(
-            read(project, *dataset) if dataset else main(base_url, api_key, project)
+            read_all(project, datasets)
+            if datasets
+            else main(base_url, api_key, project)
         )
     )

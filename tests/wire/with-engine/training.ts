@@ -1,30 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { runClient, startServer, type WireServer } from './server.ts'
-import { type Event, trainingClient } from './training-client.ts'
-import { until } from './until.ts'
+import { describe, expect, it } from 'vitest'
+import { pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { type Event, trainingClient } from '../training-client.ts'
+import { until } from '../until.ts'
+import { engineServer } from './server.ts'
 
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_AUTH: 'keys', HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const { call, request, newModel, end, eventsOf, newest, chat } = trainingClient(() => server)
+const { call, request, newModel, end, eventsOf, newest, chat } = trainingClient(engineServer)
 
 describe('PyPI openpipe-art and openai', () => {
   it('register, roll out, train, sample every step and delete, without a request that should not fail', async () => {
     const program = [
       pythonIn('clients'),
       clientProgram('art_basic.py'),
-      server.url,
-      server.key,
+      engineServer().url,
+      engineServer().key,
       `art-${randomUUID().slice(0, 8)}`,
     ]
-    const seen = await runClient(program, { WANDB_BASE_URL: server.url })
+    const seen = await runClient(program, { WANDB_BASE_URL: engineServer().url })
     expect(seen).toMatchObject({
       same_id: true,
       name: expect.stringMatching(/^wandb-artifact:\/\/\/local\/wire\/art-/),
@@ -42,7 +36,7 @@ describe('PyPI openpipe-art and openai', () => {
     expect(first?.metrics['data/step_num_gradient_steps']).toBeGreaterThan(0)
     expect(first?.metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-3)
     expect(first?.metrics['on_policy/tokens_without_logprobs']).toBe(0)
-    const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
+    const failed = (await engineServer().takeRequests()).filter(({ status }) => status >= 400)
     expect(
       failed
         .map(({ path, status }) => `${status} ${path}`)
@@ -54,8 +48,11 @@ describe('PyPI openpipe-art and openai', () => {
 describe('PyPI openpipe-art, with only a URL and a key', () => {
   it('trains by RL and SFT, logs, pulls, forks and deletes, and no request fails', async () => {
     const name = `whole-${randomUUID().slice(0, 8)}`
-    const program = [pythonIn('clients'), clientProgram('art_whole.py'), server.url, name]
-    const seen = await runClient(program, { WANDB_BASE_URL: server.url, WANDB_API_KEY: server.key })
+    const program = [pythonIn('clients'), clientProgram('art_whole.py'), engineServer().url, name]
+    const seen = await runClient(program, {
+      WANDB_BASE_URL: engineServer().url,
+      WANDB_API_KEY: engineServer().key,
+    })
     expect(seen).toMatchObject({
       rl_step: 1,
       sft_step: 2,
@@ -72,7 +69,7 @@ describe('PyPI openpipe-art, with only a URL and a key', () => {
     expect(metrics['on_policy/logprob_gap_max']).toBeLessThan(1e-4)
     expect(metrics['on_policy/tokens_biased_by_top_p']).toBe(metrics['data/step_trainer_tokens'])
     expect(seen['history_keys']).toEqual(expect.arrayContaining(['loss/train', 'val/reward', 'train/reward']))
-    const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
+    const failed = (await engineServer().takeRequests()).filter(({ status }) => status >= 400)
     expect(failed.map(({ path, status }) => `${status} ${path}`)).toEqual([])
   })
 
@@ -178,7 +175,10 @@ describe('POST /v1/chat/completions', () => {
   })
 
   it('401 without a key, before the body is looked at', async () => {
-    const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', body: 'nonsense' })
+    const response = await fetch(`${engineServer().url}/v1/chat/completions`, {
+      method: 'POST',
+      body: 'nonsense',
+    })
     expect(response.status).toBe(401)
     expect(await json(response)).toMatchObject({ error: { message: expect.any(String) } })
   })

@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
+import { pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { engineServer } from './server.ts'
 
 /** Four times as many as are done before the kill. */
 const ROWS = 200
@@ -13,30 +13,17 @@ const PROJECT = 'local/evaluated'
 /** The rows take minutes where others work too. */
 const END_MS = 600_000
 
-/** Whether this machine lets a process have the namespaces that confine code. */
-function confinesCode(): boolean {
-  return spawnSync('unshare', ['--user', '--net', '--mount', '--pid', '--fork', 'true']).status === 0
-}
-
-let server: WireServer
 let cache: string
 
 beforeAll(async () => {
-  server = await startServer({
-    HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
-    HEDDLE_SCORER_CODE: confinesCode() ? 'run' : 'run-unconfined',
-  })
   cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
 })
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await rm(cache, { recursive: true, force: true })
-})
+afterAll(() => rm(cache, { recursive: true, force: true }))
 
 function weave(program: string, args: readonly string[], env: Record<string, string> = {}) {
   return runClient([pythonIn('clients'), clientProgram(program), ...args], {
-    WANDB_BASE_URL: server.url,
-    WANDB_API_KEY: KEY,
+    WANDB_BASE_URL: engineServer().url,
+    WANDB_API_KEY: engineServer().key,
     WEAVE_SERVER_CACHE_DIR: cache,
     ROWS: String(ROWS),
     ...env,
@@ -44,8 +31,8 @@ function weave(program: string, args: readonly string[], env: Record<string, str
 }
 
 async function post(path: string, body: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${KEY}` }
-  const response = await fetch(`${server.url}${path}`, {
+  const headers = { authorization: `Bearer ${engineServer().key}` }
+  const response = await fetch(`${engineServer().url}${path}`, {
     method: 'POST',
     headers,
     body: JSON.stringify(body),
@@ -97,8 +84,8 @@ describe('an evaluation that the server runs', () => {
       },
       { timeout: END_MS, interval: 100 },
     )
-    await server.signal('SIGKILL')
-    await server.start()
+    await engineServer().signal('SIGKILL')
+    await engineServer().start()
     const before = await children(call_id)
     expect(before.length).toBeGreaterThan(50)
     expect(before.length).toBeLessThan(ROWS)

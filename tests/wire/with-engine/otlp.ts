@@ -1,23 +1,17 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
-import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
+import { describe, expect, it } from 'vitest'
+import { pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from '../weather-tool.ts'
+import { engineServer } from './server.ts'
 
-const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
-
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const NODE = join(import.meta.dirname, '../../../node_modules/.bin/node')
 
 async function callsOf(project_id: string): Promise<unknown[]> {
-  const reply = await fetch(`${server.url}/calls/stream_query`, {
+  const reply = await fetch(`${engineServer().url}/calls/stream_query`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${KEY}` },
+    headers: { authorization: `Bearer ${engineServer().key}` },
     body: JSON.stringify({ project_id, sort_by: [{ field: 'op_name', direction: 'asc' }] }),
   })
   const lines = (await reply.text()).split('\n').filter((line) => line !== '')
@@ -43,11 +37,13 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
   ])('trace as calls: %s', async (name, command, { path = '', ...env }: Record<string, string>) => {
     const project = `team/${name.replaceAll(/\W+/g, '-')}`
     const seen = await runClient(command(), {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `${server.url}${path}`,
-      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=${encodeURIComponent(project)}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${engineServer().url}${path}`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=${encodeURIComponent(project)}`,
       ...env,
     })
-    const exports = (await server.takeRequests()).filter((request) => request.path.endsWith('/v1/traces'))
+    const exports = (await engineServer().takeRequests()).filter((request) =>
+      request.path.endsWith('/v1/traces'),
+    )
     expect(exports).toEqual([{ method: 'POST', path: `${path}/v1/traces`, status: 200 }])
     const { trace_id, root_id, chat_id } = seen
     expect(await callsOf(project)).toMatchObject([
@@ -85,19 +81,19 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
 describe("OpenInference's instrumentation of the OpenAI client", () => {
   it('traces requests and answers as calls, streamed or not, with usage, tools and errors', async () => {
     const task = { question: 'What is 2 + 3?', tool_question: WEATHER_QUESTION, tool: WEATHER_TOOL }
-    await server.takeRequests()
+    await engineServer().takeRequests()
     const { trace_id, root_id, ...seen } = await runClient(
       [pythonIn('clients'), clientProgram('openinference_openai.py')],
       {
-        BASE_URL: server.url,
-        API_KEY: KEY,
+        BASE_URL: engineServer().url,
+        API_KEY: engineServer().key,
         TASK: JSON.stringify(task),
-        OTEL_EXPORTER_OTLP_ENDPOINT: server.url,
-        OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${KEY},project_id=team%2Fopeninference`,
+        OTEL_EXPORTER_OTLP_ENDPOINT: engineServer().url,
+        OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=team%2Fopeninference`,
       },
     )
     expect(seen).toMatchObject({ text: 'The answer is 5.', streamed: 'The answer is 5.' })
-    const statuses = (await server.takeRequests()).map(({ path, status }) => `${path} ${status}`)
+    const statuses = (await engineServer().takeRequests()).map(({ path, status }) => `${path} ${status}`)
     expect(new Set(statuses)).toEqual(
       // The client requests an unknown model.
       new Set(['/v1/chat/completions 200', '/v1/chat/completions 404', '/v1/traces 200']),

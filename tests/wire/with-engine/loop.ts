@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
-import { trainingClient } from './training-client.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { trainingClient } from '../training-client.ts'
+import { engineServer } from './server.ts'
 
 /** The questions of the client program, and how often it asks each. */
 const QUESTIONS = 3
@@ -11,24 +12,28 @@ const SAMPLES = 5
 
 const BASE_MODEL = 'heddle/loom-tiny'
 
-let server: WireServer
-const training = trainingClient(() => server)
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const training = trainingClient(engineServer)
 
 function python(program: string, ...args: string[]): Promise<Record<string, unknown>> {
-  const command = [pythonIn('clients'), clientProgram(program), server.url, KEY, ...args]
-  return runClient(command, { WANDB_BASE_URL: server.url })
+  const command = [
+    pythonIn('clients'),
+    clientProgram(program),
+    engineServer().url,
+    engineServer().key,
+    ...args,
+  ]
+  return runClient(command, { WANDB_BASE_URL: engineServer().url })
 }
 
-const client = (project: string, ...args: string[]) => python('weave_loop.py', project, ...args)
+/** What PyPI weave reads of datasets of a project. */
+async function readDatasets(project: string, ...refs: unknown[]): Promise<unknown[]> {
+  const { datasets } = await python('weave_loop.py', project, ...refs.map(String))
+  return datasets as unknown[]
+}
 
 /** The command line, which waits for the job. */
 function collect(project: string, ...args: string[]): Promise<Record<string, unknown>> {
-  const where = ['--url', server.url, '--key', KEY, '--project', `local/${project}`]
+  const where = ['--url', engineServer().url, '--key', engineServer().key, '--project', `local/${project}`]
   const command = [process.execPath, 'scripts/collect.ts', ...where, '--json', '--watch', ...args]
   return runClient(command, {})
 }
@@ -43,7 +48,7 @@ describe('PyPI weave and openai, and training on their calls', () => {
 
   beforeAll(async () => {
     // Parsed from what the program prints, which has these two.
-    traced = (await client(project)) as typeof traced
+    traced = (await python('weave_loop.py', project)) as typeof traced
     expect(traced.calls).toHaveLength(QUESTIONS * SAMPLES)
   })
 
@@ -64,14 +69,14 @@ describe('PyPI weave and openai, and training on their calls', () => {
     const checkpoint = await training.call<Record<string, unknown>>('GET', path)
     expect(checkpoint).toMatchObject({ step: 1, job_id: job['id'], dataset_ref: reply['dataset_ref'] })
 
-    const read = await client(project, String(checkpoint['dataset_ref']))
+    const [read] = (await readDatasets(project, checkpoint['dataset_ref'])) as Record<string, unknown>[]
     const called = traced.calls.filter((_, index) => traced.outputs[index] !== '')
     expect(read).toMatchObject({
       class: 'Dataset',
       calls: called.map((id) => ({ id, op: 'answer' })),
       scores: kept.map((output) => output.length),
     })
-    expect(read['messages']).toEqual(
+    expect(read?.['messages']).toEqual(
       kept.map((content) => [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: expect.any(String) },
@@ -118,37 +123,34 @@ describe('PyPI weave and openai, and training on their calls', () => {
     const own = `loop-${randomUUID().slice(0, 8)}`
     const seen = await python('weave_loop_evaluations.py', own)
     const { evaluation } = await runClient(
-      [process.execPath, clientProgram('weave_loop_evaluations.mjs'), `local/${own}-node`],
-      { WANDB_BASE_URL: server.url, WF_TRACE_SERVER_URL: server.url, WANDB_API_KEY: KEY },
+      [process.execPath, clientProgram('weave_loop_evaluations.mjs'), `local/${own}`],
+      {
+        WANDB_BASE_URL: engineServer().url,
+        WF_TRACE_SERVER_URL: engineServer().url,
+        WANDB_API_KEY: engineServer().key,
+      },
     )
-    const runs = [
-      [own, seen['evaluation']],
-      [own, seen['logged']],
-      [`${own}-node`, evaluation],
-    ] as const
-    for (const [name, id] of runs) {
+    const refs: unknown[] = []
+    for (const id of [seen['evaluation'], seen['logged'], evaluation]) {
       const score = ['--score', 'scorer:exact:match', '--min-score', '1']
       const messages = ['--prompt', 'inputs.question', '--answer', 'output', '--system', 'Shout.']
       const into = ['--into', 'sft', '--name', 'shouted']
       const from = ['--from', 'evaluation', '--evaluation', String(id)]
-      const reply = await collect(name, ...from, ...score, ...messages, ...into)
+      const reply = await collect(own, ...from, ...score, ...messages, ...into)
       expect(reply).toMatchObject({ rows: 1, left_out: [{ reason: 'has a score below 1', count: 1 }] })
-      const read = await client(name, String(reply['dataset_ref']))
-      expect(read).toMatchObject({
-        scores: [1],
-        messages: [
-          [
-            { role: 'system', content: 'Shout.' },
-            { role: 'user', content: 'one' },
-            { role: 'assistant', content: 'ONE' },
-          ],
-        ],
-      })
+      refs.push(reply['dataset_ref'])
     }
+    const messages = [
+      { role: 'system', content: 'Shout.' },
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'ONE' },
+    ]
+    const shouted = { scores: [1], messages: [messages] }
+    expect(await readDatasets(own, ...refs)).toMatchObject([shouted, shouted, shouted])
   })
 
   it('no request of the clients failed', async () => {
-    const failed = (await server.takeRequests()).filter(
+    const failed = (await engineServer().takeRequests()).filter(
       ({ status, path }) => status >= 400 && !path.endsWith('/collect'),
     )
     expect(failed).toEqual([])

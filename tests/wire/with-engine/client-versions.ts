@@ -2,28 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isReady, pythonIn } from '../../scripts/python-environments.ts'
-import { clientProgram } from './client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from './server.ts'
-import { WEATHER_QUESTION, WEATHER_TOOL } from './weather-tool.ts'
+import { describe, expect, it } from 'vitest'
+import { isReady, pythonIn } from '../../../scripts/python-environments.ts'
+import { clientProgram } from '../client-program.ts'
+import { runClient } from '../server.ts'
+import { WEATHER_QUESTION, WEATHER_TOOL } from '../weather-tool.ts'
+import { engineServer } from './server.ts'
 
-const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
-
-let server: WireServer
-
-beforeAll(async () => {
-  server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const NODE = join(import.meta.dirname, '../../../node_modules/.bin/node')
 
 /** Settings under which versions of a client share no files, and do not read those of the machine. */
 async function settings(): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'heddle-versions-'))
   return {
-    WANDB_BASE_URL: server.url,
-    WF_TRACE_SERVER_URL: server.url,
-    WANDB_API_KEY: KEY,
+    WANDB_BASE_URL: engineServer().url,
+    WF_TRACE_SERVER_URL: engineServer().url,
+    WANDB_API_KEY: engineServer().key,
     WEAVE_SERVER_CACHE_DIR: join(folder, 'weave'),
     WANDB_CACHE_DIR: join(folder, 'cache'),
     WANDB_DATA_DIR: join(folder, 'data'),
@@ -35,7 +29,7 @@ async function settings(): Promise<Record<string, string>> {
 }
 
 async function failures(): Promise<string[]> {
-  const failed = (await server.takeRequests()).filter(({ status }) => status >= 400)
+  const failed = (await engineServer().takeRequests()).filter(({ status }) => status >= 400)
   return failed.map(({ path, status }) => `${status} ${path}`)
 }
 
@@ -60,7 +54,12 @@ describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment)
   })
 
   works('openpipe-art: rollouts, training, every step, exactly what was sampled', async () => {
-    const program = [pythonIn(environment), clientProgram('art_basic.py'), server.url, KEY]
+    const program = [
+      pythonIn(environment),
+      clientProgram('art_basic.py'),
+      engineServer().url,
+      engineServer().key,
+    ]
     const seen = await runClient([...program, `art-${randomUUID().slice(0, 8)}`], TRAINING)
     expect(seen).toMatchObject({ trained: [{ step: 1 }, { step: 2 }], untrainable_step: 3 })
     for (const { metrics } of seen['trained'] as { metrics: Record<string, number> }[]) {
@@ -73,7 +72,12 @@ describe.each(['clients-oldest', 'clients-newest'] as const)('%s', (environment)
 
 describe('the newest openpipe-art', () => {
   it.skipIf(!isReady('clients-newest'))('trains on exchanges that it has recorded', async () => {
-    const program = [pythonIn('clients-newest'), clientProgram('art_exchanges.py'), server.url, KEY]
+    const program = [
+      pythonIn('clients-newest'),
+      clientProgram('art_exchanges.py'),
+      engineServer().url,
+      engineServer().key,
+    ]
     const seen = await runClient([...program, `art-${randomUUID().slice(0, 8)}`], TRAINING)
     expect(seen['members']).toContain('exchanges')
     expect(seen['members']).not.toContain('messages_and_choices')
@@ -100,8 +104,8 @@ const ANSWERED = {
 
 describe('openai', () => {
   const asked = (): Record<string, string> => ({
-    BASE_URL: server.url,
-    API_KEY: KEY,
+    BASE_URL: engineServer().url,
+    API_KEY: engineServer().key,
     TASK: JSON.stringify(TASK),
   })
 
