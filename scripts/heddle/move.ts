@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { forgetMovesOf, type Moved, move } from '../../src/move.ts'
+import type { Moved } from '../../src/move.ts'
 import { showProgress } from '../progress.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
 import { megabytes } from './sizes.ts'
@@ -39,6 +39,8 @@ imports, and the work of open training jobs, which start again.
 ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'heddle move --forget')}`,
     )
     .action(async (options: Options) => {
+      // It needs the whole server, whose loading would double the time in which every other command starts.
+      const { forgetMovesOf, move } = await import('../../src/move.ts')
       const source = readConfig({ ...process.env, HEDDLE_DATA: options.data ?? defaultDataFolder() })
       const log = createLog({ logLevel: 'warn', logFormat: source.logFormat })
       if (options.forget) {
