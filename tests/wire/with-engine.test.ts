@@ -2,4 +2,4 @@ import { useEngineServer } from './with-engine/server.ts'
 import './with-engine/training.ts'
 import './with-engine/otlp.ts'
 
-useEngineServer()
+useEngineServer({ HEDDLE_AUTH: 'keys' })

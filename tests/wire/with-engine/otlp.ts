@@ -35,7 +35,7 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
     ['Python, gzip', PYTHON_CLIENT, { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }],
     ['Python, below /otel', PYTHON_CLIENT, { path: '/otel' }],
   ])('trace as calls: %s', async (name, command, { path = '', ...env }: Record<string, string>) => {
-    const project = `team/${name.replaceAll(/\W+/g, '-')}`
+    const project = `local/${name.replaceAll(/\W+/g, '-')}`
     const seen = await runClient(command(), {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${engineServer().url}${path}`,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=${encodeURIComponent(project)}`,
@@ -89,7 +89,7 @@ describe("OpenInference's instrumentation of the OpenAI client", () => {
         API_KEY: engineServer().key,
         TASK: JSON.stringify(task),
         OTEL_EXPORTER_OTLP_ENDPOINT: engineServer().url,
-        OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=team%2Fopeninference`,
+        OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=local%2Fopeninference`,
       },
     )
     expect(seen).toMatchObject({ text: 'The answer is 5.', streamed: 'The answer is 5.' })
@@ -116,7 +116,7 @@ describe("OpenInference's instrumentation of the OpenAI client", () => {
       attributes: { kind: 'LLM', system: 'openai', model: 'heddle/loom-tiny' },
       summary: { usage, weave: { status: 'success', trace_name: 'chatcompletion' } },
     }
-    const calls = (await callsOf('team/openinference')) as { started_at: string }[]
+    const calls = (await callsOf('local/openinference')) as { started_at: string }[]
     expect(calls.sort((a, b) => a.started_at.localeCompare(b.started_at))).toMatchObject([
       { id: root_id, trace_id, parent_id: null },
       answered,

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll } from 'vitest'
 import { pythonIn } from '../../../scripts/python-environments.ts'
 import { startServer, type WireServer } from '../server.ts'
@@ -11,20 +10,10 @@ export function engineServer(): WireServer {
   return started
 }
 
-/** With a team named `team`. */
-export function useEngineServer(): void {
+/** @param env settings of the server beside its engine */
+export function useEngineServer(env: Record<string, string>): void {
   beforeAll(async () => {
-    const env = {
-      HEDDLE_AUTH: 'keys',
-      HEDDLE_ENGINE_PYTHON: pythonIn('engine'),
-      HEDDLE_SCORER_CODE: confinesCode() ? 'run' : 'run-unconfined',
-    }
-    started = await startServer(env, { teams: ['team'] })
+    started = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine'), ...env })
   })
   afterAll(() => started?.[Symbol.asyncDispose]())
-}
-
-/** Whether this machine lets a process have the namespaces that confine code. */
-function confinesCode(): boolean {
-  return spawnSync('unshare', ['--user', '--net', '--mount', '--pid', '--fork', 'true']).status === 0
 }
