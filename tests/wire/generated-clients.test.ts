@@ -17,7 +17,7 @@ let server: WireServer
 let folder: string
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ HEDDLE_CACHE: '/nonexistent/cache' })
   folder = await mkdtemp(join(tmpdir(), 'heddle-generated-'))
   await cp(clientProgram('generated'), folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
