@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { startServer, type WireServer } from '../wire/server.ts'
+import { post } from './bulk.ts'
 import { type DemoTraining, startDemoTraining } from './demo-training.ts'
 import { test as base, expect, seriousViolations } from './heddle.ts'
 
@@ -233,4 +234,16 @@ test('a model, its steps and the system have no serious violation, also opened i
   await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible()
   await expect(page.getByRole('log')).toContainText(/\d\d:\d\d:\d\d/)
   expect(await seriousViolations(page)).toEqual([])
+})
+
+test('a run that is not there is nothing that failed', async ({ page, server }) => {
+  const project = 'local/untracked'
+  const model = { entity: 'local', project: 'untracked', name: 'plain', base_model: 'heddle/loom-tiny' }
+  await post(server.url, '/v1/preview/models', model)
+  await page.goto(`/${project}/training/plain?view=run`)
+  await expect(page.getByRole('heading', { name: 'No run has logged anything here' })).toBeVisible()
+  await expect(page.getByRole('alert')).toHaveCount(0)
+  await page.goto(`/${project}/runs/nothing`)
+  await expect(page.getByRole('heading', { name: 'There is no such run' })).toBeVisible()
+  await expect(page.getByRole('alert')).toHaveCount(0)
 })

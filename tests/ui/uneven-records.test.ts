@@ -1,7 +1,6 @@
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { clientProgram } from '../wire/client-program.ts'
-import { KEY, runClient, startServer, type WireServer } from '../wire/server.ts'
-import { post } from './bulk.ts'
+import { KEY, runClient, type WireServer } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 
 async function written(server: WireServer, project: string): Promise<void> {
@@ -34,18 +33,4 @@ test('a dataset shows the columns of all its rows, and a log scale says what it 
   await expect(page.getByRole('figure', { name: 'time', exact: true })).not.toContainText('0 or below')
   await expect(page.getByRole('region', { name: 'Alerts' })).toContainText('Losses are odd')
   expect(await seriousViolations(page)).toEqual([])
-})
-
-test('a run that is not there is nothing that failed', async ({ page }) => {
-  // Models are only registered where there is an engine; it need not start.
-  await using server = await startServer({ HEDDLE_ENGINE_PYTHON: pythonIn('engine') })
-  const project = 'local/untracked'
-  const model = { entity: 'local', project: 'untracked', name: 'plain', base_model: 'heddle/loom-tiny' }
-  await post(server.url, '/v1/preview/models', model)
-  await page.goto(`${server.url}/${project}/training/plain?view=run`)
-  await expect(page.getByRole('heading', { name: 'No run has logged anything here' })).toBeVisible()
-  await expect(page.getByRole('alert')).toHaveCount(0)
-  await page.goto(`${server.url}/${project}/runs/nothing`)
-  await expect(page.getByRole('heading', { name: 'There is no such run' })).toBeVisible()
-  await expect(page.getByRole('alert')).toHaveCount(0)
 })
