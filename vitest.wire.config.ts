@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take minutes start first, so that at the end no core waits for them. */
+/** Files that take a minute and more start first, so that at the end no core waits for them. */
 const LONGEST = [
   'supervision',
   'templates',
@@ -12,6 +12,10 @@ const LONGEST = [
   'crash',
   'with-engine',
   'fuzz',
+  'large-job',
+  'faults',
+  'engines',
+  'weave',
 ]
 
 /** Ends what would never end: the longest test takes two minutes alone, and some times as long where others work. */

@@ -41,7 +41,8 @@ async function write(): Promise<number> {
   return response.status
 }
 
-describe('sockets that announce bodies and send none', () => {
+// Both wait for the server's clocks, and may do so at the same time.
+describe.concurrent('sockets that announce bodies and send none', () => {
   it('do not delay other requests, and get 408 and are closed', async () => {
     const sockets = await Promise.all(Array.from({ length: IDLE_SOCKETS }, idleSocket))
     expect(await Promise.all(Array.from({ length: 20 }, write))).toEqual(Array(20).fill(200))
@@ -56,7 +57,7 @@ describe('sockets that announce bodies and send none', () => {
   })
 })
 
-describe('a streamed upload that is slow', () => {
+describe.concurrent('a streamed upload that is slow', () => {
   it('200 when it is complete', async () => {
     const upload = request(`${server.url}/v1/preview/training-data`, {
       method: 'POST',

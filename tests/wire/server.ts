@@ -14,6 +14,12 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** For servers that accept any key: as long as the secret part that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
 
+/**
+ * Of a trainer, which has one for each core otherwise: with two it takes a third more of the processor for models this small, and
+ * waits for the core that other tests have. A vLLM is told by its server.
+ */
+const ENGINE_THREADS = { OMP_NUM_THREADS: '1' }
+
 /** One request as the server logged it. */
 export interface LoggedRequest {
   method: string
@@ -87,6 +93,7 @@ export async function startServer(
         HEDDLE_PORT: port,
         HEDDLE_LOG: 'debug',
         HEDDLE_LOG_FORMAT: 'json',
+        ...ENGINE_THREADS,
         ...replicas.env,
         ...env,
       },
