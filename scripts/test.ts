@@ -80,7 +80,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       }),
   },
   ray: {
-    needs: ['s3', 'engine', 'ray'],
+    needs: ['s3', 'postgres', 'engine', 'ray'],
     run: (show, args) => runVitest('ray', 'vitest.ray.config.ts', { show, args }),
   },
   wire: {
