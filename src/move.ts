@@ -8,6 +8,7 @@ import { openStores, placesOf, type Stores } from './open-stores.ts'
 import { openTraceDb } from './open-trace-db.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
+import { requireSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { hasNoBlobs, moveBlobs } from './stores/move/blobs.ts'
 import { hasNoControlRows, moveControlRows } from './stores/move/control-rows.ts'
@@ -56,6 +57,7 @@ export async function move(
 ): Promise<Moved> {
   const moves = movesBetween({ source, target })
   if (moves.length === 0) throw new Error('All stores are where they are to be moved to')
+  requireSource(source)
   await using opened = new AsyncDisposableStack()
   const folders = { data: source.dataFolder, workspace: source.engine.folder }
   const from = opened.use(await openStores(folders, log, { ...source, servers: 'one' }))
@@ -95,9 +97,15 @@ async function copyAll(
 
 /** Makes a server use its stores where they are, though they were moved. @returns the moves that were forgotten */
 export async function forgetMovesOf(config: Config, log: Log): Promise<number> {
+  requireSource(config)
   using _held = openDataFolder(config.dataFolder)
   await using opened = await openControlDb({ ...config, servers: 'one' }, log, () => undefined)
-  return forgetMoves(opened.control)
+  return await forgetMoves(opened.control)
+}
+
+/** One whose control data is elsewhere may have an empty folder. */
+function requireSource({ dataFolder, postgres }: Config): void {
+  if (postgres === undefined) requireSqlite(dataFolder)
 }
 
 /** The stores whose places differ. */

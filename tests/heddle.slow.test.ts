@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { heddle } from './backup/server-process.ts'
+import { heddle, startServer } from './backup/server-process.ts'
 
 let folder = ''
 beforeAll(async () => {
@@ -58,6 +58,26 @@ describe('heddle', () => {
     expect(code).toBe(1)
     expect(JSON.parse(out)).toEqual({ error: expect.stringContaining('is no data folder') })
     expect(await readdir(folder)).toEqual([])
+  })
+})
+
+describe('heddle move', () => {
+  it.each([['--forget'], ['--to', 'elsewhere']])('1 for %s of what is no data folder', async (...options) => {
+    const { code, err } = await heddle(['move', ...options, '--data', 'none'], folder)
+    expect(code).toBe(1)
+    expect(err).toContain('is no data folder')
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('0 for moves to forget where there are none', async () => {
+    const data = join(folder, 'data')
+    await using server = await startServer(data)
+    await server.stop('SIGTERM')
+    expect(await heddle(['move', '--forget', '--data', data])).toMatchObject({
+      code: 0,
+      out: 'Forgot 0 moves.\n',
+    })
+    await rm(data, { recursive: true })
   })
 })
 

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { refusalOfBackup, storesElsewhere } from '../../src/stores/backup/no-snapshots.ts'
 import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
 import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
-import { CONTROL_FILE } from '../../src/stores/control-db/sqlite.ts'
+import { requireSqlite } from '../../src/stores/control-db/sqlite.ts'
 import { openDataFolder } from '../../src/stores/data-folder.ts'
 import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import { BackupRes } from '../../src/system/backup/wire.ts'
@@ -74,8 +73,7 @@ async function ofRunning(server: Asked, path: string, progress: Progress | undef
 async function ofStopped(data: string, path: string, progress: Progress | undefined): Promise<Done> {
   const elsewhere = storesElsewhere(readStoresElsewhere(process.env))
   if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
-  if (!existsSync(join(data, CONTROL_FILE)))
-    throw new Error(`${data} is no data folder: name the one to back up with --data`)
+  requireSqlite(data)
   const stopping = new AbortController()
   process.once('SIGINT', () => stopping.abort(new Error('Interrupted')))
   using _held = openDataFolder(data)

@@ -29,6 +29,11 @@ export function hasSqlite(folder: string): boolean {
   return existsSync(join(folder, CONTROL_FILE))
 }
 
+/** @throws Error where a server never used the folder, as one whose name is mistyped */
+export function requireSqlite(folder: string): void {
+  if (!hasSqlite(folder)) throw new Error(`${folder} is no data folder: name one with --data`)
+}
+
 /**
  * Opens the embedded control database. A commit is on disk when its promise resolves.
  * @param written called after every write, with its error where it failed
