@@ -27,11 +27,12 @@ from typing import Any
 
 import torch
 from engine import base_on_device, rl
-from engine.contract import LoraSpec, RlConfig, RlJob
+from engine.contract import RlJob
 from engine.fits import KNOWN
 from engine.memory import GIB, NF4_TRAINED_BYTES, Shape, training, weights_bytes
 from engine.messages import Report
 from engine.model import BaseModel, create_adapter, load_base
+from examples import LOOM_TINY, TARGETS, choice, group, lora, rl_config, trajectory, user
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
 from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -39,13 +40,11 @@ from report import console, show_table, write_json
 from tasks import Sums
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKENIZER = ROOT / "engine/models/loom-tiny"
 NAME = "bench/random"
 CONTEXT = 2**17
 STEPS = 3  # of each length; the first one waits for kernels to be chosen
-RANK, ALPHA = 8, 16
-TARGET_MODULES = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 DEVIATION = 0.02  # of random weights, as models are initialised
+LOGPROB = -11.9  # of any token, to a model that knows nothing
 
 # What TRL and Heddle are compared with.
 PROMPTS, ROLLOUTS, ANSWER_TOKENS = 8, 8, 256
@@ -69,7 +68,7 @@ def write_model(shape: str, folder: Path) -> None:
     folder.mkdir(parents=True)
     config.save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
-        shutil.copy(TOKENIZER / name, folder)
+        shutil.copy(LOOM_TINY / name, folder)
     with torch.device("meta"):
         model: Any = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
     of_file: dict[str, dict[str, torch.Tensor]] = {}
@@ -113,7 +112,7 @@ def run_job(base: BaseModel, folder: Path, groups: list[Json], **config: Any) ->
     """One job from a fresh adapter."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    create_adapter(base, LoraSpec(rank=RANK, alpha=ALPHA, target_modules=TARGET_MODULES, seed=1), folder / "step-0")
+    create_adapter(base, lora(), folder / "step-0")
     data = folder / "groups"
     data.write_text("".join(json.dumps(group) + "\n" for group in groups))
     job = RlJob(
@@ -125,7 +124,7 @@ def run_job(base: BaseModel, folder: Path, groups: list[Json], **config: Any) ->
         policy_step=0,
         reference_dir=None,
         trajectory_groups_path=str(data),
-        config=rl_config(**config),
+        config=rl_config(learning_rate=LEARNING_RATE, **config),
     )
     kept = Kept([])
     pipe: Any = kept
@@ -135,65 +134,15 @@ def run_job(base: BaseModel, folder: Path, groups: list[Json], **config: Any) ->
     return kept
 
 
-def rl_config(**changes: Any) -> RlConfig:
-    """The defaults of the API."""
-    return RlConfig.model_validate(
-        {
-            "learning_rate": LEARNING_RATE,
-            "advantage_balance": 0.0,
-            "scale_rewards": True,
-            "ppo": False,
-            "epsilon": None,
-            "epsilon_high": None,
-            "importance_sampling_level": "token",
-            "max_negative_advantage_importance_sampling_weight": None,
-            "mask_prob_ratio": False,
-            "kimi_k2_tau": None,
-            "precalculate_logprobs": False,
-            "normalize_advantages": True,
-            "truncated_importance_sampling": None,
-            "kl_penalty_coef": None,
-            "kl_penalty_source": "current_learner",
-            "num_trajectories_learning_rate_multiplier_power": 0.0,
-            "allow_training_without_logprobs": False,
-            "require_sampled_context": False,
-            "packed_sequence_length": None,
-            "gradient_steps": None,
-            "seed": 0,
-        }
-        | changes
-    )
-
-
 def attempts(question: str, count: int, num_tokens: int, rng: random.Random, vocabulary: int) -> Json:
     """A group of random answers of `num_tokens` tokens each."""
-    trajectories: list[Json] = []
-    for number in range(count):
-        items: list[Json] = [
-            {"token": f"token_id:{rng.randrange(3, vocabulary)}", "bytes": [], "logprob": -11.9, "top_logprobs": []}
-            for _ in range(num_tokens)
+    answers = [[rng.randrange(3, vocabulary) for _ in range(num_tokens)] for _ in range(count)]
+    return group(
+        [
+            trajectory([user(question), choice(answer, LOGPROB)], float(number % 2))
+            for number, answer in enumerate(answers)
         ]
-        choice: Json = {
-            "finish_reason": "length",
-            "index": 0,
-            "logprobs": {"content": items, "refusal": None},
-            "message": {"role": "assistant", "content": "", "refusal": None, "tool_calls": None},
-            "stop_reason": None,
-        }
-        trajectories.append(
-            {
-                "messages_and_choices": [{"role": "user", "content": question}, choice],
-                "tools": None,
-                "additional_histories": [],
-                "reward": float(number % 2),
-                "initial_policy_version": None,
-                "final_policy_version": None,
-                "metrics": {},
-                "metadata": {},
-                "logs": [],
-            }
-        )
-    return {"trajectories": trajectories, "exceptions": [], "metadata": {}, "metrics": {}, "logs": []}
+    )
 
 
 def allocated() -> float:
@@ -222,7 +171,7 @@ def measured(model: Path, quantization: Any, lengths: list[int], compare: bool) 
         groups = [attempts("What is 17 + 25?", STEPS, length - 64, rng, vocabulary)]
         job = run_job(base, model.with_name("job"), groups, packed_sequence_length=length)
         checkpointed = base.keep(length) == "inputs"
-        expected = training(shape, length, rank=RANK, four_bit=four_bit, checkpointed=checkpointed)
+        expected = training(shape, length, rank=lora().rank, four_bit=four_bit, checkpointed=checkpointed)
         yield {
             "of": f"{length:,} tokens, layers run {'twice' if checkpointed else 'once'}",
             "s": job.step_s(),
@@ -266,12 +215,12 @@ def updates_of_trl(model: Path) -> Iterator[Json]:
         "rollouts-per-prompt": ROLLOUTS,
         "answer-tokens": ANSWER_TOKENS,
         "learning-rate": LEARNING_RATE,
-        "rank": RANK,
-        "alpha": ALPHA,
+        "rank": lora().rank,
+        "alpha": lora().alpha,
         "seed": 0,
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    command = [sys.executable, str(ROOT / "bench/trl_side.py"), *flags, "--target-modules", *TARGET_MODULES]
+    command = [sys.executable, str(ROOT / "bench/trl_side.py"), *flags, "--target-modules", *TARGETS]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as trl:
         assert trl.stdin and trl.stdout
         trl.stdout.readline()

@@ -202,7 +202,7 @@ async function runAlone(program: string, args: readonly string[]): Promise<numbe
   const child = program.endsWith('.py')
     ? spawn(enginePython(), [path, ...args], {
         stdio: 'inherit',
-        env: { ...process.env, ...beside('engine/src', 'demo') },
+        env: { ...process.env, ...beside('engine/src', 'engine/tests', 'demo') },
       })
     : spawn(NODE, [path, ...args], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
