@@ -10,7 +10,6 @@ times in seconds.
 """
 
 import argparse
-import http.client
 import json
 import os
 import random
@@ -34,6 +33,7 @@ from engine.messages import Report
 from engine.model import BaseModel, create_adapter, load_base
 from examples import LOOM_TINY, TARGETS, choice, group, lora, rl_config, trajectory, user
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
+from serving import request
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from report import console, show_table, write_json
@@ -250,7 +250,7 @@ def serving(model: Path, quantization: str, eager: bool) -> Iterator[Json]:
             if vllm.poll() is not None:
                 sys.exit("vLLM has ended")
             try:
-                if ask("GET", "/health") == 200:
+                if request("GET", "/health", port=PORT)[0] == 200:
                     break
             except OSError:
                 time.sleep(0.2)
@@ -264,19 +264,11 @@ def serving(model: Path, quantization: str, eager: bool) -> Iterator[Json]:
 
 def timed(what: str, path: str, free_before: float) -> Json:
     started = time.monotonic()
-    status = ask("POST", path, {"model": NAME, "prompt": "a", "max_tokens": 8, "ignore_eos": True})
+    body = {"model": NAME, "prompt": "a", "max_tokens": 8, "ignore_eos": True}
+    status, _ = request("POST", path, body, PORT, KEY, timeout=600)
     if status != 200:
         sys.exit(f"{what}: status {status}")
     return {"of": what, "s": time.monotonic() - started, "gib": free_before - free_gib()}
-
-
-def ask(method: str, path: str, body: Json | None = None) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=600)
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
-    connection.request(method, path, json.dumps(body) if body else None, headers)
-    reply = connection.getresponse()
-    reply.read()
-    return reply.status
 
 
 def free_gib() -> float:

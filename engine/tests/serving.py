@@ -11,7 +11,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Literal
 
+import torch
 from examples import LOOM_TINY, Json
+from torch import Tensor
 from worker import engine_environment
 
 MODEL = "heddle/loom-tiny"
@@ -42,6 +44,15 @@ def request(
 def chat(**body: Any) -> tuple[int, Json]:
     status, reply = request("POST", "/v1/chat/completions", {"model": MODEL, **body})
     return status, json.loads(reply)
+
+
+def logprobs_of_prompt(model: str, ids: list[int], port: int, key: str = "") -> Tensor:
+    """Of each token but the first, in nats."""
+    body = {"model": model, "prompt": ids, "max_tokens": 1, "prompt_logprobs": 0}
+    status, reply = request("POST", "/v1/completions", body, port, key)
+    assert status == 200, reply
+    found: list[dict[str, Any]] = json.loads(reply)["choices"][0]["prompt_logprobs"][1:]
+    return torch.tensor([at[str(token)]["logprob"] for at, token in zip(found, ids[1:], strict=True)])
 
 
 @contextmanager

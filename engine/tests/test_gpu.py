@@ -1,16 +1,14 @@
 """What only GPUs can show: `pytest -m gpu`. The first half of these ran on an H100; not run yet: what
 needs two GPUs, and a vLLM that sleeps."""
 
-import json
-from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from examples import LOOM_TINY, Json, disturb, lora, sums, write_lines
-from serving import MODEL, OTHER_PORT, request, start
+from serving import MODEL, OTHER_PORT, logprobs_of_prompt, request, vllm
 from worker import Worker, started_worker, steps
 
 from engine.base_on_device import come_back, leave
@@ -112,26 +110,9 @@ def test_more_processes_than_gpus_do_not_start() -> None:
     assert f"{NUM_GPUS + 1} processes need a GPU each, and {NUM_GPUS} can be seen" in log
 
 
-@contextmanager
-def serving(*flags: str) -> Generator[None]:
-    process = start(OTHER_PORT, "--gpu-memory", str(SHARE), *flags, VLLM_API_KEY=KEY)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
-def ask(path: str, body: Json | None = None) -> bytes:
+def ask(path: str, body: Json | None = None) -> None:
     status, reply = request("POST", path, body, OTHER_PORT, KEY)
     assert status == 200, reply
-    return reply
-
-
-def served(model: str, ids: list[int]) -> torch.Tensor:
-    reply = ask("/v1/completions", {"model": model, "prompt": ids, "max_tokens": 1, "prompt_logprobs": 0})
-    found: list[dict[str, Any]] = json.loads(reply)["choices"][0]["prompt_logprobs"][1:]
-    return torch.tensor([at[str(token)]["logprob"] for at, token in zip(found, ids[1:], strict=True)])
 
 
 @one_gpu
@@ -141,9 +122,12 @@ def test_vllm_sleeps_and_answers_as_before_and_as_the_trainer(quantization: Any,
     create_adapter(base, lora(), tmp_path / "adapted")
     disturb(tmp_path / "adapted", 0, 0.02)
     texts = [base.tokenizer.encode(text) for text in sample_texts(base)]
-    with serving("--sleep-level", "1", "--base-quantization", quantization):
+    flags = ["--gpu-memory", str(SHARE), "--sleep-level", "1", "--base-quantization", quantization]
+    with vllm(OTHER_PORT, *flags, end="SIGTERM", VLLM_API_KEY=KEY):
         ask("/v1/load_lora_adapter", {"lora_name": "adapted", "lora_path": str(tmp_path / "adapted")})
-        before = {name: [served(name, ids) for ids in texts] for name in (MODEL, "adapted")}
+        before = {
+            name: [logprobs_of_prompt(name, ids, OTHER_PORT, KEY) for ids in texts] for name in (MODEL, "adapted")
+        }
         free, total = torch.cuda.mem_get_info()
         for _ in range(2):
             ask("/heddle/sleep")
@@ -154,7 +138,7 @@ def test_vllm_sleeps_and_answers_as_before_and_as_the_trainer(quantization: Any,
             for name, expected in before.items():
                 # Keys and values of prompts are gone, so that all is calculated again.
                 for ids, one in zip(texts, expected, strict=True):
-                    assert served(name, ids).allclose(one, atol=ROUNDING), name
+                    assert logprobs_of_prompt(name, ids, OTHER_PORT, KEY).allclose(one, atol=ROUNDING), name
     with adapter(base, tmp_path / "adapted") as model:
         for name, found in before.items():
             with nullcontext() if name == "adapted" else model.disable_adapter():

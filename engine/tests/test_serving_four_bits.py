@@ -1,14 +1,12 @@
 """vLLM with its base in 4 bits, as engine.serve starts it, calculates what a trainer with such a base does."""
 
-import json
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from examples import LOOM_TINY, disturb, lora
-from serving import MODEL, OTHER_PORT, request, vllm
+from serving import MODEL, OTHER_PORT, logprobs_of_prompt, request, vllm
 
 from engine.merge import logprobs, sample_texts
 from engine.model import BaseModel, adapter, create_adapter, load_base
@@ -22,14 +20,6 @@ def in_four_bits() -> Generator[None]:
         yield
 
 
-def served(model: str, ids: list[int]) -> torch.Tensor:
-    body = {"model": model, "prompt": ids, "max_tokens": 1, "prompt_logprobs": 0}
-    status, reply = request("POST", "/v1/completions", body, OTHER_PORT)
-    assert status == 200, reply
-    found: list[dict[str, Any]] = json.loads(reply)["choices"][0]["prompt_logprobs"][1:]
-    return torch.tensor([at[str(token)]["logprob"] for at, token in zip(found, ids[1:], strict=True)])
-
-
 @pytest.mark.parametrize("name", [MODEL, "adapted"])
 def test_log_probabilities_are_the_trainers(in_four_bits: None, base: BaseModel, tmp_path: Path, name: str) -> None:
     in_4_bits = load_base(str(LOOM_TINY), MODEL, quantization="nf4")
@@ -39,11 +29,13 @@ def test_log_probabilities_are_the_trainers(in_four_bits: None, base: BaseModel,
         body = {"lora_name": name, "lora_path": str(tmp_path / "adapted")}
         assert request("POST", "/v1/load_lora_adapter", body, OTHER_PORT)[0] == 200
     texts = [in_4_bits.tokenizer.encode(text) for text in sample_texts(in_4_bits)]
+    found = [logprobs_of_prompt(name, ids, OTHER_PORT) for ids in texts]
     gaps: dict[str, float] = {}
     for kind, of in (("in 4 bits", in_4_bits), ("whole", base)):
         with adapter(of, tmp_path / "adapted") as model:
             gaps[kind] = max(
-                (logprobs(model, torch.tensor([ids]))[0] - served(name, ids)).abs().max().item() for ids in texts
+                (logprobs(model, torch.tensor([ids]))[0] - one).abs().max().item()
+                for ids, one in zip(texts, found, strict=True)
             )
     print(f"{name}: largest gap to a trainer whose base is {gaps}")
     assert gaps["in 4 bits"] < 1e-4

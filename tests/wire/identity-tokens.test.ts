@@ -8,6 +8,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isReady, pythonIn } from '../../scripts/python-environments.ts'
+import { clientFolders } from './client-folders.ts'
 import { clientProgram } from './client-program.ts'
 import { runClient, startServer, type WireServer } from './server.ts'
 
@@ -76,12 +77,7 @@ async function settings(claims: object = {}): Promise<Record<string, string>> {
     WANDB_API_KEY: '',
     WANDB_IDENTITY_TOKEN_FILE: join(folder, 'token'),
     WANDB_CREDENTIALS_FILE: join(folder, 'credentials.json'),
-    WEAVE_SERVER_CACHE_DIR: join(folder, 'weave'),
-    WANDB_CACHE_DIR: join(folder, 'cache'),
-    WANDB_DATA_DIR: join(folder, 'data'),
-    WANDB_CONFIG_DIR: join(folder, 'config'),
-    WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
-    WANDB_ERROR_REPORTING: 'false',
+    ...clientFolders(folder),
   }
 }
 

@@ -16,7 +16,7 @@ export const KEY = `local-${'0'.repeat(40)}`
 
 /**
  * Of a trainer, which has one for each core otherwise: with two it takes a third more of the processor for models this small, and
- * waits for the core that other tests have. A vLLM is told by its server.
+ * waits for the core that other tests use. The server sets it for vLLM.
  */
 const ENGINE_THREADS = { OMP_NUM_THREADS: '1' }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pythonIn } from '../../scripts/python-environments.ts'
+import { clientFolders } from './client-folders.ts'
 import { clientProgram } from './client-program.ts'
 import { runClient, startServer, type WireServer } from './server.ts'
 
@@ -20,12 +21,7 @@ async function settings(): Promise<Record<string, string>> {
   return {
     WANDB_BASE_URL: server.url,
     WANDB_API_KEY: server.key,
-    // The client's cache on this machine would hide the server's replies.
-    WANDB_CACHE_DIR: join(folder, 'cache'),
-    WANDB_DATA_DIR: join(folder, 'data'),
-    WANDB_CONFIG_DIR: join(folder, 'config'),
-    WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
-    WANDB_ERROR_REPORTING: 'false',
+    ...clientFolders(folder),
   }
 }
 

@@ -18,7 +18,8 @@ from torch import Tensor
 from engine.chat import Sequence, Turn
 
 # Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
-# with the row and that a slow machine is not silent for long. A longer sequence runs alone. GPUs: checkpointing.py.
+# with the row and that a slow machine is not silent for long. A longer sequence runs alone. On a GPU it
+# is the least: see checkpointing.py.
 BATCH_TOKENS = 2048
 # A row's length is a multiple of it, as in the reference trainer.
 ROW_TOKENS = 2048

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isReady, pythonIn } from '../../../scripts/python-environments.ts'
+import { clientFolders } from '../client-folders.ts'
 import { clientProgram } from '../client-program.ts'
 import { runClient } from '../server.ts'
 import { WEATHER_QUESTION, WEATHER_TOOL } from '../weather-tool.ts'
@@ -18,12 +19,7 @@ async function settings(): Promise<Record<string, string>> {
     WANDB_BASE_URL: engineServer().url,
     WF_TRACE_SERVER_URL: engineServer().url,
     WANDB_API_KEY: engineServer().key,
-    WEAVE_SERVER_CACHE_DIR: join(folder, 'weave'),
-    WANDB_CACHE_DIR: join(folder, 'cache'),
-    WANDB_DATA_DIR: join(folder, 'data'),
-    WANDB_CONFIG_DIR: join(folder, 'config'),
-    WANDB_ARTIFACT_DIR: join(folder, 'artifacts'),
-    WANDB_ERROR_REPORTING: 'false',
+    ...clientFolders(folder),
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   }
 }
