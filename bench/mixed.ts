@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { KEY } from '../scripts/own-server.ts'
 import { newId } from '../src/ids.ts'
+import { namesIn } from './names-in.ts'
 import { writeResults } from './results-file.ts'
 import { percentile } from './statistics.ts'
 import { coreShare } from './traces/process-cost.ts'
@@ -73,7 +74,7 @@ async function main(): Promise<void> {
       json: { type: 'string' },
     },
   })
-  const names = SERVERS.filter((name) => values.only.split(',').includes(name.toLowerCase()))
+  const names = namesIn('only', values.only, SERVERS)
   const [seconds, rate] = [Number(values.seconds), Number(values.rate)]
   const measured: Measured[] = []
   for (let round = 0; round < Number(values.rounds); round++) {

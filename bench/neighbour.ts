@@ -1,12 +1,13 @@
 /**
- * The effect of one project's flood on another: small writes and reads of a quiet project, alone and while twelve
+ * The effect of one project's flood on another: small writes, reads and searches of a quiet project, alone and while twelve
  * clients of another send as many requests as they can, alternating on one server. With `--projects`, the flood comes
  * from several projects of one entity, and adds jobs as well. The floods run in a process of their own.
  */
 import { parseArgs } from 'node:util'
 import { startChild } from './child.ts'
+import { namesIn } from './names-in.ts'
 import type { FloodCounts, FloodKind, FloodTask } from './neighbour/flood.ts'
-import { type QuietTimes, quietLoad } from './neighbour/quiet.ts'
+import { QUIET_KINDS, type QuietKind, type QuietTimes, quietLoad } from './neighbour/quiet.ts'
 import { writeResults } from './results-file.ts'
 import { percentile } from './statistics.ts'
 import { startServer } from './traces/servers.ts'
@@ -28,8 +29,7 @@ interface Compared {
 
 interface Summary extends FloodCounts {
   kind: FloodKind
-  writes: Compared
-  reads: Compared
+  of: Record<QuietKind, Compared>
   failed: number
 }
 
@@ -50,11 +50,13 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '10' },
       projects: { type: 'string', default: '1' },
+      floods: { type: 'string' },
       json: { type: 'string' },
     },
   })
   const ms = Number(values.seconds) * 1000
-  const floods = values.projects === '1' ? FLOODS : FLOODS_OF_TENANT
+  const possible = values.projects === '1' ? FLOODS : FLOODS_OF_TENANT
+  const floods = namesIn('floods', values.floods ?? possible.join(), possible)
   const server = await startServer('Heddle')
   const program = new URL('./neighbour/flood.ts', import.meta.url)
   const flood = startChild<FloodTask, FloodCounts>(program, [server.url, values.projects])
@@ -78,7 +80,7 @@ async function main(): Promise<void> {
     show(results)
     writeResults(values.json, { results, rounds })
     await quiet.close()
-    if (results.some(({ writes, reads }) => Math.max(writes.ratio, reads.ratio) > RATIO_MAX))
+    if (results.some(({ of }) => Object.values(of).some(({ ratio }) => ratio > RATIO_MAX)))
       process.exitCode = 1
   } finally {
     flood.kill()
@@ -88,7 +90,7 @@ async function main(): Promise<void> {
 
 function summary(kind: FloodKind, rounds: readonly Round[]): Summary {
   const of = rounds.filter((round) => round.kind === kind)
-  const compare = (what: 'writes' | 'reads'): Compared => {
+  const compare = (what: QuietKind): Compared => {
     const all = (which: 'alone' | 'flooded'): number =>
       percentile(
         of.flatMap((round) => round[which][what]),
@@ -106,8 +108,7 @@ function summary(kind: FloodKind, rounds: readonly Round[]): Summary {
   const failed = of.reduce((total, { alone, flooded }) => total + alone.failed + flooded.failed, 0)
   return {
     kind,
-    writes: compare('writes'),
-    reads: compare('reads'),
+    of: { writes: compare('writes'), reads: compare('reads'), searches: compare('searches') },
     done: sum('done'),
     refused: sum('refused'),
     failed,
@@ -119,11 +120,11 @@ function show(results: readonly Summary[]): void {
     `A quiet project's p95 beside ${FLOODERS} clients of another that send or ask all they can (allowed: ${RATIO_MAX} times)\n\n`,
   )
   const row = (cells: readonly string[]): string =>
-    `${cells.map((cell, index) => cell.padEnd(index < 2 ? 9 : 16)).join('')}\n`
+    `${cells.map((cell, index) => cell.padEnd(index < 2 ? 10 : 16)).join('')}\n`
   process.stdout.write(row(['flood', 'of', 'alone', 'in the flood', 'times', 'rounds']))
-  for (const { kind, done, refused, failed, ...measured } of results) {
-    for (const what of ['writes', 'reads'] as const) {
-      const { aloneMs, floodedMs, ratio, ratioOfRounds } = measured[what]
+  for (const { kind, done, refused, failed, of } of results) {
+    for (const what of QUIET_KINDS) {
+      const { aloneMs, floodedMs, ratio, ratioOfRounds } = of[what]
       const spread = ratioOfRounds.map((one) => one.toFixed(1)).join(' to ')
       const ms = [aloneMs, floodedMs].map((one) => `${one.toFixed(1)} ms`)
       process.stdout.write(row([kind, what, ...ms, ratio.toFixed(1), spread]))

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../src/errors.ts'
+import { namesIn } from './names-in.ts'
 import { writeResults } from './results-file.ts'
 import {
   costs,
@@ -73,8 +74,7 @@ async function main(): Promise<void> {
   if (!(Number.isInteger(calls) && calls >= CALLS_MIN && calls % 100 === 0))
     throw new Error(`--calls takes hundreds from ${CALLS_MIN} on`)
   const present = SERVERS.filter((name) => name !== 'Before' || process.env.HEDDLE_BENCH_BEFORE !== undefined)
-  const wanted = namesIn(given.only ?? present)
-  const servers = SERVERS.filter((name) => wanted.includes(name.toLowerCase()))
+  const servers = namesIn('only', (given.only ?? present).join(), SERVERS)
   const results: Results = { cells: [] }
   for (const cell of CELLS.filter(({ server }) => servers.includes(server)))
     results.cells.push(
@@ -100,13 +100,6 @@ async function unlessItFails<Measured>(what: string, measure: () => Promise<Meas
     process.exitCode = 1
     return []
   }
-}
-
-function namesIn(only: readonly string[]): string[] {
-  const names = only.flatMap((text) => text.toLowerCase().split(','))
-  const unknown = names.filter((name) => !SERVERS.some((server) => server.toLowerCase() === name))
-  if (unknown.length > 0) throw new Error(`--only takes ${SERVERS.join(', ')}; not ${unknown.join(', ')}`)
-  return names
 }
 
 /** One server by one way in, alone on the machine. */

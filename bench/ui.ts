@@ -6,9 +6,10 @@
 import { parseArgs } from 'node:util'
 import { type Browser, chromium } from '@playwright/test'
 import { chromiumPath } from '../scripts/chromium.ts'
+import { namesIn } from './names-in.ts'
 import { writeResults } from './results-file.ts'
 import { median } from './statistics.ts'
-import { alone, type FilledServer, filledServer, type PageServerName } from './ui/filled-server.ts'
+import { alone, type FilledServer, filledServer } from './ui/filled-server.ts'
 import type { Frames } from './ui/frames.ts'
 import { idleFrames, largeTrace, measureKeys, measureList, measureMemory, measureTrace } from './ui/heddle.ts'
 import { IDLE, type IdlePage, serveIdlePage } from './ui/idle-page.ts'
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
     },
   })
   const rounds = Number(values.rounds)
-  const names = namesIn(values.only)
+  const names = namesIn('only', values.only, SERVERS)
   // The scroll bar is there to be dragged.
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
@@ -80,13 +81,6 @@ async function main(): Promise<void> {
     await browser.close()
     for (const { server } of filled) await server.stop()
   }
-}
-
-function namesIn(only: string): PageServerName[] {
-  const names = only.toLowerCase().split(',')
-  const unknown = names.filter((name) => !SERVERS.some((server) => server.toLowerCase() === name))
-  if (unknown.length > 0) throw new Error(`--only takes ${SERVERS.join(', ')}; not ${unknown.join(', ')}`)
-  return SERVERS.filter((server) => names.includes(server.toLowerCase()))
 }
 
 /** First content and the first answer of each list, in turns. */

@@ -11,47 +11,86 @@ export interface Asked {
 /** How a command asks. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** The key of a command that was given none. */
-export const DEFAULT_KEY = process.env.HEDDLE_API_KEY ?? process.env.WANDB_API_KEY ?? 'local'
+/** The key of a command that was given none; an empty variable counts as none. */
+export const DEFAULT_KEY = process.env.HEDDLE_API_KEY || process.env.WANDB_API_KEY || 'local'
+
+/** Keys go into a header, which has no other characters. */
+export const KEY_CHARACTERS = /^[!-~]+$/
+
+/** How much of an answer that no Heddle gives is shown. */
+const FOREIGN_CHARS_MAX = 200
 
 /** The reply to a request, of JSON. @throws Error with the server's message, or why it cannot be reached. */
 export async function ask(server: Asked, method: Method, path: string, body?: object): Promise<unknown> {
-  const response = await respond(server, method, path, body)
-  return JSON.parse(await response.text())
+  return jsonOf(server.url, await (await respond(server, method, path, body)).text())
 }
 
 /** The documents of a reply with one a line, as they come. @throws Error as {@link ask}, or when the reply is cut. */
 export async function* askForLines(server: Asked, path: string, body: object): AsyncGenerator<unknown> {
   const response = await respond(server, 'POST', path, body)
-  let rest = ''
-  try {
-    for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + piece).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) yield JSON.parse(line)
-    }
-  } catch (error) {
-    throw new Error(`${server.url} has ended the connection`, { cause: error })
+  let rest: string | undefined
+  for await (const piece of piecesOf(server.url, response)) {
+    const lines = `${rest ?? ''}${piece}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield jsonOf(server.url, line)
   }
+  // Each document ends its line, and there is one at least.
+  if (rest !== '') throw foreign(server.url)
 }
 
-async function respond(
-  { url, key }: Asked,
+/** A request by itself. @throws Error with the server's message, or why it cannot be reached. */
+export async function request(
+  url: string,
   method: Method,
   path: string,
-  body: object | undefined,
+  { headers, body }: { headers: Record<string, string>; body: object | undefined },
 ): Promise<Response> {
-  const request = {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    body: body === undefined ? null : JSON.stringify(body),
-  }
-  const response = await fetch(url.replace(/\/$/, '') + path, request).catch((error: unknown) => {
+  const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
+  const response = await fetch(url.replace(/\/+$/, '') + path, init).catch((error: unknown) => {
     const cause = error instanceof Error ? (error.cause ?? error) : error
     throw new Error(`${url} cannot be reached: ${messageOf(cause)}`)
   })
   if (response.ok) return response
-  throw new Error(`${response.status}: ${messageIn(await response.text())}`)
+  throw new Error(`${response.status}: ${messageIn(url, await response.text())}`)
+}
+
+/** A reply as what it has to be. @throws Error that the server is another one. */
+export function replyOf<Reply extends z.ZodType>(
+  url: string,
+  schema: Reply,
+  reply: unknown,
+): z.output<Reply> {
+  const parsed = schema.safeParse(reply)
+  if (parsed.success) return parsed.data
+  throw foreign(url, parsed.error)
+}
+
+/** That a service answers, but not as this Heddle would. */
+export function foreign(url: string, cause?: unknown): Error {
+  return new Error(`${url} is no Heddle server, or one of another version`, { cause })
+}
+
+function respond({ url, key }: Asked, method: Method, path: string, body?: object): Promise<Response> {
+  if (!KEY_CHARACTERS.test(key))
+    throw new Error('The key has characters that no key has: see HEDDLE_API_KEY and WANDB_API_KEY')
+  return request(url, method, path, { headers: { authorization: `Bearer ${key}` }, body })
+}
+
+async function* piecesOf(url: string, { body }: Response): AsyncGenerator<string> {
+  try {
+    yield* (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())
+  } catch (error) {
+    throw new Error(`${url} has ended the connection`, { cause: error })
+  }
+}
+
+/** The document of a reply. @throws Error that the server is another one. */
+export function jsonOf(url: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw foreign(url, error)
+  }
 }
 
 const Refusal = z.object({
@@ -66,14 +105,16 @@ const Refusal = z.object({
 })
 
 /** Errors have a reason, or details that name each field at fault. */
-function messageIn(answer: string): string {
+function messageIn(url: string, answer: string): string {
   try {
     const { reason, detail, error } = Refusal.parse(JSON.parse(answer))
     const details = Array.isArray(detail)
       ? detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n')
       : detail
-    return reason ?? error?.message ?? details ?? answer
+    const message = reason ?? error?.message ?? details
+    if (message !== undefined) return message
   } catch {
-    return answer
+    // It is shown as it is.
   }
+  return `${foreign(url).message}; it answers ${JSON.stringify(answer.slice(0, FOREIGN_CHARS_MAX))}`
 }

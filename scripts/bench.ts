@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { messageOf } from '../src/errors.ts'
 import { sitePackagesOf } from '../src/stores/compute/python-environment.ts'
+import { refuse } from './arguments.ts'
 import { engineOf, engineReady, freePort, type OwnServer, runClient, startServer } from './own-server.ts'
 import { type Part, setUp } from './parts.ts'
 import { environmentFolder, pythonIn } from './python-environments.ts'
@@ -21,8 +22,13 @@ interface Bench {
   needs: readonly Part[]
   /** Arguments that it always gets. */
   fixed?: readonly string[]
-  /** Its arguments besides those of the command line, for one that is run against a server of its own. */
-  options?: (run: Run) => string[]
+  /** For one that is run against a server of its own. */
+  withServer?: {
+    /** The options that it knows, so that no server starts for one which it would refuse. */
+    accepts: readonly string[]
+    /** Its arguments besides those of the command line. */
+    options: (run: Run) => string[]
+  }
 }
 
 interface Run {
@@ -43,9 +49,27 @@ const ENV = {
 }
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  train: { program: 'train.py', needs: ['engine', 'clients', 'bench'], options: trainOptions },
-  learn: { program: 'learn.py', needs: ['engine', 'clients'], options: learnOptions },
-  chat: { program: 'chat.ts', needs: ['engine'], options: chatOptions },
+  train: {
+    program: 'train.py',
+    needs: ['engine', 'clients', 'bench'],
+    withServer: { accepts: ['steps', 'warm-up', 'poll-ms', 'seed', 'json'], options: trainOptions },
+  },
+  learn: {
+    program: 'learn.py',
+    needs: ['engine', 'clients'],
+    withServer: {
+      accepts: ['tasks', 'seeds', 'steps', 'template', 'thinking', 'base-model', 'primer', 'json'],
+      options: learnOptions,
+    },
+  },
+  chat: {
+    program: 'chat.ts',
+    needs: ['engine'],
+    withServer: {
+      accepts: ['rounds', 'requests', 'skip-memory', 'only-ids', 'json'],
+      options: chatOptions,
+    },
+  },
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
   growth: { program: 'growth.ts', needs: [] },
   cluster: { program: 'cluster.ts', needs: ['reference', 's3', 'postgres'] },
@@ -71,8 +95,8 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- routing [--servers N] [--requests N] [--seed N] [--json FILE]
        npm run bench -- mixed [--calls N] [--seconds N] [--rounds N] [--rate N] [--asked N] [--only NAMES] [--json FILE]
        npm run bench -- evaluation [--rows N] [--json FILE]
-       npm run bench -- neighbour [--rounds N] [--seconds N] [--json FILE]
-       npm run bench -- tenants [--rounds N] [--seconds N] [--projects N] [--json FILE]
+       npm run bench -- neighbour [--rounds N] [--seconds N] [--floods KIND,…] [--json FILE]
+       npm run bench -- tenants [--rounds N] [--seconds N] [--projects N] [--floods KIND,…] [--json FILE]
        npm run bench -- access [--rounds N] [--requests N] [--json FILE]
        npm run bench -- soak [--minutes N] [--json FILE]
        npm run bench -- power-loss [--rounds N] [--json FILE]
@@ -125,10 +149,11 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --only     of heddle, before and clickhouse, with commas between them (default heddle,clickhouse)
   evaluation  a page of results of ten runs beside pages of calls, and annotation queues of 50,000 calls beside 1,000
            --rows   of each run (default 10000)
-  neighbour  small writes and reads of a quiet project, alone and while twelve clients of another send and ask all they can;
+  neighbour  small writes, reads and searches of a quiet project, alone and while twelve clients of another send and ask all they can;
              ends with status 1 where the slowest twentieth takes more than three times as long
            --rounds   of each kind of flood (default 3)
            --seconds  of each phase (default 10)
+           --floods   of these kinds: writes, reads, both, jobs (default all; jobs only of tenants)
   tenants  the same beside another entity that floods from ten projects at once, also with jobs
              --projects  of the flood (default 10)
   access  the processor time that checking keys and rights adds to a request; ends with status 1 at 0.2 ms or more
@@ -162,14 +187,18 @@ Servers are started for the benchmark alone and their data is removed afterwards
 
 async function main(): Promise<void> {
   const [name, ...passed] = process.argv.slice(2)
-  const bench = name !== undefined && Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined
-  if (bench === undefined || passed.includes('--help')) {
+  if (process.argv.includes('--help')) {
     process.stdout.write(HELP)
-    process.exitCode = name === '--help' || passed.includes('--help') ? 0 : 2
     return
   }
+  const bench = name !== undefined && Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined
+  if (bench === undefined)
+    refuse(HELP, name === undefined ? 'No benchmark is named' : `No benchmark is called ${name}`)
+  const { withServer } = bench
+  const unknown = withServer && passed.find((word) => isOption(word) && !isAmong(withServer.accepts, word))
+  if (unknown !== undefined) refuse(HELP, `The benchmark ${name} has no option ${unknown}`)
   await setUp(bench.needs)
-  if (bench.options === undefined) {
+  if (withServer === undefined) {
     process.exitCode = await runAlone(bench.program, [...(bench.fixed ?? []), ...passed])
     return
   }
@@ -187,13 +216,22 @@ async function main(): Promise<void> {
   })
   try {
     await engineReady(server)
-    const options = bench.options({ data, server, inspector, baseModel })
+    const options = withServer.options({ data, server, inspector, baseModel })
     process.exitCode = await runClient(server, [`bench/${bench.program}`, ...options, ...rest], ENV)
   } finally {
     server.stop()
     await server.closed
     rmSync(data, { recursive: true, force: true })
   }
+}
+
+function isOption(word: string): boolean {
+  return word.startsWith('-') && Number.isNaN(Number(word))
+}
+
+/** Whether a word such as `--json` or `--json=FILE` is one of the options. */
+function isAmong(options: readonly string[], word: string): boolean {
+  return options.some((option) => word === `--${option}` || word.startsWith(`--${option}=`))
 }
 
 /** Runs a benchmark that starts its own servers; resolves with its status. */
@@ -212,7 +250,7 @@ async function runAlone(program: string, args: readonly string[]): Promise<numbe
 
 function enginePython(): string {
   const python = process.env.HEDDLE_ENGINE_PYTHON
-  if (python === undefined) {
+  if (!python) {
     throw new Error(
       'HEDDLE_ENGINE_PYTHON must name a Python with the packages of engine/requirements-gpu.txt',
     )

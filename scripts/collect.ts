@@ -8,7 +8,8 @@ import { messageOf } from '../src/errors.ts'
 import { isRecord } from '../src/is-record.ts'
 import { JobRes } from '../src/training/jobs/wire.ts'
 import { ModelRes } from '../src/training/models/wire.ts'
-import { ask, DEFAULT_KEY } from './ask.ts'
+import { ask, DEFAULT_KEY, replyOf } from './ask.ts'
+import { outliveReader } from './output.ts'
 import { showProgress } from './progress.ts'
 
 const HELP = `Usage: npm run collect -- --project ENTITY/PROJECT --into sft --name NAME [OPTION …]
@@ -56,7 +57,7 @@ Training
 Server
   --url URL                default $HEDDLE_URL, or http://127.0.0.1:6060
   --key KEY                default $HEDDLE_API_KEY, or $WANDB_API_KEY
-  --json                   prints the server's reply alone
+  --json                   prints the server's reply alone, or {"error": …}
 `
 
 const text = { type: 'string' } as const
@@ -89,7 +90,7 @@ const options = {
   'batch-size': text,
   config: text,
   watch: flag,
-  url: { ...text, default: process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060' },
+  url: { ...text, default: process.env.HEDDLE_URL || 'http://127.0.0.1:6060' },
   key: { ...text, default: DEFAULT_KEY },
   json: flag,
   help: flag,
@@ -100,6 +101,31 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'
 /** Options whose values are numbers or JSON. */
 type NumberOption = 'limit' | 'min-score' | 'max-score' | 'learning-rate' | 'batch-size'
 type JsonOption = 'filter' | 'query' | 'config'
+
+/** Which options are read only with others. One that is given without those was meant, so it is not ignored. */
+const NEEDS: readonly {
+  needs: string
+  isGiven: (values: Values) => boolean
+  options: readonly (keyof Values)[]
+}[] = [
+  {
+    needs: '--from calls',
+    isGiven: ({ from }) => from === 'calls',
+    options: ['op', 'filter', 'query', 'limit'],
+  },
+  { needs: '--from queue', isGiven: ({ from }) => from === 'queue', options: ['queue', 'annotator'] },
+  { needs: '--from evaluation', isGiven: ({ from }) => from === 'evaluation', options: ['evaluation'] },
+  { needs: '--prompt and --answer', isGiven: ({ prompt }) => prompt !== undefined, options: ['system'] },
+  { needs: '--into dataset', isGiven: ({ into }) => into === 'dataset', options: ['column'] },
+  { needs: '--into groups', isGiven: ({ into }) => into === 'groups', options: ['group-by'] },
+  { needs: '--into sft or groups', isGiven: ({ into }) => into !== 'dataset', options: ['train'] },
+  { needs: '--into sft', isGiven: ({ into }) => into === 'sft', options: ['batch-size'] },
+  {
+    needs: '--train',
+    isGiven: ({ train }) => train !== undefined,
+    options: ['base-model', 'learning-rate', 'batch-size', 'config', 'watch'],
+  },
+]
 
 /** Interval of polling a job. */
 const POLL_MS = 500
@@ -113,11 +139,24 @@ async function collect(): Promise<void> {
   const [entity, project, ...rest] = wanted(values.project, 'project').split('/')
   if (!entity || !project || rest.length > 0) throw new Error('--project is ENTITY/PROJECT')
   const body = bodyOf(values, `${entity}/${project}`)
+  refuseUnread(values)
   const reply = await ask(values, 'POST', `/v2/${entity}/${project}/collect`, body)
-  const collected = CollectRes.parse(reply)
+  const collected = replyOf(values.url, CollectRes, reply)
   if (values.json) process.stdout.write(`${JSON.stringify(reply)}\n`)
   else show(collected)
   if (values.watch && collected.job_id !== null) await watch(values, collected.job_id)
+}
+
+/** @throws Error that names each option which the others make meaningless */
+function refuseUnread(values: Values): void {
+  const unread = NEEDS.flatMap(({ needs, isGiven, options }) =>
+    isGiven(values)
+      ? []
+      : options
+          .filter((name) => values[name] !== undefined && values[name] !== false)
+          .map((name) => `--${name} needs ${needs}`),
+  )
+  if (unread.length > 0) throw new Error(unread.join('\n'))
 }
 
 function bodyOf(values: Values, projectId: string): object {
@@ -170,7 +209,6 @@ function intoOf(values: Values): object {
   const train = values.train === undefined ? undefined : trainOf(values)
   switch (values.into) {
     case 'dataset':
-      if (train) throw new Error('--train trains on --into sft or groups')
       return { dataset: { name, columns: columnsOf(values.column) } }
     case 'sft':
       return { sft: { name, train } }
@@ -244,7 +282,7 @@ function show({ rows, groups, left_out, dataset_ref, job_id }: CollectRes): void
 async function watch(values: Values, id: string): Promise<void> {
   const progress = showProgress('Training')
   for (;;) {
-    const job = JobRes.parse(await ask(values, 'GET', `/v1/preview/training-jobs/${id}`))
+    const job = replyOf(values.url, JobRes, await ask(values, 'GET', `/v1/preview/training-jobs/${id}`))
     if (job.state === 'succeeded') {
       progress.done()
       const name = await modelName(values, job.model_id)
@@ -264,11 +302,15 @@ async function watch(values: Values, id: string): Promise<void> {
 
 async function modelName(values: Values, id: string): Promise<string> {
   const reply = await ask(values, 'GET', `/v1/preview/models/${id}`)
-  const { entity, project, name } = ModelRes.parse(reply)
+  const { entity, project, name } = replyOf(values.url, ModelRes, reply)
   return `${entity}/${project}/${name}`
 }
 
+outliveReader()
 await collect().catch((error: unknown) => {
-  process.stderr.write(`${messageOf(error)}\n`)
+  // Scripts that read JSON find the reason there.
+  if (process.argv.includes('--json'))
+    process.stdout.write(`${JSON.stringify({ error: messageOf(error) })}\n`)
+  else process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 })

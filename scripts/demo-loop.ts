@@ -13,7 +13,11 @@ compares evaluations before and after.
   --seed        seed of the questions (default 0)
   --base-model  an id of engine/models, a local folder or a Hugging Face id (default heddle/loom-tiny)
   --port        port to serve on (default 6060, or a free one where that is taken)
-The data is kept in HEDDLE_DATA (default ./data).
+The data is kept in HEDDLE_DATA (default: the folder data of Heddle).
 `
 
-await runDemo({ help: HELP, program: 'demo/loop.py', passed: ['rounds', 'seed', 'base-model'] })
+await runDemo({
+  help: HELP,
+  program: 'demo/loop.py',
+  passed: { rounds: 'whole number', seed: 'whole number', 'base-model': 'text' },
+})

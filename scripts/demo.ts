@@ -13,7 +13,16 @@ Trains a small chat model by reinforcement learning through Heddle's own API, wi
   --seed        seed of the questions (default 0)
   --base-model  an id of engine/models, a local folder or a Hugging Face id (default heddle/loom-tiny)
   --port        port to serve on (default 6060, or a free one where that is taken)
-The data is kept in HEDDLE_DATA (default ./data).
+The data is kept in HEDDLE_DATA (default: the folder data of Heddle).
 `
 
-await runDemo({ help: HELP, program: 'demo/train.py', passed: ['task', 'steps', 'seed', 'base-model'] })
+await runDemo({
+  help: HELP,
+  program: 'demo/train.py',
+  passed: {
+    task: ['sums', 'preference'],
+    steps: 'whole number',
+    seed: 'whole number',
+    'base-model': 'text',
+  },
+})

@@ -25,11 +25,13 @@ function isSilent(lock: string): boolean {
 
 /**
  * Only one process at a time fills a folder: resolves with what releases the lock, once no other live process holds it.
+ * @param signal gives up waiting for it
  */
-export async function lockFolder(folder: string): Promise<() => void> {
+export async function lockFolder(folder: string, signal?: AbortSignal): Promise<() => void> {
   const lock = `${folder}.lock`
   mkdirSync(join(folder, '..'), { recursive: true })
   for (let told = false; ; told = true) {
+    signal?.throwIfAborted()
     try {
       writeFileSync(lock, String(process.pid), { flag: 'wx' })
       const beat = setInterval(() => touch(lock), LOCK_BEAT_MS)

@@ -11,17 +11,25 @@ import { openApiDocument } from '../src/http/openapi.ts'
 import { checkAppliedMigrations, readMigrationChecksums } from '../src/stores/applied-migrations.ts'
 import { WorkerMessage, WorkerRequest } from '../src/training/trainer/contract-wire.ts'
 import { VERSION } from '../src/version.ts'
+import { readArguments } from './arguments.ts'
 import { pythonContract } from './python-contract.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const CHECKSUMS = join(ROOT, 'migrations/checksums.json')
 
+const USAGE = `Usage: npm run gen [-- --check]
+
+Writes what follows from the wire schemas, and the checksums of new migrations.
+  --check  writes nothing; status 1 where a file is out of date
+`
+
 async function main(): Promise<void> {
+  const { values } = readArguments(USAGE, { options: { check: { type: 'boolean' } }, strict: true })
   const stale: string[] = []
   for (const [path, text] of Object.entries(await generated())) {
     const present = await readFile(path, 'utf8').catch(() => undefined)
     if (present === text) continue
-    if (process.argv.includes('--check')) stale.push(relative(ROOT, path))
+    if (values.check) stale.push(relative(ROOT, path))
     else await writeFile(path, text)
   }
   if (stale.length === 0) return

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { messageOf } from '../src/errors.ts'
 import { VERSION } from '../src/version.ts'
 import { COMMANDS } from './heddle/commands.ts'
+import { outliveReader } from './output.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 the command was not understood. */
 const FAILED = 1
@@ -28,16 +29,36 @@ Examples:
   )
 for (const add of COMMANDS) add(program)
 
+outliveReader()
+
+/** Whether JSON was asked for: as the command has read its options, or by the words where none could be read. */
+let isJson = optionWords().includes('--json')
+program.hook('preAction', (_, command) => {
+  isJson = command.optsWithGlobals()['json'] === true
+})
+
 try {
   await program.parseAsync()
 } catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : NOT_UNDERSTOOD
-  } else {
-    // Scripts that read JSON find the reason there.
-    if (process.argv.includes('--json'))
-      process.stdout.write(`${JSON.stringify({ error: messageOf(error) })}\n`)
-    else process.stderr.write(`${messageOf(error)}\n`)
+  if (!(error instanceof CommanderError)) {
+    if (!isJson) process.stderr.write(`${messageOf(error)}\n`)
+    printForScripts(messageOf(error))
     process.exitCode = FAILED
+  } else if (error.exitCode !== 0) {
+    // Commander has written the text for people itself.
+    printForScripts(error.message.replace(/^error: /, ''))
+    process.exitCode = NOT_UNDERSTOOD
   }
+}
+
+/** Scripts that read JSON find the reason there. */
+function printForScripts(error: string): void {
+  if (isJson) process.stdout.write(`${JSON.stringify({ error })}\n`)
+}
+
+/** The words that may be options. */
+function optionWords(): string[] {
+  const words = process.argv.slice(2)
+  const end = words.indexOf('--')
+  return end < 0 ? words : words.slice(0, end)
 }

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { readArguments } from './arguments.ts'
 import { setUp } from './parts.ts'
 import { environmentFolder, lockedRequirements } from './python-environments.ts'
 import { ROOT } from './repository.ts'
@@ -18,6 +19,12 @@ const FLAGS = [
   '--no-python-downloads',
 ]
 
+const USAGE = `Usage: npm run lock:python
+
+Writes the hashes of every file of every pinned Python package into the requirement files.
+`
+
+readArguments(USAGE, { options: {}, strict: true })
 await setUp(['locks'])
 const uv = join(environmentFolder('locks'), 'bin/uv')
 for (const { file, python } of lockedRequirements()) {

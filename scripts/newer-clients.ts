@@ -6,11 +6,17 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { readArguments } from './arguments.ts'
 import { findPython } from './python-environments.ts'
 import { ROOT } from './repository.ts'
 
 const PYTHON_CLIENTS = { weave: 'clients', wandb: 'clients', 'openpipe-art': 'clients', openai: 'openai' }
 const NPM_CLIENTS = ['weave', 'openai', '@ai-sdk/openai-compatible', 'ai']
+
+const USAGE = `Usage: npm run clients
+
+Says which clients of the version tests have newer versions in the package registries; status 1 where one has.
+`
 
 /** The newest version for a Python new enough for all of them; pip hides those that its own Python is too old for. */
 function newestOnPyPI(name: string): string | undefined {
@@ -45,6 +51,7 @@ function report(
   return newest !== undefined && newest !== tested
 }
 
+readArguments(USAGE, { options: {}, strict: true })
 const Versions = z.record(z.string(), z.string())
 const Package = z.object({ dependencies: Versions, devDependencies: Versions })
 const { dependencies, devDependencies } = Package.parse(

@@ -63,10 +63,10 @@ const INSTALLERS = 'locks'
 /** What the newest openpipe-art needs. */
 const NEWEST_CLIENTS_PYTHON: PythonVersion = [3, 12]
 
-/** Where Python environments live; all clones of one user share them. */
+/** Where Python environments live; all clones of one user share them. As for the server, an empty variable is one that is not set. */
 export function cacheFolder(): string {
   const { HEDDLE_CACHE, XDG_CACHE_HOME } = process.env
-  return resolve(HEDDLE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'))
+  return resolve(HEDDLE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'heddle'))
 }
 
 function environments(): Record<EnvironmentName, Environment> {
@@ -170,22 +170,26 @@ export function isReady(name: EnvironmentName): boolean {
   return pythonOf(environmentFolder(name)) !== undefined
 }
 
-/** Makes an environment unless it is there. Interrupted, it continues from the cache of what installs it. */
-export async function ensurePython(name: EnvironmentName): Promise<void> {
+/**
+ * Makes an environment unless it is there. Interrupted, it continues from the cache of what installs it.
+ * @param signal interrupts it: rejects when its programs have ended and others may make it
+ */
+export async function ensurePython(name: EnvironmentName, signal?: AbortSignal): Promise<void> {
   const { what, file, installs, python: pythonMin = PYTHON_MIN } = environments()[name]
   const folder = environmentFolder(name)
   if (isReady(name)) return
-  if (name !== INSTALLERS) await ensurePython(INSTALLERS)
+  if (name !== INSTALLERS) await ensurePython(INSTALLERS, signal)
   const python = findPython(pythonMin)
-  const release = await lockFolder(folder)
+  const release = await lockFolder(folder, signal)
   try {
     if (isReady(name)) return
     mkdirSync(join(folder, '..'), { recursive: true })
     const venv = ['-m', 'venv', '--clear', ...(name === INSTALLERS ? [] : ['--without-pip'])]
-    await runSteps(what, [
-      { command: [python, ...venv, folder], total: 0 },
+    const steps = [
+      { command: [python, ...venv, folder], total: 0 } as const,
       ...installs.map((install) => (install.by === 'uv' ? uvStep : pipStep)(folder, install)),
-    ])
+    ]
+    await runSteps(what, steps, signal)
     writeFileSync(join(folder, COMPLETE_MARKER), readFileSync(file, 'utf8'))
   } finally {
     release()

@@ -31,10 +31,27 @@ const TAIL_LINES = 30
 
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH/
 
+/** The scripts that are commands; the others are their parts. */
+const NAMES = [
+  'bench',
+  'collect',
+  'demo',
+  'demo-loop',
+  'gen',
+  'heddle',
+  'lock-python',
+  'newer-clients',
+  'prices',
+  'screenshots',
+  'setup',
+  'test',
+]
+
 /** @param {string[]} args the name of a script and its arguments */
-async function main([name, ...args]) {
+async function main([name = '', ...args]) {
+  if (!NAMES.includes(name))
+    throw new Error(`Usage: node scripts/run.mjs NAME [ARGUMENT …]\nNAME is one of ${NAMES.join(', ')}`)
   const script = join(ROOT, 'scripts', `${name}.ts`)
-  if (!existsSync(script)) throw new Error('Usage: node scripts/run.mjs NAME [ARGUMENT …]')
   const wasInstalled = await installPackages()
   if (wasInstalled || realpathSync(process.execPath) !== realpathSync(NODE))
     return runWith(NODE, [script, ...args])

@@ -3,23 +3,45 @@
  * server already answers; it uses the environment once it is complete.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
 import { messageOf } from '../src/errors.ts'
 import { ensureWeb } from './parts.ts'
 import { ensurePython, isReady } from './python-environments.ts'
 import { NODE, ROOT } from './repository.ts'
 
-/** Runs the server until it ends, and ends this process with its status. */
+/**
+ * Runs the server until it ends, as this process or as its child, whose status it ends with.
+ * @throws Error for wrong settings, before anything is built or installed
+ */
 export async function serve(): Promise<void> {
+  const { engine } = readConfig()
   await ensureWeb().catch((error: unknown) => {
     process.stderr.write(`The API runs; the web UI could not be built. ${messageOf(error)}\n`)
   })
-  const server = spawn(NODE, [join(ROOT, 'src/main.ts')], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
-  server.once('close', (code) => process.exit(code ?? 1))
+  const program = join(ROOT, 'src/main.ts')
+  const complete = engine.python !== undefined || isReady('engine')
+  // Nothing is left to do here, so the server takes the place of this process and of its memory.
+  if (complete) process.execve?.(NODE, [NODE, program])
+  const server = spawn(NODE, [program], { stdio: 'inherit' })
+  const closed = once(server, 'close')
+  const installation = new AbortController()
+  server.once('close', () => installation.abort())
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      installation.abort()
+      server.kill(name)
+    })
+  if (!complete) await installEngine(installation.signal)
+  const [code] = await closed
+  process.exitCode = code ?? 1
+}
 
-  if (process.env.HEDDLE_ENGINE_PYTHON || isReady('engine')) return
-  await ensurePython('engine').catch((error: unknown) => {
+/** @param signal ends it with the server: an installation that went on would hold up that of the next start */
+async function installEngine(signal: AbortSignal): Promise<void> {
+  await ensurePython('engine', signal).catch((error: unknown) => {
+    if (signal.aborted) return
     process.stderr.write(`The trace half runs; the engine could not be installed. ${messageOf(error)}\n`)
   })
 }

@@ -20,14 +20,18 @@ const TAIL_LINES = 30
 
 const NO_REGISTRY = /NewConnectionError|Temporary failure|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH/
 
-/** Runs the steps in the repository. @throws Error with the end of the output of the step that failed. */
-export async function runSteps(what: string, steps: readonly Step[]): Promise<void> {
+/**
+ * Runs the steps in the repository. @throws Error with the end of the output of the step that failed.
+ * @param signal ends the step that runs, with all that it has started
+ */
+export async function runSteps(what: string, steps: readonly Step[], signal?: AbortSignal): Promise<void> {
   const progress = showProgress(what)
   try {
     for (const [index, step] of steps.entries()) {
       const run = (one: Step): Promise<void> => {
+        signal?.throwIfAborted()
         progress.step(index + 1, steps.length, one.total)
-        return runStep(one, progress)
+        return runStep(one, progress, signal)
       }
       const { otherwise } = step
       await (otherwise === undefined ? run(step) : run(step).catch(() => run(otherwise)))
@@ -39,10 +43,24 @@ export async function runSteps(what: string, steps: readonly Step[]): Promise<vo
   }
 }
 
-function runStep({ command, counts, shows }: Step, progress: Progress): Promise<void> {
+function runStep(
+  { command, counts, shows }: Step,
+  progress: Progress,
+  stop: AbortSignal | undefined,
+): Promise<void> {
   const [program, ...args] = command
   return new Promise((fulfil, reject) => {
-    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    // What can be stopped is a group of its own, since an installer starts programs too, which would go on.
+    const detached = stop !== undefined
+    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached })
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+      } catch {
+        // It has just ended by itself.
+      }
+    }
+    stop?.addEventListener('abort', end)
     const tail: string[] = []
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
@@ -55,6 +73,7 @@ function runStep({ command, counts, shows }: Step, progress: Progress): Promise<
     }
     child.once('error', reject)
     child.once('close', (code, signal) => {
+      stop?.removeEventListener('abort', end)
       if (code === 0) return fulfil()
       const reason = signal ? `was ended by ${signal}` : `ended with status ${code}`
       const hint = NO_REGISTRY.test(tail.join('\n'))

@@ -81,6 +81,8 @@ describe('readConfig', () => {
     ['HEDDLE_SQL_PASSWORD', 'short'],
     ['HEDDLE_SQL_PASSWORD', '</password>12345'],
     ['HEDDLE_SQL_PORT', '0'],
+    ['HEDDLE_STALL_SECONDS', '1e9'],
+    ['HEDDLE_SECRET_KEY', ' '.repeat(40)],
     ['HEDDLE_IDENTITY_HOSTS', 'https://issuer'],
     ['HEDDLE_OIDC_ISSUER', 'http://issuer.example'],
     ['HEDDLE_OIDC_SCOPES', 'profile'],
@@ -95,6 +97,29 @@ describe('readConfig', () => {
   ])('names a wrong variable: %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}`)
   })
+
+  it('refuses a port that is used twice', () => {
+    const env = { HEDDLE_PORT: '7000', HEDDLE_SQL_PORT: '7000', HEDDLE_SQL_PASSWORD: 'x'.repeat(16) }
+    expect(() => readConfig(env)).toThrow('HEDDLE_SQL_PORT: is the port of HEDDLE_PORT')
+  })
+
+  it('refuses files that are no certificate', () => {
+    const file = import.meta.filename
+    expect(() => readConfig({ HEDDLE_TLS_CERT: file, HEDDLE_TLS_KEY: file })).toThrow(
+      `HEDDLE_TLS_CERT: ${file} is no certificate in PEM`,
+    )
+  })
+
+  it.each(['/srv', '/srv/', '/srv/heddle', '/'])(
+    'refuses the folder of engines that holds the data: %s',
+    (folder) => {
+      const env = { HEDDLE_DATA: '/srv/heddle', HEDDLE_ENGINE_FOLDER: folder }
+      expect(() => readConfig(env)).toThrow('HEDDLE_ENGINE_FOLDER')
+      expect(readConfig({ ...env, HEDDLE_ENGINE_FOLDER: '/srv/heddle-engine' }).engine.folder).toBe(
+        '/srv/heddle-engine',
+      )
+    },
+  )
 
   const issuer = { HEDDLE_OIDC_ISSUER: 'https://id.example', HEDDLE_OIDC_CLIENT_ID: 'heddle' }
   const provider = { ...issuer, HEDDLE_AUTH: 'keys' }

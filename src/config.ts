@@ -1,12 +1,15 @@
 import { availableParallelism, homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { z } from 'zod'
 import { withoutSecrets } from './child-environment.ts'
 import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engine-settings.ts'
+import { messageOf } from './errors.ts'
+import { givenSettings } from './given-settings.ts'
 import { Gpus } from './gpu-placement.ts'
 import { Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
-import { textSetting } from './json-setting.ts'
+import { settingProblem, settingProblems, textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
 import { type RaySetting, readRaySetting } from './ray-setting.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
@@ -28,6 +31,9 @@ const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
 
 /** A week: timers of Node count at most 24 days. */
 const IDLE_MINUTES_MAX = 7 * 24 * 60
+
+/** A day: what is silent for longer does not come back. */
+const STALL_SECONDS_MAX = 24 * 3600
 
 /** The memory is that of the thread that serves, whose garbage collector looks through it. */
 const RECENT_CALLS_MB_MAX = 1024
@@ -70,7 +76,10 @@ const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINIT
 
 /** 32 bytes in hexadecimal or base64 have more characters. */
 const SECRET_CHARS_MIN = 32
-const SecretText = z.string().min(SECRET_CHARS_MIN, { error: `at least ${SECRET_CHARS_MIN} characters` })
+const SecretText = z
+  .string()
+  .trim()
+  .min(SECRET_CHARS_MIN, { error: `at least ${SECRET_CHARS_MIN} characters` })
 
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
@@ -101,7 +110,7 @@ const Variables = z.object({
   HEDDLE_ENGINE_MEMORY_GB: z.coerce.number().positive().optional(),
   HEDDLE_ENGINE_IDLE_MINUTES: z.coerce.number().min(0).max(IDLE_MINUTES_MAX).default(30),
   HEDDLE_ENGINE_THREADS: Count.default(THREADS_DEFAULT),
-  HEDDLE_STALL_SECONDS: z.coerce.number().positive().default(120),
+  HEDDLE_STALL_SECONDS: z.coerce.number().positive().max(STALL_SECONDS_MAX).default(120),
   HEDDLE_KV_CACHE_GB: Count.default(1),
   HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
   HEDDLE_GPU_SLEEP: z.enum(['on', 'off']).default('off'),
@@ -160,6 +169,8 @@ const Environment = Variables.superRefine((values, context) => {
     const missing = values[one] === undefined ? one : other
     context.addIssue({ code: 'custom', path: [missing], message: `${one} and ${other} are set together` })
   }
+  if (values.HEDDLE_SQL_PORT === values.HEDDLE_PORT)
+    context.addIssue({ code: 'custom', path: ['HEDDLE_SQL_PORT'], message: 'is the port of HEDDLE_PORT' })
   for (const { name, message } of problemsOfEngine(values))
     context.addIssue({ code: 'custom', path: [name], message })
 })
@@ -236,12 +247,18 @@ export function setThreads(): void {
  * Reads and checks the environment.
  * @throws Error with one line per bad variable, or when local auth would listen beyond loopback.
  */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const { env, refuseUnread } = givenSettings(environment)
+  const config = configOf(env, environment)
+  refuseUnread()
+  return config
+}
+
+/** @param environment what child processes inherit, but for secrets */
+function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Config {
   const parsed = Environment.safeParse(env)
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new Error(`Bad configuration:\n  ${lines.join('\n  ')}`)
-  }
+  if (!parsed.success)
+    throw settingProblems(parsed.error.issues.map((issue) => [issue.path.join('.'), issue.message]))
   const values = parsed.data
   if (values.HEDDLE_AUTH === 'local' && !LOOPBACK_HOSTS.includes(values.HEDDLE_HOST)) {
     throw new Error(
@@ -287,17 +304,37 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     providers: readProviders(env),
     collector: readTelemetrySetting(env),
-    environment: withoutSecrets(env),
+    environment: withoutSecrets(environment),
   }
 }
 
-/** @throws Error for a file that cannot be read. */
-function tlsOf({ HEDDLE_TLS_CERT: cert, HEDDLE_TLS_KEY: key }: z.output<typeof Environment>) {
-  if (cert === undefined || key === undefined) return undefined
-  return {
-    cert: textSetting('HEDDLE_TLS_CERT', cert, { charsMin: 1 }),
-    key: textSetting('HEDDLE_TLS_KEY', key, { charsMin: 1 }),
+/** @throws Error for a file that cannot be read, or that is no certificate with its key. */
+function tlsOf({ HEDDLE_TLS_CERT: certFile, HEDDLE_TLS_KEY: keyFile }: z.output<typeof Environment>) {
+  if (certFile === undefined || keyFile === undefined) return undefined
+  const cert = textSetting('HEDDLE_TLS_CERT', certFile, { charsMin: 1 })
+  const key = textSetting('HEDDLE_TLS_KEY', keyFile, { charsMin: 1 })
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    const reason = messageOf(error)
+    throw settingProblem(
+      'HEDDLE_TLS_CERT',
+      `${certFile} is no certificate in PEM with the key ${keyFile}: ${reason}`,
+    )
   }
+  return { cert, key }
+}
+
+/** @throws Error for a folder that holds the data folder, since a start removes what it finds. */
+function engineFolderOf({ HEDDLE_ENGINE_FOLDER: given, HEDDLE_DATA: data }: z.output<typeof Environment>) {
+  if (given === undefined) return resolve(data, 'engine')
+  const folder = resolve(given)
+  if (`${resolve(data)}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`))
+    throw settingProblem(
+      'HEDDLE_ENGINE_FOLDER',
+      `${folder} holds the data folder ${resolve(data)}, and a start removes what it finds there`,
+    )
+  return folder
 }
 
 /** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */
@@ -319,7 +356,7 @@ function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
     baseModels: values.HEDDLE_BASE_MODELS,
     baseQuantization: values.HEDDLE_BASE_QUANTIZATION,
     python: values.HEDDLE_ENGINE_PYTHON,
-    folder: resolve(values.HEDDLE_ENGINE_FOLDER ?? join(values.HEDDLE_DATA, 'engine')),
+    folder: engineFolderOf(values),
     memoryGb: values.HEDDLE_ENGINE_MEMORY_GB,
     idleMinutes: values.HEDDLE_ENGINE_IDLE_MINUTES,
     threads: values.HEDDLE_ENGINE_THREADS,

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { type App, createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { messageOf } from './errors.ts'
 import { buildApp } from './http/build-app.ts'
 import { type Listening, listen } from './http/listen.ts'
+import { settingProblem } from './json-setting.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import { createPythonFinder } from './stores/compute/local.ts'
@@ -53,8 +55,8 @@ export function createConfiguredApp(config: Config, { stores, compute, ...parts 
   })
 }
 
-/** Serves an app where the settings say. */
-export function listenConfigured(
+/** Serves an app where the settings say. @throws Error that names the settings of an address that cannot be had */
+export async function listenConfigured(
   app: App,
   config: Config,
   { log, telemetry }: Pick<AppParts, 'log' | 'telemetry'>,
@@ -70,5 +72,9 @@ export function listenConfigured(
     web: config.role === 'worker' ? undefined : createWebPages(WEB_FOLDER),
     hosts: config.hosts,
   })
-  return listen(http, config)
+  try {
+    return await listen(http, config)
+  } catch (error) {
+    throw settingProblem('HEDDLE_HOST and HEDDLE_PORT', messageOf(error))
+  }
 }

@@ -106,7 +106,14 @@ export function unavailable(message: string, retryAfterSeconds = 5): ClientError
   return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
 }
 
-/** 502 or 503: a component Heddle relies on (disk, database, engine) failed; the cause goes to the log only. */
+/** 503: a store (database, file store, disk) fails or does not answer; the cause goes to the log only. */
+export class StoreFailed extends ClientError {
+  constructor(message: string, cause: unknown, retryAfterSeconds = 5) {
+    super(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds })
+  }
+}
+
+/** 502 or 503: another component Heddle relies on (engine, model, provider) failed; the cause goes to the log only. */
 export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
 }

@@ -29,5 +29,10 @@ export function textSetting(name: string, path: string, { charsMin }: { charsMin
 
 /** Errors in a setting, one line each. */
 export function settingProblem(name: string, ...lines: string[]): Error {
-  return new Error(`Bad configuration:\n${lines.map((line) => `  ${name}: ${line}`).join('\n')}`)
+  return settingProblems(lines.map((line) => [name, line]))
+}
+
+/** Errors in several settings: their names, and what is wrong. */
+export function settingProblems(problems: readonly (readonly [name: string, line: string])[]): Error {
+  return new Error(`Bad configuration:\n${problems.map(([name, line]) => `  ${name}: ${line}`).join('\n')}`)
 }

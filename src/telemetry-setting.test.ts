@@ -7,7 +7,6 @@ describe('readTelemetrySetting', () => {
   it.each([
     {},
     { OTEL_SERVICE_NAME: 'heddle', OTEL_TRACES_EXPORTER: 'otlp' },
-    { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
     { ...COLLECTOR, OTEL_SDK_DISABLED: 'true', OTEL_ANYTHING: 'at all' },
     { ...COLLECTOR, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
   ])('reports nothing with %j', (env) => {

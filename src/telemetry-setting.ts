@@ -89,9 +89,7 @@ const UNUSED = /^OTEL_(?:LOGS?_|BLRP_|EXPORTER_OTLP_LOGS_|NODE_|PYTHON_|JAVA_|GO
  * @throws Error that names a bad variable, without what it holds
  */
 export function readTelemetrySetting(env: NodeJS.ProcessEnv): TelemetrySetting | undefined {
-  // As the specification has it, an empty variable is one that is not set.
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = Variables.safeParse(set)
+  const parsed = Variables.safeParse(env)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
@@ -100,7 +98,7 @@ export function readTelemetrySetting(env: NodeJS.ProcessEnv): TelemetrySetting |
   const traces = destinationOf(values, 'TRACES')
   const metrics = destinationOf(values, 'METRICS')
   if (values.OTEL_SDK_DISABLED || (traces === undefined && metrics === undefined)) return undefined
-  for (const name of Object.keys(set))
+  for (const name of Object.keys(env))
     if (name.startsWith('OTEL_') && !(name in Variables.shape) && !UNUSED.test(name))
       throw settingProblem(name, 'is not supported: docs/CONFIGURATION.md lists what is')
   const resource = pairsOf('OTEL_RESOURCE_ATTRIBUTES', values.OTEL_RESOURCE_ATTRIBUTES)

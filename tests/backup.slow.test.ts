@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../src/eventually.ts'
 import { createLoad, type Load, readLoad } from './backup/load.ts'
-import { heddle, startServer } from './backup/server-process.ts'
+import { startServer } from './backup/server-process.ts'
+import { heddle } from './run-command.ts'
 
 const WORKERS = 4
 

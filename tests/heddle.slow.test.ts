@@ -1,14 +1,20 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { heddle, startServer } from './backup/server-process.ts'
+import { startServer } from './backup/server-process.ts'
+import { heddle } from './run-command.ts'
 
 let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heddle-command-'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const LINK = 'http://127.0.0.1:6060/sign-in#TOKEN'
+const HEDDLE = resolve(import.meta.dirname, '../scripts/heddle.mjs')
 
 const COMMANDS = ['serve', 'backup', 'restore', 'move', 'doctor', 'version']
 const GROUPS = ['keys', 'users', 'teams']
@@ -38,19 +44,66 @@ describe('heddle', () => {
     [['frob'], "unknown command 'frob'"],
     [['serve', '--prot', '1'], "unknown option '--prot'"],
     [['serve', '--port', 'high'], 'from 0 to 65535'],
+    [['serve', '--role', 'leader'], 'all, api, worker'],
     [['backup'], "missing required argument 'target'"],
     [['restore', 'x'], "required option '--data <folder>' not specified"],
     [['version', 'extra'], 'too many arguments'],
+    [['keys', 'create', 'x', '--days', '30x'], 'from 1 to 3650'],
+    [['keys', 'create', 'x', '--days', 'Infinity'], 'from 1 to 3650'],
+    [['keys', 'create', 'x', '--days', '0'], 'from 1 to 3650'],
+    [['keys', 'create', 'x', '--days', '3651'], 'from 1 to 3650'],
+    [['keys', 'create', 'x', '--link', 'nonsense'], 'It is a link such as http'],
+    [['keys', 'create', 'x', '--link', LINK, '--url', 'http://a'], "cannot be used with option '--url"],
+    [['keys', 'create', 'x', '--link', LINK, '--key', 'a'], "cannot be used with option '--key"],
+    [['keys', 'create', 'x', '--link', LINK, '--data', 'a'], "cannot be used with option '--data"],
+    [['keys', 'list', '--url', '127.0.0.1:9400'], 'with http:// or https://'],
+    [['keys', 'list', '--url', 'http://'], 'with http:// or https://'],
+    [['keys', 'list', '--key', 'schlüssel'], 'letters and digits of ASCII'],
+    [['users', 'list', '--url', 'http://a', '--data', 'b'], "cannot be used with option '--data"],
+    [['move', '--forget', '--to', 'x'], "cannot be used with option '--to"],
+    [['move', '--to', ''], 'It is empty'],
+    [['backup', ''], 'It is empty'],
+    [['restore', '', '--data', 'x'], 'It is empty'],
+    [['doctor', '--data', ''], 'It is empty'],
   ])('2 for %j', async (args, message) => {
     const { code, err } = await heddle(args)
     expect(code).toBe(2)
     expect(err).toContain(message)
   })
 
+  it.each([
+    [['frob', '--json'], "unknown command 'frob'"],
+    [['keys', 'list', '--all', '--json'], "unknown option '--all'"],
+    [['keys', 'create', 'x', '--days', '30x', '--json'], 'from 1 to 3650'],
+  ])('2 for %j, with the reason as JSON too', async (args, message) => {
+    const { code, out, err } = await heddle(args)
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toEqual({ error: expect.stringContaining(message) })
+    expect(err).toContain(message)
+  })
+
+  it('1 with text for an argument that is called as the option is', async () => {
+    const { code, out, err } = await heddle(['backup', '--data', 'none', '--', '--json'], folder)
+    expect(code).toBe(1)
+    expect(out).toBe('')
+    expect(err).toContain('is no data folder')
+  })
+
+  it('0 for a reader that has gone, with no word of it', async () => {
+    const line = `set -o pipefail; { sleep 0.1; "${process.execPath}" "${HEDDLE}" version; } | true`
+    expect(await promisify(execFile)('bash', ['-c', line])).toEqual({ stdout: '', stderr: '' })
+  })
+
   it('0 with the versions, from any directory', async () => {
     const { code, out } = await heddle(['version', '--json'], folder)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({ heddle: expect.any(String), node: process.versions.node })
+  })
+
+  it('1 for a role of a server that is the only one', async () => {
+    const { code, err } = await heddle(['serve', '--role', 'api', '--data', folder])
+    expect(code).toBe(1)
+    expect(err).toContain('HEDDLE_ROLE: needs HEDDLE_SERVERS=several')
   })
 
   it('1 for a backup of what is no data folder, as JSON where that was asked for', async () => {
@@ -68,6 +121,36 @@ describe('heddle move', () => {
     expect(err).toContain('is no data folder')
     expect(await readdir(folder)).toEqual([])
   })
+
+  it.each(['later.env', '.env'])('1 for settings in %s, which does not exist', async (file) => {
+    const { code, err } = await heddle(['move', '--to', file, '--data', 'none'], folder)
+    expect(code).toBe(1)
+    expect(err).toContain(`The file of settings does not exist: ${join(folder, file)}`)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('1 for settings of credentials that differ from the environment', async () => {
+    const file = join(folder, 'other.env')
+    await writeFile(file, 'AWS_ACCESS_KEY_ID=one\n')
+    const { code, err } = await heddle(['move', '--to', file, '--data', 'none'], folder, {
+      AWS_ACCESS_KEY_ID: 'two',
+    })
+    expect(code).toBe(1)
+    expect(err).toContain('AWS_ACCESS_KEY_ID differs')
+    await rm(file)
+  })
+
+  it.each(['HEDDLE_LOG=warn\n', 'HEDDLE_DATA=\n'])(
+    '1 for settings that move nothing, since the data folder stays: %j',
+    async (text) => {
+      const file = join(folder, 'same.env')
+      await writeFile(file, text)
+      const { code, err } = await heddle(['move', '--to', file, '--data', 'none'], folder)
+      expect(code).toBe(1)
+      expect(err).toContain('All stores are where they are')
+      await rm(file)
+    },
+  )
 
   it('0 for moves to forget where there are none', async () => {
     const data = join(folder, 'data')

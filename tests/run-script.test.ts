@@ -27,7 +27,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A repository with nothing but two scripts, and with an npm that runs `install` in its place. */
+/** A repository with nothing but two scripts under names of commands, and a module of theirs, and with an npm that runs `install` in its place. */
 function repository(install: string): string {
   const root = mkdtempSync(join(tmpdir(), 'heddle-run-'))
   folders.push(root)
@@ -35,8 +35,9 @@ function repository(install: string): string {
   copyFileSync(BOOTSTRAP, join(root, 'scripts/run.mjs'))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
   writeFileSync(join(root, 'package-lock.json'), '{"packages": {"": {}, "node_modules/one": {}}}')
-  writeFileSync(join(root, 'scripts/echo.ts'), ECHO)
-  writeFileSync(join(root, 'scripts/wait.ts'), WAIT)
+  writeFileSync(join(root, 'scripts/gen.ts'), ECHO)
+  writeFileSync(join(root, 'scripts/test.ts'), WAIT)
+  writeFileSync(join(root, 'scripts/parts.ts'), 'export {}')
   writeFileSync(join(root, 'node'), OTHER_NODE)
   writeFileSync(join(root, 'bin/npm'), `#!/bin/sh\necho x >> ${root}/installed\n${install}\n`)
   chmodSync(join(root, 'node'), 0o755)
@@ -74,7 +75,7 @@ async function run(root: string, args: string[], signal?: NodeJS.Signals): Promi
 describe('scripts/run.mjs', () => {
   it('installs the packages, then runs the script on their Node with its arguments, input and status', async () => {
     const root = repository(INSTALLS)
-    const first = await run(root, ['echo', '7', 'a b'])
+    const first = await run(root, ['gen', '7', 'a b'])
     expect(first).toMatchObject({ code: 7, out: 'ran 7 a b input' })
     expect(first.err).toMatch(/^npm packages …\nnpm packages: ready after \d+ s\n$/)
   })
@@ -82,30 +83,30 @@ describe('scripts/run.mjs', () => {
   it('installs again only when the lock file has changed', async () => {
     const root = repository(INSTALLS)
     const installed = join(root, 'installed')
-    await run(root, ['echo', '0'])
+    await run(root, ['gen', '0'])
     rmSync(installed)
-    expect(await run(root, ['echo', '0'])).toMatchObject({ code: 0, err: '' })
+    expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0, err: '' })
     expect(existsSync(installed)).toBe(false)
     writeFileSync(join(root, 'package-lock.json'), '{"packages": {"": {}}}')
-    await run(root, ['echo', '0'])
+    await run(root, ['gen', '0'])
     expect(existsSync(installed)).toBe(true)
   })
 
   it('runs the script in its own process when it runs on the Node of the packages', async () => {
     const root = repository(`mkdir -p node_modules/.bin && ln -s ${process.execPath} node_modules/.bin/node`)
-    await run(root, ['echo', '0'])
-    expect(await run(root, ['echo', '5', 'x'])).toMatchObject({ code: 5, out: 'ran 5 x input' })
+    await run(root, ['gen', '0'])
+    expect(await run(root, ['gen', '5', 'x'])).toMatchObject({ code: 5, out: 'ran 5 x input' })
   })
 
   it('passes a signal on, and ends as the script does', async () => {
     const root = repository(INSTALLS)
-    expect(await run(root, ['wait'], 'SIGTERM')).toMatchObject({ code: 3, out: 'waits stopped' })
+    expect(await run(root, ['test'], 'SIGTERM')).toMatchObject({ code: 3, out: 'waits stopped' })
   })
 
   it('says why the packages could not be installed, and tries again the next time', async () => {
     const root = repository('echo "getaddrinfo EAI_AGAIN registry"; exit 1')
     for (const _ of [1, 2]) {
-      const { code, out, err } = await run(root, ['echo', '0'])
+      const { code, out, err } = await run(root, ['gen', '0'])
       expect({ code, out }).toEqual({ code: 1, out: '' })
       expect(err).toContain('npm packages: failed')
       expect(err).toContain('ended with status 1:\n  getaddrinfo EAI_AGAIN')
@@ -113,9 +114,14 @@ describe('scripts/run.mjs', () => {
     }
   })
 
-  it('refuses a name that no script has', async () => {
-    const root = repository(INSTALLS)
-    expect(await run(root, ['nothing'])).toMatchObject({ code: 1, out: '' })
-    expect(existsSync(join(root, 'installed'))).toBe(false)
-  })
+  it.each([[['nothing']], [['parts', '--nonsense']], [[]]])(
+    'refuses what names no command: %j',
+    async (args) => {
+      const root = repository(INSTALLS)
+      const { code, out, err } = await run(root, args)
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toContain('NAME is one of bench, collect,')
+      expect(existsSync(join(root, 'installed'))).toBe(false)
+    },
+  )
 })

@@ -47,4 +47,14 @@ describe('the lock of set-up', () => {
     const release = await second
     release()
   })
+
+  it('is no longer waited for after its signal', async () => {
+    const release = await lockFolder(join(folder, 'kept'))
+    const stop = new AbortController()
+    const waiting = lockFolder(join(folder, 'kept'), stop.signal)
+    stop.abort()
+    await expect(waiting).rejects.toThrow()
+    expect(existsSync(join(folder, 'kept.lock'))).toBe(true)
+    release()
+  })
 })

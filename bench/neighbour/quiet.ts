@@ -1,18 +1,19 @@
-/** A client that sends one small call at a time and reads the newest ones, like an interactive user. */
-import { randomUUID } from 'node:crypto'
+/** A client that sends one small call at a time, reads the newest ones and searches, like an interactive user. */
 import { KEY } from '../../scripts/own-server.ts'
 import { openTarget } from '../traces/target.ts'
 import { completeBody, makeCalls } from '../traces/workload.ts'
 
-/** The milliseconds of each write and read, and how many failed. */
-export interface QuietTimes {
-  writes: number[]
-  reads: number[]
+/** What it asks, in turns. */
+export const QUIET_KINDS = ['writes', 'reads', 'searches'] as const
+export type QuietKind = (typeof QUIET_KINDS)[number]
+
+/** The milliseconds of each request, and how many failed. */
+export interface QuietTimes extends Record<QuietKind, number[]> {
   failed: number
 }
 
 export interface QuietLoad {
-  /** Writes and reads within a time, one after the other. */
+  /** Requests within a time, one after the other. */
   measure(ms: number): Promise<QuietTimes>
   close(): Promise<void>
 }
@@ -35,36 +36,28 @@ export async function quietLoad(url: string): Promise<QuietLoad> {
     await post(`/v2/${PROJECT}/calls/complete`, completeBody(PROJECT, calls.slice(from, from + 500)))
   let number = 0
 
-  const write = (): Promise<unknown> => {
-    const at = number % CALLS
-    const written = calls
-      .slice(at, at + 1)
-      .map((call) => ({ ...call, id: randomUUID(), trace: randomUUID(), parent: null }))
-    return post(`/v2/${PROJECT}/calls/complete`, completeBody(PROJECT, written))
+  const list = (question: object): Promise<unknown> => {
+    const sort_by = [{ field: 'started_at', direction: 'desc' }]
+    return post('/calls/stream_query', JSON.stringify({ project_id: PROJECT, sort_by, ...question }))
   }
 
-  /** Another page each time. */
-  const read = (): Promise<unknown> =>
-    post(
-      '/calls/stream_query',
-      JSON.stringify({
-        project_id: PROJECT,
-        limit: 20 + (number % 30),
-        offset: (number * 7) % 1000,
-        sort_by: [{ field: 'started_at', direction: 'desc' }],
-      }),
-    )
+  const requests: Record<QuietKind, () => Promise<unknown>> = {
+    // The one that follows all before it.
+    writes: () =>
+      post(`/v2/${PROJECT}/calls/complete`, completeBody(PROJECT, [...makeCalls(1, 1, CALLS + number)])),
+    // Another page each time.
+    reads: () => list({ limit: 20 + (number % 30), offset: (number * 7) % 1000 }),
+    // Which memory does not answer.
+    searches: () => list({ limit: 20, query: scoreAbove(((number * 37) % 1000) / 1000) }),
+  }
 
   return {
     async measure(ms) {
-      const times: QuietTimes = { writes: [], reads: [], failed: 0 }
+      const times: QuietTimes = { writes: [], reads: [], searches: [], failed: 0 }
       for (const until = performance.now() + ms; performance.now() < until; number++) {
-        for (const [kind, ask] of [
-          ['writes', write],
-          ['reads', read],
-        ] as const) {
+        for (const kind of QUIET_KINDS) {
           const started = performance.now()
-          await ask().catch(() => times.failed++)
+          await requests[kind]().catch(() => times.failed++)
           times[kind].push(performance.now() - started)
           await new Promise((wake) => setTimeout(wake, PAUSE_MS))
         }
@@ -73,4 +66,8 @@ export async function quietLoad(url: string): Promise<QuietLoad> {
     },
     close: () => target.close(),
   }
+}
+
+function scoreAbove(score: number): object {
+  return { $expr: { $gt: [{ $getField: 'output.score' }, { $literal: score }] } }
 }

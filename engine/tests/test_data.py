@@ -104,6 +104,13 @@ def test_turns_know_their_step(tokenizer: Any) -> None:
     assert [[turn.step for turn in sequence.turns] for sequence in sequences] == [[5, 4], [None]]
 
 
+@pytest.mark.parametrize("reward", [1e308, -1e308, 1.1e100])
+def test_a_reward_that_no_mean_could_be_computed_of(tokenizer: Any, reward: float) -> None:
+    one = group([trajectory([user("a"), choice([6])], given) for given in (0.0, reward, reward)])
+    with pytest.raises(InputProblem, match=r"trajectory_groups\[0\]\.trajectories\[1\]: the reward .* 1e\+100"):
+        dataset_of([one], tokenizer)
+
+
 def broken(**changes: Any) -> Json:
     turn = choice([6, 7])
     turn["logprobs"]["content"][1] |= changes

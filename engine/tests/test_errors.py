@@ -1,5 +1,6 @@
 """Whatever goes wrong, the worker says what and what to do, and goes on with the next request."""
 
+import math
 import resource
 import shutil
 from collections.abc import Generator
@@ -9,10 +10,14 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 from examples import LOOM_TINY, Json, choice, group, sums, trajectory, user, write_lines
 from forked import forked_worker
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from worker import Worker, work_dir
+
+from engine.errors import Problem
+from engine.training import require_finite_weights
 
 MIB = 1024 * 1024
 
@@ -50,6 +55,35 @@ def test_a_loss_that_is_no_number(worker: Worker, step_0: Path, tokenizer: Any, 
     assert "lower learning_rate" in failed["error_message"]
     assert not (tmp_path / "none").exists()
     assert_goes_on(worker, step_0, tokenizer, tmp_path)
+
+
+@pytest.mark.parametrize("learning_rate", [1e4, 1e9, 1e20])
+@pytest.mark.parametrize("kind", ["rl", "sft"])
+def test_a_last_step_that_destroys_the_weights(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, kind: str, learning_rate: float
+) -> None:
+    """No later step of the job would meet what it left."""
+    if kind == "rl":
+        groups = write_lines(tmp_path / "groups", sums(tokenizer, 2))
+        messages = worker.run_job("j1", step_0, tmp_path / "none", groups, learning_rate=learning_rate)
+    else:
+        lines = [{"messages": [user("a"), {"role": "assistant", "content": "b"}]}]
+        data = write_lines(tmp_path / "data", lines)
+        messages = worker.run_sft("j1", step_0, tmp_path / "none", data, learning_rate=learning_rate)
+    assert kinds(messages) == ["training_started", "gradient_step", "job_failed"]
+    assert "after the last step" in messages[-1]["error_message"]
+    assert "lower learning_rate" in messages[-1]["error_message"]
+    assert not (tmp_path / "none").exists()
+    assert_goes_on(worker, step_0, tokenizer, tmp_path)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_a_weight_that_is_no_number(value: float) -> None:
+    layer = torch.nn.Linear(2, 2)
+    require_finite_weights(layer)
+    layer.weight.data[1, 0] = value
+    with pytest.raises(Problem, match="the weights are not finite"):
+        require_finite_weights(layer)
 
 
 def test_out_of_memory(tokenizer: Any, tmp_path: Path) -> None:
@@ -117,6 +151,17 @@ def test_groups_without_advantages(worker: Worker, step_0: Path, tmp_path: Path,
     messages = worker.run_job("j1", step_0, tmp_path / "step-1", write_lines(tmp_path / "groups", [one, one]))
     assert kinds(messages) == ["training_started", "checkpoint_saved"]
     assert messages[-1]["metrics"]["num_groups_trainable"] == 0
+
+
+def test_an_empty_trajectory_counts_by_its_reward_alone(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    groups = sums(tokenizer, 1)
+    groups[0]["trajectories"].append(trajectory([], 1.0))
+    messages = worker.run_job("j1", step_0, tmp_path / "step-1", write_lines(tmp_path / "groups", groups))
+    assert kinds(messages) == ["training_started", "gradient_step", "checkpoint_saved"]
+    assert messages[-1]["metrics"]["reward"] == 2 / 5
+    assert messages[-1]["metrics"]["num_trajectories"] == 4
 
 
 def test_wrong_logprobs_are_named(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:

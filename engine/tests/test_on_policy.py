@@ -107,6 +107,24 @@ def test_ages_and_biases_are_counted(worker: Worker, step_0: Path, tokenizer: An
     assert sum(step["on_policy/tokens_biased"] for step in steps(messages)) == last["on_policy/tokens_biased"]
 
 
+@pytest.mark.parametrize("step", [-1, 5, 10**30, -(10**30), 1e30, 3.5])
+@pytest.mark.parametrize("said_by", ["choice", "trajectory"])
+def test_a_step_that_the_policy_has_not_had_is_unknown(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path, said_by: str, step: float
+) -> None:
+    groups = sums(tokenizer, 2)
+    turns_of(groups)[0]["policy"] = {"step": 3, "biased_by": []}
+    if said_by == "choice":
+        turns_of(groups)[1]["policy"] = {"step": step, "biased_by": []}
+    else:
+        groups[0]["trajectories"][1]["initial_policy_version"] = step
+    groups_path = write_lines(tmp_path / "g", groups)
+    messages = worker.run_job("a", step_0, tmp_path / "a", groups_path, policy_step=4)
+    (metrics,) = steps(messages)
+    assert metrics["on_policy/versions_behind_mean"] == metrics["on_policy/versions_behind_max"] == 1
+    assert metrics["on_policy/tokens_with_version"] == len(turns_of(groups)[0]["logprobs"]["content"])
+
+
 def test_no_number_that_json_lacks(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 2, logprob=-1e4))
     messages = worker.run_job("a", step_0, tmp_path / "a", groups)

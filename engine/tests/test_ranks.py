@@ -84,6 +84,13 @@ def test_two_processes_train_as_one(
     assert [message["sequence"] for message in together] == list(range(1, len(together) + 1))
 
 
+def test_two_processes_refuse_destroyed_weights(pair: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 2))
+    failed = pair.run_job("bad", step_0, tmp_path / "none", groups, learning_rate=1e20)[-1]
+    assert "after the last step" in failed["error_message"]
+    assert pair.run_job("good", step_0, tmp_path / "step-1", groups)[-1]["kind"] == "checkpoint_saved"
+
+
 def other_rank_of(pair: Worker) -> int:
     children = Path(f"/proc/{pair.process.pid}/task/{pair.process.pid}/children").read_text().split()
     (pid,) = [int(pid) for pid in children if "--rank=1" in Path(f"/proc/{pid}/cmdline").read_text()]

@@ -16,6 +16,7 @@ import pytest
 
 SOURCES = Path(__file__).parent.parent / "src"
 KEY = "the key"
+HANGS_S = 120  # ends what would never end
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip().upper(), flush=True)\nprint('over', file=sys.stderr)"
 
 
@@ -23,7 +24,7 @@ class Server:
     """The other side of the connection."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address, timeout=10)
+        self.socket = socket.create_connection(address, timeout=HANGS_S)
 
     def send(self, kind: bytes, body: bytes = b"") -> None:
         self.socket.sendall(struct.pack(">cI", kind, len(body)) + body)
@@ -104,7 +105,7 @@ def test_streams_go_over_the_connection_and_the_end_is_told(workspace: Path) -> 
         server.send(b"q")
         assert json.loads(server.receive()[1]) == {"how": "killed by SIGKILL"}
         server.socket.close()
-        assert process.wait(10) == 0
+        assert process.wait(HANGS_S) == 0
 
 
 def test_a_polite_end_closes_stdin(workspace: Path) -> None:
@@ -174,6 +175,8 @@ def test_a_folder_that_is_not_the_workspace_is_refused(tmp_path: Path, marker: s
 def test_it_is_started_by_a_server_alone() -> None:
     env = {name: value for name, value in os.environ.items() if name != "HEDDLE_CONNECTION_KEY"}
     command = [sys.executable, "-m", "engine.remote"]
-    result = subprocess.run(command, env=env | {"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, timeout=20)
+    result = subprocess.run(
+        command, env=env | {"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, timeout=HANGS_S
+    )
     assert result.returncode == 1
     assert "HEDDLE_CONNECTION_KEY is not set" in result.stderr

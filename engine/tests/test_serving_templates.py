@@ -2,7 +2,6 @@
 
 import copy
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -111,16 +110,14 @@ def test_a_wrong_template_is_the_callers_mistake(template: str, words: str) -> N
 @pytest.mark.parametrize("template", [LOOP, MANY_SETS])
 def test_a_template_that_takes_long_stops_nobody_else(template: str) -> None:
     with ThreadPoolExecutor(1) as pool:
-        started = time.monotonic()
         refused = pool.submit(refusal, chat_template=template)
-        waits: list[float] = []
+        answered = 0
         while not refused.done():
-            before = time.monotonic()
             prompt_ids(messages=[user("Hi")])
-            waits.append(time.monotonic() - before)
+            answered += 1
         assert f"took longer than {SECONDS_MAX:g} s" in refused.result()["message"]
-    assert time.monotonic() - started < SECONDS_MAX + 1
-    assert max(waits) < SECONDS_MAX / 2
+    # The first may come before the template has begun, and the second wait until it has ended.
+    assert answered > 2
     assert prompt_ids(messages=[user("Hi")], chat_template=OWN) == prompt_ids(messages=[user("Hi")])
 
 

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { givenSettings } from '../../src/given-settings.ts'
 import { refusalOfBackup, storesElsewhere } from '../../src/stores/backup/no-snapshots.ts'
 import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
 import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
@@ -8,10 +8,10 @@ import { openDataFolder } from '../../src/stores/data-folder.ts'
 import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import { BackupRes } from '../../src/system/backup/wire.ts'
 import { VERSION } from '../../src/version.ts'
-import { type Asked, askForLines } from '../ask.ts'
+import { type Asked, askForLines, replyOf } from '../ask.ts'
 import { type Progress, showProgress } from '../progress.ts'
 import { brokenPartsIn } from './broken-parts.ts'
-import { dataOption, defaultDataFolder, examples, jsonOption, keyOption, urlOption } from './options.ts'
+import { dataOption, defaultDataFolder, examples, jsonOption, keyOption, path, urlOption } from './options.ts'
 import { type ServerOptions, serverOf } from './running-server.ts'
 import { megabytes } from './sizes.ts'
 
@@ -29,6 +29,7 @@ export function addBackup(program: Command): void {
     .argument(
       '<target>',
       'a new or empty folder, or a new file that ends in .tar; on the machine of the server',
+      path,
     )
     .addOption(dataOption())
     .addOption(urlOption())
@@ -41,14 +42,12 @@ A backup is the state of one moment. Not in it: secret.key, which encrypts store
 HEDDLE_SECRET_KEY, elsewhere), logs, the folder imports, and the work of open training jobs, which start again.
 ${examples('heddle backup /backups/monday', 'heddle backup monday.tar --data /srv/heddle')}`,
     )
-    .action(async (path: string, options: Options) => {
-      const target = resolve(path)
-      const data = options.data ?? defaultDataFolder()
+    .action(async (target: string, options: Options) => {
       const progress = options.json ? undefined : showProgress('Backup')
       try {
-        const server = serverOf(data, options)
+        const server = serverOf(options)
         const done = await (server === undefined
-          ? ofStopped(data, target, progress)
+          ? ofStopped(options.data ?? defaultDataFolder(), target, progress)
           : ofRunning(server, target, progress))
         progress?.done()
         if (options.json) process.stdout.write(`${JSON.stringify(done)}\n`)
@@ -60,9 +59,9 @@ ${examples('heddle backup /backups/monday', 'heddle backup monday.tar --data /sr
     })
 }
 
-async function ofRunning(server: Asked, path: string, progress: Progress | undefined): Promise<Done> {
-  for await (const line of askForLines(server, '/v1/preview/system/backup', { path })) {
-    const report = BackupRes.parse(line)
+async function ofRunning(server: Asked, target: string, progress: Progress | undefined): Promise<Done> {
+  for await (const line of askForLines(server, '/v1/preview/system/backup', { path: target })) {
+    const report = replyOf(server.url, BackupRes, line)
     if (report.state === 'done') return report
     if (report.state === 'failed') throw new Error(report.error)
     progress?.show(`${megabytes(report.bytes)} of ${megabytes(report.bytes_total)}`)
@@ -70,14 +69,14 @@ async function ofRunning(server: Asked, path: string, progress: Progress | undef
   throw new Error('The server has ended before the backup was whole')
 }
 
-async function ofStopped(data: string, path: string, progress: Progress | undefined): Promise<Done> {
-  const elsewhere = storesElsewhere(readStoresElsewhere(process.env))
+async function ofStopped(data: string, to: string, progress: Progress | undefined): Promise<Done> {
+  const elsewhere = storesElsewhere(readStoresElsewhere(givenSettings(process.env).env))
   if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
   requireSqlite(data)
   const stopping = new AbortController()
   process.once('SIGINT', () => stopping.abort(new Error('Interrupted')))
   using _held = openDataFolder(data)
-  const target = await checkTarget(path, data)
+  const target = await checkTarget(to, data)
   await using snapshot = await takeStoppedSnapshot(data)
   const { takenAt, files, bytes } = await writeBackup(
     snapshot,
@@ -96,9 +95,9 @@ async function ofStopped(data: string, path: string, progress: Progress | undefi
   }
 }
 
-function show({ path, taken_at, held_ms, files, bytes, broken_parts }: Done): void {
+function show({ path: target, taken_at, held_ms, files, bytes, broken_parts }: Done): void {
   const lines = [
-    `${path} is the state of ${taken_at}: ${files} files, ${megabytes(bytes)}.`,
+    `${target} is the state of ${taken_at}: ${files} files, ${megabytes(bytes)}.`,
     ...(held_ms > 0 ? [`Writes waited ${Math.round(held_ms)} ms.`] : []),
     ...(broken_parts > 0
       ? [

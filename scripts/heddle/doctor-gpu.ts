@@ -6,13 +6,16 @@ import { z } from 'zod'
 import { readConfig } from '../../src/config.ts'
 import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../src/engine-settings.ts'
 import { ROOT } from '../repository.ts'
-import { examples, jsonOption } from './options.ts'
+import { examples, jsonOption, wholeNumber } from './options.ts'
 
 /** GB of a GPU that is assumed. */
 const GPU_GB = 80
 
 /** The rank of adapters that is assumed: the default of a new model. */
 const RANK = 8
+
+/** Of GPUs and of ranks: far beyond what there is. */
+const COUNT_MAX = 9999
 
 interface Options {
   model?: string
@@ -44,8 +47,14 @@ export function addDoctorGpu(doctor: Command): void {
     .addOption(
       new Option('--gpu-gb <number>', 'memory of each GPU in GB').argParser(positive).default(GPU_GB),
     )
-    .addOption(new Option('--gpus <number>', 'that serve or train together').argParser(whole).default(1))
-    .addOption(new Option('--rank <number>', 'of the adapters').argParser(whole).default(RANK))
+    .addOption(
+      new Option('--gpus <number>', 'that serve or train together')
+        .argParser(wholeNumber(COUNT_MAX))
+        .default(1),
+    )
+    .addOption(
+      new Option('--rank <number>', 'of the adapters').argParser(wholeNumber(COUNT_MAX)).default(RANK),
+    )
     .addOption(
       new Option('--quantization <how>', 'of the base model (default: $HEDDLE_BASE_QUANTIZATION)').choices(
         BASE_QUANTIZATIONS,
@@ -106,9 +115,4 @@ function textOf(found: Fit, { gpuGb, gpus }: Options): string {
 function positive(text: string): number {
   if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text)
   throw new InvalidArgumentError('It is a number above 0.')
-}
-
-function whole(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
 }

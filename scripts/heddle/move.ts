@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { Moved } from '../../src/move.ts'
 import { showProgress } from '../progress.ts'
-import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
+import { dataOption, defaultDataFolder, examples, jsonOption, path } from './options.ts'
 import { megabytes } from './sizes.ts'
 
 interface Options {
@@ -21,9 +21,19 @@ export function addMove(program: Command): void {
   program
     .command('move')
     .description('Move all data to other stores: from a folder to ClickHouse, PostgreSQL and S3, or back.')
-    .option('--to <place>', 'a file with the settings of the server afterwards, or a new data folder')
+    .addOption(
+      new Option(
+        '--to <place>',
+        'a file with the settings of the server afterwards, or a new data folder',
+      ).argParser(path),
+    )
     .addOption(dataOption())
-    .option('--forget', 'use the stores of the present settings again, though they were moved')
+    .addOption(
+      new Option(
+        '--forget',
+        'use the stores of the present settings again, though they were moved',
+      ).conflicts('to'),
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -31,7 +41,9 @@ export function addMove(program: Command): void {
 What is moved is what a server with the present settings (environment variables, or --data) would use. Stop that
 server first: what reads is served meanwhile on its address, and what would write gets 503. A file of settings has
 lines NAME=value, such as HEDDLE_CLICKHOUSE_URL=…, HEDDLE_POSTGRES_URL=…, HEDDLE_S3_URL=… and HEDDLE_DATA=…; AWS_… in
-it are used as well. A store that both settings place the same stays where it is.
+it are used as well, and may not differ from those of the environment. A store that both settings place the same
+stays where it is, also the data folder where the file names none. A place that does not exist is a new folder, unless
+its name has a dot, as those of files have: make such a folder first.
 
 Every table and file is compared after it was copied. A move that was interrupted goes on when it is run again.
 Nothing is deleted where the data was, and a server refuses to start there afterwards. Not moved: logs, the folder
@@ -51,7 +63,7 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
         return
       }
       if (options.to === undefined) throw new Error('Name the new place with --to')
-      const target = settingsOf(options.to)
+      const target = settingsOf(options.to, source.dataFolder)
       const progress = options.json ? undefined : showProgress('Moving')
       const stopping = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -73,14 +85,35 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
     })
 }
 
-/** The settings of a server that uses a place: those of a file, or a data folder alone. */
-function settingsOf(place: string): Config {
-  const path = resolve(place)
-  if (!existsSync(path) || statSync(path).isDirectory()) return readConfig({ HEDDLE_DATA: path })
-  const values = parseEnv(readFileSync(path, 'utf8'))
-  // The client of S3 finds these in the environment alone.
-  for (const [name, value] of Object.entries(values)) if (name.startsWith('AWS_')) process.env[name] ??= value
-  return readConfig({ HEDDLE_DATA: defaultDataFolder(), ...values })
+/**
+ * The settings of a server that uses a place: those of a file, with the data folder of the source where it names none, or
+ * a data folder alone.
+ */
+function settingsOf(place: string, dataFolder: string): Config {
+  if (!existsSync(place)) {
+    if (basename(place).includes('.')) throw new Error(`The file of settings does not exist: ${place}`)
+    return readConfig({ HEDDLE_DATA: place })
+  }
+  if (statSync(place).isDirectory()) return readConfig({ HEDDLE_DATA: place })
+  const values = parseEnv(readFileSync(place, 'utf8'))
+  const target = readConfig({ ...values, HEDDLE_DATA: values['HEDDLE_DATA'] || dataFolder })
+  shareCredentials(values, place)
+  return target
+}
+
+/**
+ * The client of S3 finds these in the environment alone, where both buckets have the same.
+ * @throws Error that names a variable which differs
+ */
+function shareCredentials(values: NodeJS.Dict<string>, place: string): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (!name.startsWith('AWS_') || !value) continue
+    if (process.env[name] && process.env[name] !== value)
+      throw new Error(
+        `${name} differs between ${place} and the environment: one command uses one value for both places`,
+      )
+    process.env[name] = value
+  }
 }
 
 function summaryOf({ moves, traceRows, controlRows, blobs }: Moved): string {

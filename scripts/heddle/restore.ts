@@ -1,10 +1,9 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { restoreBackup } from '../../src/stores/backup/restore.ts'
 import { controlMigrations } from '../../src/stores/control-db/migrate.ts'
 import { VERSION } from '../../src/version.ts'
 import { showProgress } from '../progress.ts'
-import { dataOption, examples, jsonOption } from './options.ts'
+import { dataOption, examples, jsonOption, path } from './options.ts'
 import { megabytes } from './sizes.ts'
 
 /** `heddle restore`. */
@@ -12,7 +11,7 @@ export function addRestore(program: Command): void {
   program
     .command('restore')
     .description('Make a data folder of a backup.')
-    .argument('<backup>', 'the folder or .tar file that heddle backup made')
+    .argument('<backup>', 'the folder or .tar file that heddle backup made', path)
     .addOption(dataOption().makeOptionMandatory())
     .addOption(jsonOption())
     .addHelpText(
@@ -25,7 +24,7 @@ ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --d
       const progress = json ? undefined : showProgress('Restoring')
       try {
         const migrations = [...(await controlMigrations()).keys()]
-        const restored = await restoreBackup(resolve(backup), data, { version: VERSION, migrations })
+        const restored = await restoreBackup(backup, data, { version: VERSION, migrations })
         progress?.done()
         const { takenAt, heddle, files, bytes } = restored
         process.stdout.write(

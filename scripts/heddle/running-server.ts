@@ -1,7 +1,11 @@
 import type { Command } from 'commander'
+import { z } from 'zod'
 import { type Holder, holderOf } from '../../src/stores/data-folder.ts'
-import { type Asked, ask, DEFAULT_KEY, type Method } from '../ask.ts'
-import { dataOption, defaultDataFolder, jsonOption, keyOption, urlOption } from './options.ts'
+import { type Asked, ask, DEFAULT_KEY, type Method, replyOf } from '../ask.ts'
+import { dataOption, defaultDataFolder, defaultUrl, jsonOption, keyOption, urlOption } from './options.ts'
+
+/** The most that a server puts on a page. */
+const PAGE_ITEMS = 100
 
 /** Where the holder of a data folder answers; an address of all interfaces is none to ask. */
 export function askableUrl(holder: Holder | undefined): string | undefined {
@@ -15,8 +19,10 @@ export interface ServerOptions {
   key?: string
 }
 
-/** The server that holds a data folder, or that is named; undefined where none holds the folder. */
-export function serverOf(data: string, { url, key = DEFAULT_KEY }: ServerOptions): Asked | undefined {
+/** The server that is named, or that holds the data folder; undefined where none holds it. */
+export function serverOf(options: ServerOptions): Asked | undefined {
+  const { key = DEFAULT_KEY, data = defaultDataFolder() } = options
+  const url = options.url ?? (options.data === undefined ? defaultUrl() : undefined)
   if (url !== undefined) return { url, key }
   const holder = holderOf(data)
   if (holder === undefined) return undefined
@@ -38,17 +44,52 @@ export function asking(command: Command): Command {
 }
 
 /** The reply of the running server. @throws Error with the server's message, or that none runs. */
-export async function askServer(
+export async function askServer<Reply extends z.ZodType>(
   options: AskOptions,
+  schema: Reply,
   method: Method,
   path: string,
   body?: object,
-): Promise<unknown> {
-  const data = options.data ?? defaultDataFolder()
-  const server = serverOf(data, options)
+): Promise<z.output<Reply>> {
+  const server = serverOf(options)
   if (server === undefined)
-    throw new Error(`No server runs on ${data}: start it with heddle serve, or name one with --url`)
-  return ask(server, method, path, body)
+    throw new Error(
+      `No server runs on ${options.data ?? defaultDataFolder()}: start it with heddle serve, or name one with --url`,
+    )
+  return replyOf(server.url, schema, await ask(server, method, path, body))
+}
+
+/** How a list is asked for that is answered in pages. */
+export interface Listed<Item extends z.ZodType> {
+  path: string
+  query?: Record<string, string>
+  item: Item
+  /** What the page after an item is asked for with. */
+  after(item: z.output<Item>): string
+}
+
+/** All items of a list, page by page. @throws Error as {@link askServer}. */
+export async function askForAll<Item extends z.ZodType>(
+  options: AskOptions,
+  { path, query, item, after }: Listed<Item>,
+): Promise<z.output<Item>[]> {
+  const page = z.object({ data: z.array(item), has_more: z.boolean() })
+  const items: z.output<Item>[] = []
+  let position: string | undefined
+  for (;;) {
+    const parameters = new URLSearchParams({
+      ...query,
+      limit: String(PAGE_ITEMS),
+      ...(position !== undefined && { after: position }),
+    })
+    const { data, has_more } = await askServer(options, page, 'GET', `${path}?${parameters}`)
+    items.push(...data)
+    const last = data.at(-1)
+    if (!has_more || last === undefined) return items
+    const next = after(last)
+    if (next === position) throw new Error(`The server answers ${path} with the same page again`)
+    position = next
+  }
 }
 
 /** Prints a reply: as JSON for scripts, or as a function writes it for people. */

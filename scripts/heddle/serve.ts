@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { serve } from '../serve.ts'
 import { dataOption, defaultDataFolder, examples, port } from './options.ts'
 
@@ -7,13 +7,14 @@ const VARIABLES = [
   ['port', 'HEDDLE_PORT'],
   ['host', 'HEDDLE_HOST'],
   ['data', 'HEDDLE_DATA'],
+  ['role', 'HEDDLE_ROLE'],
   ['baseModel', 'HEDDLE_BASE_MODEL'],
   ['log', 'HEDDLE_LOG'],
 ] as const
 
 type Options = Partial<Record<(typeof VARIABLES)[number][0], string>>
 
-/** `heddle serve`: what `npm start` does. */
+/** `heddle serve`; `npm start` is the same. */
 export function addServe(program: Command): void {
   program
     .command('serve')
@@ -21,6 +22,12 @@ export function addServe(program: Command): void {
     .option('--port <number>', 'the port, 0 for a free one (default: $HEDDLE_PORT, or 6060)', port)
     .option('--host <address>', 'where to listen (default: $HEDDLE_HOST, or 127.0.0.1)')
     .addOption(dataOption())
+    .addOption(
+      new Option(
+        '--role <role>',
+        'of several servers: api runs no jobs, worker answers no requests (default: $HEDDLE_ROLE, or all)',
+      ).choices(['all', 'api', 'worker']),
+    )
     .option('--base-model <id>', 'the model that is served from the start (default: $HEDDLE_BASE_MODEL)')
     .option('--log <level>', 'debug, info, warn, error or silent (default: $HEDDLE_LOG, or info)')
     .addHelpText(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { Member, MemberRemoveRes, MembersRes, Team, TeamsRes } from '../../src/accounts/teams/wire.ts'
+import { Member, MemberRemoveRes, MembersRes, Team } from '../../src/accounts/teams/wire.ts'
 import { examples } from './options.ts'
-import { type AskOptions, asking, askServer, print, table } from './running-server.ts'
+import { type AskOptions, askForAll, asking, askServer, print, table } from './running-server.ts'
 
 const PATH = '/v1/accounts/teams'
 
@@ -23,14 +23,14 @@ export function addTeams(program: Command): void {
     .option('--admin <user>', 'who manages it (default: you)')
     .addHelpText('after', examples('heddle teams add research --admin ada'))
     .action(async (name: string, options: AskOptions & { admin?: string }) => {
-      const team = Team.parse(await askServer(options, 'POST', PATH, { name, admin: options.admin }))
+      const team = await askServer(options, Team, 'POST', PATH, { name, admin: options.admin })
       print(team, options, () => `The team ${name} was added.`)
     })
   asking(teams.command('list'))
     .description('List teams: all for operators, else those that you belong to.')
     .action(async (options: AskOptions) => {
-      const { data } = TeamsRes.parse(await askServer(options, 'GET', PATH))
-      print(data, options, (rows) =>
+      const all = await askForAll(options, { path: PATH, item: Team, after: ({ name }) => name })
+      print(all, options, (rows) =>
         table(
           ['name', 'kind'],
           rows.map(({ name, kind }) => [name, kind]),
@@ -42,7 +42,7 @@ export function addTeams(program: Command): void {
     .argument('<team>')
     .action(async (team: string, options: AskOptions) => {
       const path = `${PATH}/${encodeURIComponent(team)}/members`
-      const { data } = MembersRes.parse(await askServer(options, 'GET', path))
+      const { data } = await askServer(options, MembersRes, 'GET', path)
       print(data, options, (rows) =>
         table(
           ['user', 'kind', 'role', ''],
@@ -60,9 +60,9 @@ function addMembership(teams: Command): void {
     .argument('<user>')
     .addOption(roleOption())
     .action(async (team: string, user: string, options: AskOptions & { role: string }) => {
-      const member = Member.parse(
-        await askServer(options, 'PUT', memberPath(team, user), { role: options.role }),
-      )
+      const member = await askServer(options, Member, 'PUT', memberPath(team, user), {
+        role: options.role,
+      })
       print(member, options, ({ role }) => `${user} is ${role} of ${team}.`)
     })
   asking(teams.command('remove'))
@@ -70,7 +70,7 @@ function addMembership(teams: Command): void {
     .argument('<team>')
     .argument('<user>')
     .action(async (team: string, user: string, options: AskOptions) => {
-      const gone = MemberRemoveRes.parse(await askServer(options, 'DELETE', memberPath(team, user)))
+      const gone = await askServer(options, MemberRemoveRes, 'DELETE', memberPath(team, user))
       print(gone, options, ({ removed }) => (removed ? `${user} was removed.` : `${user} was no member.`))
     })
   asking(teams.command('service-account'))
@@ -80,7 +80,7 @@ function addMembership(teams: Command): void {
     .addOption(roleOption())
     .action(async (team: string, name: string, options: AskOptions & { role: string }) => {
       const path = `${PATH}/${encodeURIComponent(team)}/service-accounts`
-      const member = Member.parse(await askServer(options, 'POST', path, { name, role: options.role }))
+      const member = await askServer(options, Member, 'POST', path, { name, role: options.role })
       print(member, options, () => `The service account ${name} was added to ${team}.`)
     })
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { SignInLinkRes, User, UserCreateRes, UsersRes } from '../../src/accounts/users/wire.ts'
+import { SignInLinkRes, User, UserCreateRes } from '../../src/accounts/users/wire.ts'
 import { examples } from './options.ts'
-import { type AskOptions, asking, askServer, print, table } from './running-server.ts'
+import { type AskOptions, askForAll, asking, askServer, print, table } from './running-server.ts'
 
 const PATH = '/v1/accounts/users'
 
@@ -16,14 +16,14 @@ export function addUsers(program: Command): void {
     .addHelpText('after', examples('heddle users add ada --email ada@example.com'))
     .action(async (name: string, options: AskOptions & { email?: string; operator?: true }) => {
       const body = { name, email: options.email, is_operator: options.operator === true }
-      const made = UserCreateRes.parse(await askServer(options, 'POST', PATH, body))
+      const made = await askServer(options, UserCreateRes, 'POST', PATH, body)
       print(made, options, ({ sign_in_url }) => `${name} signs in by this link, once: ${sign_in_url}`)
     })
   asking(users.command('list'))
     .description('List users by name.')
     .action(async (options: AskOptions) => {
-      const { data } = UsersRes.parse(await askServer(options, 'GET', `${PATH}?limit=100`))
-      print(data, options, (rows) =>
+      const all = await askForAll(options, { path: PATH, item: User, after: ({ name }) => name })
+      print(all, options, (rows) =>
         table(
           ['name', 'kind', 'mail address', 'operator', 'disabled'],
           rows.map((row) => [
@@ -41,11 +41,8 @@ export function addUsers(program: Command): void {
     .argument('<name>')
     .action(async (name: string, options: AskOptions) => {
       const path = `${PATH}/${encodeURIComponent(name)}/sign-in-link`
-      print(
-        SignInLinkRes.parse(await askServer(options, 'POST', path, {})),
-        options,
-        (made) => made.sign_in_url,
-      )
+      const made = await askServer(options, SignInLinkRes, 'POST', path, {})
+      print(made, options, ({ sign_in_url }) => sign_in_url)
     })
   for (const [verb, disabled] of [
     ['disable', true],
@@ -58,7 +55,7 @@ export function addUsers(program: Command): void {
       .argument('<name>')
       .action(async (name: string, options: AskOptions) => {
         const path = `${PATH}/${encodeURIComponent(name)}`
-        const changed = User.parse(await askServer(options, 'PUT', path, { disabled }))
+        const changed = await askServer(options, User, 'PUT', path, { disabled })
         print(changed, options, () => `${name} is ${verb}d.`)
       })
   }

@@ -72,6 +72,45 @@ describe('POST /v1/accounts/keys', () => {
 })
 
 describe('what a key may do', () => {
+  it('400 for a key of what is no project', async () => {
+    const key = await newUser('dan')
+    for (const project_id of ['dan', 'dan/', '/one', 'dan/one/two'])
+      expect((await as(key).post('/v1/accounts/keys', { name: 'k', project_id })).status).toBe(400)
+  })
+
+  it('403 for feedback of another user that a key which may only add would replace', async () => {
+    const key = await newUser('fin')
+    const made = await replyOf(
+      await as(key).post('/v1/accounts/teams/fin/service-accounts', { name: 'fin-ci' }),
+    )
+    expect(made['role']).toBe('member')
+    const ingest = await replyOf(
+      await as(key).post('/v1/accounts/keys', { name: 'k', user: 'fin-ci', scope: 'ingest' }),
+    )
+    const client = as(String(ingest['key']))
+    const feedback = (id: string, note: string) => ({
+      id,
+      project_id: 'fin/one',
+      weave_ref: 'weave:///fin/one/call/1',
+      feedback_type: 'wandb.note.1',
+      payload: { note },
+    })
+    await replyOf(await as(key).post('/feedback/create', feedback('f1', 'mine')))
+    expect((await client.post('/feedback/create', feedback('f1', 'forged'))).status).toBe(403)
+    const batch = [feedback('f2', 'new'), feedback('f1', 'forged')]
+    expect((await client.post('/feedback/batch/create', { batch })).status).toBe(403)
+    // Its own may be sent again, as clients do that got no answer.
+    for (const note of ['a', 'b'])
+      expect((await client.post('/feedback/create', feedback('f3', note))).status).toBe(200)
+    const { result } = await replyOf<{ result: Fields[] }>(
+      await as(key).post('/feedback/query', { project_id: 'fin/one' }),
+    )
+    expect(result.map(({ id, payload }) => [id, payload])).toEqual([
+      ['f1', { note: 'mine' }],
+      ['f3', { note: 'b' }],
+    ])
+  })
+
   it('200 for what its scope and project allow, 403 for the rest', async () => {
     const key = await newUser('dee')
     const keyOf = async (limits: object) =>
@@ -218,6 +257,17 @@ describe('GET and POST /v1/accounts/teams, GET /v1/accounts/teams/{entity}/membe
       data: [{ user: 'oda', email: null, kind: 'person', role: 'admin', disabled: false }],
     })
     expect((await as(await newUser('pia')).get('/v1/accounts/teams/team-o/members')).status).toBe(403)
+  })
+
+  it('409 for the owner of a personal entity, who stays its admin', async () => {
+    const owner = await newUser('uma')
+    const other = await newUser('val')
+    await replyOf(await as(owner).put('/v1/accounts/teams/uma/members/val', { role: 'admin' }))
+    expect((await as(other).delete('/v1/accounts/teams/uma/members/uma')).status).toBe(409)
+    const demoted = await as(other).put('/v1/accounts/teams/uma/members/uma', { role: 'viewer' })
+    expect(demoted.status).toBe(409)
+    expect((await as(owner).delete('/v1/accounts/teams/uma/members/val')).status).toBe(200)
+    expect((await as(owner).get('/v1/accounts/keys')).status).toBe(200)
   })
 })
 

@@ -109,8 +109,8 @@ export type Allowed = Place & { verb: Verb }
 /**
  * Checks a request before its handler runs, and resolves with what it is about; with nothing where that makes no
  * difference, or only the handler finds it.
- * @throws 403 for what is named by entity and project, whether it exists or not; 404 for what is named by an id, as for
- * an id that nothing has.
+ * @throws 403 for what is named by entity and project, whether it exists or not; for what is named by an id 404, as for
+ * an id that nothing has, and 403 only for callers who may read it.
  */
 export type Authorize = <Input>(
   access: Access<Input>,
@@ -134,7 +134,9 @@ export function createAuthorize(
       return { ...subject, verb }
     }
     const place = await owners[subject.kind]?.(subject.id)
-    if (place === undefined || !rights.allows('read', place)) throw notFound(subject.kind, subject.id)
+    // Who may do what it asks has no need to read, and who may read knows already that it is there.
+    const isHidden = place === undefined || !(rights.allows(verb, place) || rights.allows('read', place))
+    if (isHidden) throw notFound(subject.kind, subject.id)
     requireRight(rights, verb, place)
     return { ...place, verb }
   }

@@ -22,7 +22,8 @@ const OF_KEYS = [401, 403, 413, 429] as const
 const OF_RIGHTS = [402, 404] as const
 const OF_PATHS = [404, 422] as const
 const OF_QUERIES = [400, 422] as const
-const OF_BODIES = [400, 408, 413, 422] as const
+/** A body may come too slowly, be too large, or be compressed in a way that is not read. */
+const OF_BODIES = [400, 408, 413, 415, 422] as const
 /** Wire: the trace API names what a request is about in its body, and answers 403 for bad names and fields. */
 const OF_NAMES = [403, 404] as const
 const OF_MODELS = [404, 429] as const

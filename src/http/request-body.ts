@@ -73,12 +73,12 @@ export interface ReadBody {
   keep: KeepShape | undefined
 }
 
-/** Wire: some clients send JSON with another Content-Type or none, so the type is ignored. */
+/** Wire: some clients send JSON with another Content-Type or none, so the type is ignored. It may be compressed. */
 export async function readJson(
   request: Arriving,
   { shape, keep, ...limits }: BodyLimits & ReadBody,
 ): Promise<{ value: unknown; size: 'small' | 'large' }> {
-  const bytes = await readBytes(request, limits)
+  const bytes = await readDecompressed(request, limits)
   if (bytes.byteLength === 0) {
     throw new ValidationFailure([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }])
   }
@@ -96,7 +96,7 @@ export async function readJson(
 
 /** Reads form data; a file becomes an {@link UploadedFile}, any other field a string. */
 export async function readMultipart(request: Arriving, limits: BodyLimits): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, limits)
+  const bytes = await readDecompressed(request, limits)
   const contentType = request.headers.get('content-type') ?? ''
   const fields: Record<string, unknown> = {}
   for (const [name, value] of await parseForm(bytes, contentType)) {

@@ -221,6 +221,22 @@ describe('hostile requests', () => {
     expect((await server.request('/v1/chat/completions', { method: 'POST', body })).status).toBe(422)
   })
 
+  it('400 for what the engine would compile for too long', async () => {
+    const schema = { type: 'string', pattern: '([a-z]{1,99}){1,99}' }
+    const fields = { structured_outputs: { json: schema } }
+    const strict = { type: 'function', function: { name: 'f', parameters: schema, strict: true } }
+    for (const [response, param] of [
+      [await chat('local/hostile', 'hi', fields), 'structured_outputs.json'],
+      [await post('/v1/completions', { prompt: 'hi', ...fields }), 'structured_outputs.json'],
+      [await chat('local/hostile', 'hi', { tools: [strict] }), 'tools'],
+    ] as const) {
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        error: { message: expect.stringContaining(`${param} is too large to compile`), param },
+      })
+    }
+  })
+
   it('400 for a document that is nested too deeply', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const body = `{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"x":${deep}}}`

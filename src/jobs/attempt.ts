@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf } from '../errors.ts'
+import { messageOf, StoreFailed } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import { errorTypeOf, type Span, type Telemetry } from '../telemetry.ts'
@@ -20,6 +20,9 @@ import type { JobRow } from './queries.ts'
 /** Delay between attempts to record an outcome, while the disk is full or the database cannot be written. */
 const RECORD_RETRY_MS = 2_000
 
+/** Delay before another attempt after one that an outage ended. */
+const OUTAGE_RETRY_MS = 5_000
+
 export interface AttemptDeps {
   control: ControlDb
   log: Log
@@ -30,7 +33,7 @@ export interface AttemptDeps {
 type Outcome =
   | { kind: 'completed' }
   | { kind: 'ended'; end: JobEnd }
-  | { kind: 'retry'; reason: string; error: unknown }
+  | { kind: 'retry' | 'outage'; reason: string; error: unknown }
   | { kind: 'stopped' }
   | { kind: 'lease lost' }
 
@@ -68,7 +71,7 @@ async function attemptWithin(
   await progress.stop()
   span.set({ 'heddle.job.outcome': outcome.kind === 'ended' ? outcome.end.why : outcome.kind })
   const failure =
-    outcome.kind === 'retry' ? outcome.error : outcome.kind === 'ended' ? outcome.end.error : undefined
+    'error' in outcome ? outcome.error : outcome.kind === 'ended' ? outcome.end.error : undefined
   if (failure !== undefined) span.fail(errorTypeOf(failure))
   const requeue = (cause: Requeue, run_at: string): Promise<void> =>
     control.transaction().execute(async (tx) => {
@@ -92,6 +95,10 @@ async function attemptWithin(
       case 'retry': {
         const cause = { why: 'failed' as const, reason: outcome.reason, attempts }
         return requeue(cause, isoIn(kind.retryMs(attempts)))
+      }
+      case 'outage': {
+        const cause = { why: 'outage' as const, reason: outcome.reason, attempts: attempts - 1 }
+        return requeue(cause, isoIn(OUTAGE_RETRY_MS))
       }
       case 'stopped': {
         const reason = 'The server was stopped'
@@ -118,6 +125,8 @@ async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): P
     if (reason instanceof JobCancelled) return ended('cancelled', reason.message)
     if (reason instanceof ServerStopping) return { kind: 'stopped' }
     if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
+    if (kind.outlivesOutages && error instanceof StoreFailed)
+      return { kind: 'outage', reason: messageOf(error), error }
     if (attempts >= attempts_max || !kind.retries(error))
       return { kind: 'ended', end: { why: 'failed', reason: messageOf(error), error } }
     return { kind: 'retry', reason: messageOf(error), error }

@@ -32,8 +32,11 @@ export interface JobEnd {
 
 /** Why a job waits again after an attempt at it. */
 export interface Requeue {
-  /** `failed`: the attempt threw. `interrupted`: its server ended. `stopped`: its server was stopped. */
-  why: 'failed' | 'interrupted' | 'stopped'
+  /**
+   * `failed`: the attempt threw. `outage`: a store failed (see {@link JobKind.outlivesOutages}). `interrupted`: its server ended.
+   * `stopped`: its server was stopped.
+   */
+  why: 'failed' | 'outage' | 'interrupted' | 'stopped'
   reason: string
   /** Attempts that count. */
   attempts: number
@@ -48,7 +51,9 @@ export interface JobKind<Payload> {
   payload: z.ZodType<Payload>
   /** Jobs of this kind that one server runs at once. */
   concurrency: number
-  /** Attempts, those included during which a server ended; an attempt that a clean stop interrupts does not count. */
+  /**
+   * Attempts, those included during which a server ended; an attempt that a clean stop or an outage interrupts does not count.
+   */
   attemptsMax: number
   /**
    * Entities take turns. Within each, `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a
@@ -65,6 +70,11 @@ export interface JobKind<Payload> {
   retryMs?: (attempt: number) => number
   /** Whether another attempt may succeed; otherwise always. */
   retries?: (error: unknown) => boolean
+  /**
+   * Whether an attempt that a `StoreFailed` ended does not count, so that the job is tried again until the store works; otherwise
+   * it is an error as any other.
+   */
+  outlivesOutages?: boolean
   /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
   ready?: (signal: AbortSignal) => Promise<void>
   /** Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the same. */

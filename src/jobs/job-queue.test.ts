@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { StoreFailed } from '../errors.ts'
 import { eventually } from '../eventually.ts'
 import { newId } from '../ids.ts'
 import { type Heard, NO_PEERS, type Peers } from '../stores/control-db/peers.ts'
 import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { SILENT } from '../test-log.ts'
 import { isoIn } from '../time.ts'
-import type { Job, JobContext, JobKind } from './job-kind.ts'
+import type { Job, JobContext, JobKind, Requeue } from './job-kind.ts'
 import { createJobQueue } from './job-queue.ts'
-import { removeFinished } from './queries.ts'
 
 type Work = Record<string, unknown>
 
@@ -256,6 +256,18 @@ describe('a job that fails', () => {
     expect(server.ended).toMatchObject([{ id: 'a', why: 'failed', reason: 'no 3' }])
   })
 
+  it('waits after an outage, and the attempt does not count', async () => {
+    const requeued: Requeue[] = []
+    await using server = await serve({
+      outlivesOutages: true,
+      requeued: async (_tx, _id, cause) => void requeued.push(cause),
+      handle: () => Promise.reject(new StoreFailed('no answer', undefined)),
+    })
+    await server.add([{ id: 'a', payload: {} }])
+    await eventually(() => expect(requeued).toEqual([{ why: 'outage', reason: 'no answer', attempts: 0 }]))
+    expect(await untilState(server.kind, 'a', 'waiting')).toMatchObject({ last_error: 'no answer' })
+  })
+
   it('is given up at once where its kind sees no hope', async () => {
     await using server = await serve({
       retries: () => false,
@@ -376,24 +388,5 @@ describe('a job that is cancelled', () => {
     expect(await other.cancel('a', 'not wanted')).toBe(true)
     await untilState(runs.kind, 'a', 'cancelled')
     expect(runs.ended).toEqual([{ id: 'a', why: 'cancelled', reason: 'not wanted' }])
-  })
-})
-
-describe('finished jobs', () => {
-  it('are removed by age and number, and no others', async () => {
-    await using server = await serve({ handle: async () => {} })
-    for (const id of ['a', 'b', 'c']) {
-      await server.add([{ id, payload: {} }])
-      await untilState(server.kind, id, 'completed')
-    }
-    await server.add([{ id: 'waits', payload: {}, runAt: isoIn(3_600_000) }])
-    const left = async () => {
-      const rows = control.selectFrom('jobs').select('id').where('kind', '=', server.kind).orderBy('id')
-      return (await rows.execute()).map(({ id }) => id)
-    }
-    await removeFinished(control, { kind: server.kind, before: isoIn(-3_600_000), keep: 2 })
-    expect(await left()).toEqual(['b', 'c', 'waits'])
-    await removeFinished(control, { kind: server.kind, before: isoIn(0), keep: 2 })
-    expect(await left()).toEqual(['waits'])
   })
 })

@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts'
+import { type ClientError, StoreFailed } from '../errors.ts'
 
 /** 503: the disk is full, and the write was rolled back. */
 export function diskFull(cause: Error): ClientError {
@@ -14,7 +14,7 @@ export function diskBroken(cause: Error): ClientError {
 }
 
 function disk(message: string, cause: Error): ClientError {
-  return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 30 })
+  return new StoreFailed(message, cause, 30)
 }
 
 const FULL_CODES = new Set(['ENOSPC', 'EDQUOT'])

@@ -19,8 +19,9 @@ const address = createServer(async (request, response) => {
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   )
   const sent = { method: 'POST', headers, body: Buffer.concat(chunks) }
-  const reply = await server.request(request.url ?? '', sent)
+  // Before its calls can be read: a test that sees them has seen their export counted.
   exportsArrived++
+  const reply = await server.request(request.url ?? '', sent)
   response.writeHead(reply.status).end(await reply.text())
 })
 address.listen(0, '127.0.0.1')

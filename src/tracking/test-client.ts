@@ -15,9 +15,13 @@ export interface TestClient extends Uploads {
   follow(url: string, init?: RequestInit): Promise<Response>
 }
 
-export function createTestClient(server: TestServer): TestClient {
+/** @param key whose requests they are; the server's own where absent */
+export function createTestClient(server: Pick<TestServer, 'request'>, key?: string): TestClient {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+
   async function ask(query: string, variables: Record<string, unknown> = {}): Promise<Reply> {
-    const response = await server.post('/graphql', { query, variables })
+    const body = JSON.stringify({ query, variables })
+    const response = await server.request('/graphql', { method: 'POST', headers, body })
     expect(response.status).toBe(200)
     return response.json()
   }

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { ROOT } from '../../scripts/repository.ts'
 import { eventually } from '../../src/eventually.ts'
 import { holderOf } from '../../src/stores/data-folder.ts'
-
-const ROOT = resolve(import.meta.dirname, '../..')
 
 /** A server in a process of its own, without an engine. Disposal kills it. */
 export interface ServerProcess extends AsyncDisposable {
@@ -44,33 +43,4 @@ function addressOf(child: ChildProcess, data: string): string {
   if (!holder?.text.startsWith(`process ${child.pid},`) || holder.url === undefined)
     throw new Error('The server does not listen yet')
   return holder.url
-}
-
-/** What a command has done. */
-export interface Ran {
-  code: number | null
-  out: string
-  err: string
-}
-
-/** Runs the command `heddle` to its end. */
-export async function heddle(
-  args: readonly string[],
-  cwd: string = ROOT,
-  env: NodeJS.ProcessEnv = {},
-): Promise<Ran> {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts/heddle.mjs'), ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const ran: Ran = { code: null, out: '', err: '' }
-  child.stdout.on('data', (chunk) => {
-    ran.out += String(chunk)
-  })
-  child.stderr.on('data', (chunk) => {
-    ran.err += String(chunk)
-  })
-  const [code] = await once(child, 'close')
-  return { ...ran, code: code as number | null }
 }

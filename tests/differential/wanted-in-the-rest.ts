@@ -192,6 +192,11 @@ const COSTS_AND_USAGE: readonly WantedDifference[] = [
     why: 'Cached tokens have their own price, as in the costs of a call; the reference charges them as all others, at prices of 32 bits.',
   })),
   {
+    at: ['usage: stats: tokens', 'usage: stats: tokens by half hours', 'usage: stats: all'],
+    place: 'body.usage_buckets[*].*_total_tokens',
+    why: 'A missing total is the sum of input and output, as in the usage of a call; the reference takes it as none.',
+  },
+  {
     at: ['usage: stats: latency', 'usage: stats: all'],
     place: 'body.call_buckets[*].*latency_ms',
     why: 'A call that has not ended has no latency; the reference counts it as ended in 1970.',

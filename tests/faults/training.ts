@@ -91,9 +91,11 @@ export async function startTrainees(url: string, signal: AbortSignal): Promise<T
     expect(new Set(answers).size).toBe(1)
     for (const id of ended) {
       const events = await eventsOf(id)
-      expect(endsOf(events)).toEqual(['training_ended'])
+      expect(endsOf(events), JSON.stringify(events.at(-1))).toEqual(['training_ended'])
       const steps = events.filter(({ type }) => type === 'gradient_step')
-      expect(steps).toHaveLength(events[0]?.data.num_sequences ?? Number.NaN)
+      const started = events.filter(({ type }) => type === 'training_started')
+      expect(started).toHaveLength(1)
+      expect(steps).toHaveLength(started[0]?.data.num_sequences ?? Number.NaN)
     }
     // Also those whose submission had no answer.
     const jobs = () => listOf(`/v1/preview/training-jobs?model_id=${modelId}`, Job)

@@ -16,6 +16,9 @@ from engine.turns import SampledTurn, trained_turns
 
 Json = dict[str, Any]
 
+# As the server has it. Means and deviations of a job's rewards stay far below what a float can hold, 1.8e308.
+REWARD_MAX = 1e100
+
 
 @dataclass
 class Dataset:
@@ -103,6 +106,8 @@ def reward_of(trajectory: Json, index: int) -> float:
         reward = float(trajectory["reward"])
         if not math.isfinite(reward):
             raise ValueError(f"the reward {reward} is not a finite number")
+        if abs(reward) > REWARD_MAX:
+            raise ValueError(f"the reward {reward} is not between -{REWARD_MAX} and {REWARD_MAX}")
         return reward
 
 

@@ -64,8 +64,13 @@ def context(row: Row) -> Metrics:
 
 
 def age(row: Row, policy_step: int) -> Metrics:
-    """Age, in steps, of the policy that sampled the row's tokens."""
-    ages = [(policy_step - turn.step, turn.num_tokens) for turn in row.turns if turn.step is not None]
+    """Age, in steps, of the policy that sampled the row's tokens. Clients say which one did; a step that the policy has
+    not had is as good as none."""
+    ages = [
+        (policy_step - turn.step, turn.num_tokens)
+        for turn in row.turns
+        if turn.step is not None and 0 <= turn.step <= policy_step
+    ]
     num_tokens = sum(tokens for _, tokens in ages)
     if not num_tokens:
         return {}

@@ -137,7 +137,7 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
     require_finite(result.loss)
     power = config.num_trajectories_learning_rate_multiplier_power
     learning_rate = config.learning_rate * row.num_trajectories**power
-    gradient_norm = run.update(learning_rate, GRADIENT_NORM_MAX)
+    gradient_norm = run.update(row, learning_rate, GRADIENT_NORM_MAX)
     num_tokens = len(logprobs_N)
     metrics = {
         "loss": result.loss.item(),

@@ -130,7 +130,7 @@ def gradient_step(
         base.ranks.sum([loss])
         require_finite(loss)
         metrics["loss"] = loss.item()
-        metrics["grad_norm"] = run.update(learning_rate, GRADIENT_NORM_MAX)
+        metrics["grad_norm"] = run.update(row, learning_rate, GRADIENT_NORM_MAX)
     return metrics | {"tokens_per_second": num_tokens / (time.perf_counter() - started)}
 
 

@@ -2,6 +2,8 @@
 
 A job that is sent again after a crash continues from the last step it kept. Everything a step depends on is a
 function of the job and of the steps before, so the result is the same as without the crash.
+
+Axes: M sampled token of a batch.
 """
 
 import math
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import torch
 from peft import PeftModel
+from torch import nn
 
 from engine import metrics, state
 from engine.contract import RlJob, SftJob
@@ -19,6 +22,8 @@ from engine.errors import Problem
 from engine.messages import Report
 from engine.metrics import Metrics
 from engine.model import BaseModel, adapter, save_weights, written_aside
+from engine.packing import Row, to_row
+from engine.policy import predict
 
 BETAS = (0.9, 0.99)
 
@@ -42,6 +47,7 @@ class Training:
     steps_before: int  # gradient steps of earlier jobs
     _found: state.Progress | None
     _steps: list[Metrics] = field(default_factory=list[Metrics])
+    _last_row: Row | None = None  # that the weights were updated on
 
     @property
     def steps_done(self) -> int:
@@ -62,11 +68,13 @@ class Training:
             if self.base.ranks.is_first and index + 1 < num_steps:
                 keeper.keep(self._steps, self.optimizer, self.model)
             self.report.gradient_step(self._steps[-1])
+        if self._last_row is not None:
+            self._require_sound(self._last_row)
         keeper.finish(lambda: self.report.alive("training", num_steps, num_steps))
 
-    def update(self, learning_rate: float, gradient_norm_max: float) -> float:
-        """One step of the optimizer along the present gradients, which are those of all ranks together; returns their
-        norm before clipping."""
+    def update(self, row: Row, learning_rate: float, gradient_norm_max: float) -> float:
+        """One step of the optimizer along the present gradients, which are the row's from all ranks together; returns
+        their norm before clipping."""
         parameters = state.trainable(self.model).values()
         self.base.ranks.sum([parameter.grad for parameter in parameters if parameter.grad is not None])
         norm = torch.nn.utils.clip_grad_norm_(parameters, gradient_norm_max).item()
@@ -75,7 +83,27 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         self.optimizer.step()
+        self._last_row = row
         return norm
+
+    def _require_sound(self, row: Row) -> None:
+        """What a step does to the weights shows in the next one, and the last step has none: a checkpoint that answers
+        with NaN, or that no job can go on from, is not saved. Weights that are far too large give finite
+        log-probabilities for long, while their gradients overflow already, so one sequence is also taken backwards."""
+        require_finite_weights(self.model)
+        longest = max(row.sequences, key=len)
+        base = self.base
+        (batch,) = to_row([longest], base.device, share_prefixes=False, batch_tokens=base.batch_tokens).batches
+        self.optimizer.zero_grad()
+        logprobs_M, entropy_M = predict(self.model, batch, base.keep(batch.num_tokens))
+        logprobs_M.sum().backward()
+        gradients = [weight.grad for weight in state.trainable(self.model).values() if weight.grad is not None]
+        found = [logprobs_M.sum(), entropy_M.sum(), nn.utils.get_total_norm(gradients)]
+        # All ranks ran the same, and must agree.
+        if not base.ranks.least(float(all(value.isfinite() for value in found))):
+            raise Problem(
+                f"the log-probabilities or their gradients are not finite after the last step: {WHEN_NOT_FINITE}"
+            )
 
     def save(self, of_data: Metrics) -> Metrics:
         """Returns those of the job."""
@@ -103,6 +131,11 @@ WHEN_NOT_FINITE = (
 def require_finite(loss: torch.Tensor) -> None:
     if not loss.isfinite():
         raise Problem(f"the loss of a step is {loss.item()}: {WHEN_NOT_FINITE}")
+
+
+def require_finite_weights(model: nn.Module) -> None:
+    if not nn.utils.get_total_norm(state.trainable(model).values(), math.inf).isfinite():
+        raise Problem(f"the weights are not finite after the last step: {WHEN_NOT_FINITE}")
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def trained_turns(
 def places(elements: list[Json], without_logprobs: bool) -> Iterator[Place]:
     """The trained turns. A message that a choice continues is a part of its prompt and none of them."""
     found = [*walked(elements)]
-    for place, following in zip(found, [*found[1:], None], strict=True):
+    for place, following in zip(found, [*found, None][1:], strict=True):
         is_due = is_trained(place.element, place.number, without_logprobs)
         if is_due and not (following is not None and following.continues):
             yield place

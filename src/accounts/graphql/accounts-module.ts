@@ -7,7 +7,7 @@ import { connectionOf, limitOf, type PageArguments } from './connection.ts'
 import { namedProject } from './field-access.ts'
 import { globalId } from './global-id.ts'
 import type { GraphqlModule } from './graphql-module.ts'
-import { type ProjectNode, projectNode } from './project-node.ts'
+import { type EntityNode, entityNode, type ProjectNode, projectNode } from './project-node.ts'
 
 /** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */
 export function accountsModule({
@@ -39,7 +39,7 @@ export function accountsModule({
         project: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
         /** Wire: a model is a project. */
         model: (_: unknown, args: ProjectArguments, context: CallContext) => project(args, context),
-        entity: (_: unknown, { name }: { name: string }, { caller }: CallContext) => entityNode(name, caller),
+        entity: (_: unknown, { name }: { name: string }) => entityNode(name),
         /** Wire: features name what newer servers can do; without any, clients use what all servers can. */
         serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
           features: [],
@@ -66,6 +66,12 @@ export function accountsModule({
         createdAt: ({ name, entityName }: ProjectNode) => projects.createdAt({ entity: entityName, name }),
         user: (_: ProjectNode, _args: unknown, { caller }: CallContext) => userNode(caller),
       },
+      Entity: {
+        isTeam: ({ name }: EntityNode, _args: unknown, { caller: { user, rights } }: CallContext) =>
+          rights.entities !== 'all' && name !== user,
+        readOnly: ({ name }: EntityNode, _args: unknown, { caller: { rights } }: CallContext) =>
+          !rights.allows('ingest', { entity: name, project: rights.project }),
+      },
     },
   }
 }
@@ -81,25 +87,15 @@ function userNode(caller: Caller) {
     admin: rights.entities !== 'all' && rights.isOperator,
     flags: '{}',
     entity: defaultEntity,
-    defaultEntity: entityNode(defaultEntity, caller),
+    defaultEntity: entityNode(defaultEntity),
     apiKeys: { edges: [] },
-    teams: { edges: entities.map((name) => ({ node: entityNode(name, caller) })) },
+    teams: { edges: entities.map((name) => ({ node: entityNode(name) })) },
   }
 }
 
 async function viewerNode(caller: Caller, identity: Identity) {
   const stored = caller.rights.entities === 'all' ? undefined : await identity.userNamed(caller.user)
   return { ...userNode(caller), email: stored?.email ?? null }
-}
-
-function entityNode(name: string, { user, rights }: Caller) {
-  const isTeam = rights.entities !== 'all' && name !== user
-  return {
-    id: globalId('Entity', name),
-    name,
-    isTeam,
-    readOnly: !rights.allows('ingest', { entity: name, project: rights.project }),
-  }
 }
 
 interface ProjectArguments {

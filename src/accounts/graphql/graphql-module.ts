@@ -19,6 +19,9 @@ export interface GraphqlModule {
    * rule looks at. What a query may not see is null, as what does not exist.
    */
   access: Record<string, Access<Arguments>>
-  /** By type and field; a field without one is a property of its object. */
+  /**
+   * By type and field; a field without one is a property of its object. A type that has some is in `RECORD_TYPES`, and
+   * who may not read a node there is answered as if the field had nothing.
+   */
   resolvers: Record<string, Record<string, Resolver>>
 }

@@ -97,10 +97,10 @@ describe('POST /graphql', () => {
     expect(await ask(upsert, { name: 'mine' })).toEqual({
       data: { upsertModel: { model: { name: 'mine' } } },
     })
-    const mine = 'query { project(name: "mine", entityName: "local") { name entityName description } }'
-    expect(await ask(mine)).toEqual({
-      data: { project: { name: 'mine', entityName: 'local', description: null } },
-    })
+    const mine =
+      'query { project(name: "mine", entityName: "local") { name description entity { name isTeam readOnly } } }'
+    const entity = { name: 'local', isTeam: false, readOnly: false }
+    expect(await ask(mine)).toEqual({ data: { project: { name: 'mine', description: null, entity } } })
   })
 
   it('422 without a query, 401 without a key', async () => {

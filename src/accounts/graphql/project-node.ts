@@ -8,6 +8,11 @@ export interface ProjectNode {
   entityName: string
 }
 
+/** An entity, likewise; whether it is a team depends on who asks. */
+export interface EntityNode {
+  name: string
+}
+
 export function projectNode({ entity, name }: ProjectName) {
   return {
     id: globalId('Project', `${entity}/${name}`),
@@ -15,9 +20,13 @@ export function projectNode({ entity, name }: ProjectName) {
     internalId: String(createHash('sha256').update(`${entity}/${name}`).digest().readUInt32BE() >>> 1),
     name,
     entityName: entity,
-    entity: { id: globalId('Entity', entity), name: entity },
+    entity: entityNode(entity),
     readOnly: false,
     isBenchmark: false,
     access: 'PRIVATE',
   }
+}
+
+export function entityNode(name: string) {
+  return { id: globalId('Entity', name), name }
 }

@@ -10,12 +10,17 @@ import { ClientError } from '../../errors.ts'
 import type { Access, Authorize } from '../../http/access.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Arguments, GraphqlModule, Resolver } from './graphql-module.ts'
+import { guardRecords } from './record-guard.ts'
+import { RECORD_TYPES } from './record-types.ts'
 import type { GraphqlReq, GraphqlRes } from './wire.ts'
 
 /** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
 const TOKENS_MAX = 2_000
 
-/** Answers GraphQL requests with the fields of all modules. @throws Error for a resolver of a field that is not declared. */
+/**
+ * Answers GraphQL requests with the fields of all modules.
+ * @throws Error for a resolver of a field that is not declared, or of a type that does not say whose its nodes are.
+ */
 export interface Graphql {
   run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes>
 }
@@ -25,6 +30,7 @@ export function createGraphql(modules: readonly GraphqlModule[], authorize: Auth
     ['type Query', 'type Mutation', ...modules.map((module) => module.types)].join('\n'),
   )
   for (const module of modules) attach(schema, module, authorize)
+  guardRecords(schema)
 
   async function run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
     const { data, errors } = await graphql({
@@ -45,7 +51,7 @@ export function createGraphql(modules: readonly GraphqlModule[], authorize: Auth
   return { run }
 }
 
-/** Types whose fields are where a document begins: what is below them belongs to what they answer. */
+/** Types whose fields are where a document begins. */
 const ROOTS = ['Query', 'Mutation']
 
 function attach(schema: GraphQLSchema, module: GraphqlModule, authorize: Authorize): void {
@@ -54,6 +60,8 @@ function attach(schema: GraphQLSchema, module: GraphqlModule, authorize: Authori
     for (const [fieldName, resolve] of Object.entries(fields)) {
       const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
       if (field === undefined) throw new Error(`GraphQL has no field ${typeName}.${fieldName}`)
+      if (!ROOTS.includes(typeName) && RECORD_TYPES[typeName] === undefined)
+        throw new Error(`GraphQL does not say whose a ${typeName} is: add it to RECORD_TYPES`)
       // GraphQL calls with what the type declares; the module declares both type and resolver.
       const guarded = ROOTS.includes(typeName)
         ? guard(resolve, accessOf(module, typeName, fieldName), authorize)

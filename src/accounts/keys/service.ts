@@ -1,5 +1,5 @@
-import { placeOf, requireRight } from '../../access.ts'
-import { conflict, invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import { type Place, placeOf, requireRight } from '../../access.ts'
+import { conflict, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { toPage } from '../../page-wire.ts'
@@ -9,6 +9,7 @@ import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
+import { parseProjectId } from '../project-name.ts'
 import type { UserRow } from '../user-queries.ts'
 import { createKeyCallers, hashOf, type KeyCallers } from './key-callers.ts'
 import { newKeyText } from './key-text.ts'
@@ -151,10 +152,10 @@ function entityOf(owner: UserRow): string | null {
   return owner.kind === 'person' ? owner.name : owner.default_entity
 }
 
-function projectIn(projectId: string) {
-  const place = placeOf(projectId)
-  if (place.project === undefined) throw invalidRequest('project_id is entity/project', 'project_id')
-  return place
+/** @throws 400 for what is no `entity/project` */
+function projectIn(projectId: string): Place {
+  const { entity, name } = parseProjectId(projectId)
+  return { entity, project: name }
 }
 
 function toWire(

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { PageQuery, pageOf } from '../../page-wire.ts'
 
+/** Ten years: a key that is to last longer has no end. */
+export const KEY_DAYS_MAX = 3650
+
 export const KeyScope = z.enum(['all', 'read', 'ingest', 'inference'])
 
 export const ApiKey = z
@@ -22,7 +25,7 @@ export const KeyCreateReq = z.object({
   name: z.string().min(1).max(128),
   scope: KeyScope.default('all'),
   project_id: z.string().nullish().meta({ description: 'entity/project: the only one that the key may use' }),
-  expires_in_days: z.number().positive().max(3650).nullish(),
+  expires_in_days: z.number().positive().max(KEY_DAYS_MAX).nullish(),
   user: z
     .string()
     .nullish()

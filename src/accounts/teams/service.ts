@@ -5,7 +5,14 @@ import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
-import { findEntity, insertEntity, listEntities, membersOf, updateUser } from '../user-queries.ts'
+import {
+  findEntity,
+  insertEntity,
+  listEntities,
+  membersOf,
+  type UserRow,
+  updateUser,
+} from '../user-queries.ts'
 import type * as wire from './wire.ts'
 
 /** Teams and their members, as admins of each manage them. */
@@ -71,6 +78,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
 
   async function setRole({ entity, user, role }: wire.MemberPath & wire.MemberReq, { caller }: CallContext) {
     const row = await identity.userNamed(user)
+    if (role !== 'admin') checkIsNoOwner(entity, row)
     await control.transaction().execute(async (tx) => {
       await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
       await identity.setRole(tx, entity, row, role)
@@ -90,6 +98,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
 
   async function remove({ entity, user }: wire.MemberPath, { caller }: CallContext) {
     const row = await identity.userNamed(user)
+    checkIsNoOwner(entity, row)
     const removed = await control.transaction().execute(async (tx) => {
       const gone = await identity.removeRole(tx, entity, row)
       await checkHasAdmin(tx, entity)
@@ -119,4 +128,10 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
   }
 
   return { create, list, members, setRole, remove, addServiceAccount }
+}
+
+/** @throws 409 for the person whose own entity it is: only its admins may manage that person's keys */
+function checkIsNoOwner(entity: string, { name, kind }: UserRow): void {
+  if (kind === 'person' && name === entity)
+    throw conflict(`${name} stays an admin of ${entity}, the entity of that user`)
 }

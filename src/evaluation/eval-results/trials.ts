@@ -118,12 +118,17 @@ function errorOf(
   return row.exception || predict?.exception || first?.exception || null
 }
 
-/** The call that made each score, by name: marked calls and calls named after the scorer take precedence. */
+/**
+ * The call that made each score, by name: marked calls and calls named after the scorer take precedence, and of several
+ * the last, whose score counts.
+ */
 function scorerCalls(
   scorers: readonly string[],
   children: readonly queries.ChildRow[],
 ): Record<string, string> {
-  const named = children.map((child) => ({ ...child, name: opShortName(child.op_name).toLowerCase() }))
+  const named = children
+    .toReversed()
+    .map((child) => ({ ...child, name: opShortName(child.op_name).toLowerCase() }))
   const isScorer = (child: { is_score: 0 | 1; name: string }): boolean =>
     child.is_score === 1 || /\.score|scorer/.test(child.name)
   const candidates = [...named.filter(isScorer), ...named.filter((child) => !isScorer(child))]

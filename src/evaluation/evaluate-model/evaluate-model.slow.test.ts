@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { StoreFailed } from '../../errors.ts'
 import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { CALL_ROWS } from '../../trace/calls/sql/table.ts'
 import { callsIn, feedbackIn, publishing } from '../test-objects.ts'
 
 const provider = await openFakeProvider()
@@ -130,6 +132,27 @@ describe('POST /evaluations/evaluate_model', () => {
     expect(failed).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
   })
 
+  it('200 waits for a trace database that does not answer, which is no attempt', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ user_input: 'say x', target: 'x' }])
+    const scorers = [await objects.scorer(project, 'ExactMatchScorer')]
+    const evaluation = await objects.evaluation(project, dataset, scorers)
+    const model = await objects.model(project)
+    const { control, traces } = server.stores
+    const insert = traces.insert.bind(traces)
+    let outages = 0
+    using _outage = vi.spyOn(traces, 'insert').mockImplementation(async (table, rows) => {
+      // The calls of a row come together.
+      if (table !== CALL_ROWS || rows.length === 1 || outages > 0) return insert(table, rows)
+      outages++
+      throw new StoreFailed('The trace database is away', undefined)
+    })
+    const { id, status } = await evaluate(project, evaluation, model)
+    expect({ outages, code: status.code }).toEqual({ outages: 1, code: 'complete' })
+    const job = control.selectFrom('jobs').select('attempts').where('id', '=', id)
+    expect(await job.executeTakeFirst()).toEqual({ attempts: 1 })
+  })
+
   it('200 shows the results to eval_results', async () => {
     const project = server.newProject()
     const dataset = await objects.dataset(project, [{ user_input: 'say x', target: 'x' }])
@@ -164,6 +187,7 @@ describe('POST /evaluations/evaluate_model', () => {
         400,
       ],
       [await objects.evaluation(project, dataset, [], { trials: 100_001 }), model, 400],
+      [await objects.evaluation(project, dataset, [], { trials: 0 }), model, 400],
     ]
     for (const [evaluation_ref, model_ref, status] of refused) {
       const response = await server.post('/evaluations/evaluate_model', {

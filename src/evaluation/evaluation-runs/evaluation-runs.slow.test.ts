@@ -162,6 +162,17 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     expect(await calls(project, { parent_ids: [run] })).toHaveLength(4)
   })
 
+  it('200 with the scores of a scorer that is named output, not the outputs', async () => {
+    const project = server.newProject()
+    const run = await newRun(project)
+    const prediction = await predict(project, { evaluation_run_id: run, output: 9 })
+    const scorer = 'weave:///test/p/object/output:abc'
+    await score(project, prediction, { evaluation_run_id: run, scorer, value: 0.25 })
+    await replyOf(await finish(project, 'predictions', prediction))
+    await replyOf(await finish(project, 'evaluation_runs', run))
+    expect(await callOf(project, run)).toMatchObject({ output: { output: { mean: 0.25 } } })
+  })
+
   it('200 and null for a mean that is no number in JSON', async () => {
     const project = server.newProject()
     const run = await newRun(project)

@@ -19,6 +19,8 @@ export interface PredictionFinisher {
    * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
    */
   finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
+  /** Corrects the scores of a prediction that has been finished; does nothing for any other call. */
+  correct(req: { project_id: string; prediction_id: string }, context: CallContext): Promise<void>
 }
 
 export function createPredictionFinisher({
@@ -41,6 +43,24 @@ export function createPredictionFinisher({
     return Object.fromEntries(scores)
   }
 
+  async function endOfParent(
+    { prediction, parent, now }: { prediction: Call; parent: Call; now: string },
+    context: CallContext,
+  ): Promise<CallPart> {
+    const { project_id, id } = parent
+    const scores = await scoresBeside(project_id, parent, context)
+    const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
+    const end = { project_id, id, ended_at: parent.ended_at ?? now, summary: EMPTY }
+    return endPart({ ...end, output: new JsonText(stringify(output)) }, [])
+  }
+
+  /** The call in a run that a prediction and its scores are below. */
+  async function parentOf({ project_id, parent_id }: Call, context: CallContext): Promise<Call | undefined> {
+    if (parent_id === null) return undefined
+    const { call } = await calls.read({ project_id, id: parent_id }, context)
+    return call != null && isPredictAndScore(call) ? call : undefined
+  }
+
   async function finish(req: wire.PredictionPath, context: CallContext) {
     const project_id = projectIdOf(req)
     const prediction = await found.find({ project_id, id: req.prediction_id }, PREDICTION, context)
@@ -50,18 +70,24 @@ export function createPredictionFinisher({
       prediction.ended_at === null
         ? [endPart({ project_id, id: prediction.id, ended_at: now, summary: EMPTY }, [])]
         : []
-    const { call: parent } = await calls.read({ project_id, id: prediction.parent_id ?? '' }, context)
-    if (parent != null && isPredictAndScore(parent)) {
-      const scores = await scoresBeside(project_id, parent, context)
-      const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
-      const end = { project_id, id: parent.id, ended_at: parent.ended_at ?? now, summary: EMPTY }
-      parts.push(endPart({ ...end, output: new JsonText(stringify(output)) }, []))
-    }
+    const parent = await parentOf(prediction, context)
+    if (parent) parts.push(await endOfParent({ prediction, parent, now }, context))
     if (parts.length > 0) await calls.writeParts(parts)
     return { success: true }
   }
 
-  return { finish }
+  async function correct(
+    { project_id, prediction_id }: { project_id: string; prediction_id: string },
+    context: CallContext,
+  ): Promise<void> {
+    const { call: prediction } = await calls.read({ project_id, id: prediction_id }, context)
+    if (prediction == null || !PREDICTION.is(prediction)) return
+    const parent = await parentOf(prediction, context)
+    if (parent === undefined || parent.ended_at === null) return
+    await calls.writeParts([await endOfParent({ prediction, parent, now: nowIso() }, context)])
+  }
+
+  return { finish, correct }
 }
 
 function latencyOf({ started_at, ended_at }: Call, now: string): { mean: JsonNumber } {

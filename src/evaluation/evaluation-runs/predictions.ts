@@ -6,7 +6,6 @@ import type { Call, CallStart } from '../../trace/calls/messages/call-wire.ts'
 import { type CallPart, endPart, startPart } from '../../trace/calls/write/parts.ts'
 import { projectIdOf } from '../../trace/project-path-wire.ts'
 import { refOf } from '../../trace/ref-uri.ts'
-import type { DeleteRes } from '../../trace/typed-objects/wire.ts'
 import { type Kind, markOf, marksOf, PREDICT_AND_SCORE } from './evaluation-calls.ts'
 import { methodName } from './evaluation-ops.ts'
 import type { MarkedLists } from './marked-lists.ts'
@@ -22,7 +21,6 @@ export interface Predictions {
   create(req: wire.PredictionCreateReq, context: CallContext): Promise<wire.PredictionCreateRes>
   list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Prediction>>
   read(req: wire.PredictionPath, context: CallContext): Promise<wire.Prediction>
-  delete(req: wire.PredictionDeleteReq, context: CallContext): Promise<DeleteRes>
 }
 
 export function createPredictions(deps: RunsDeps & { lists: MarkedLists }): Predictions {
@@ -76,13 +74,7 @@ export function createPredictions(deps: RunsDeps & { lists: MarkedLists }): Pred
     return predictionOf(await found.find(named, PREDICTION, context))
   }
 
-  async function remove(req: wire.PredictionDeleteReq, context: CallContext) {
-    const named = { project_id: projectIdOf(req), ids: req.prediction_ids }
-    const { num_deleted } = await found.delete(named, PREDICTION, context)
-    return { num_deleted }
-  }
-
-  return { create, list, read, delete: remove }
+  return { create, list, read }
 }
 
 /** Wire: in a run, a prediction and its scores are below a call of their own. */

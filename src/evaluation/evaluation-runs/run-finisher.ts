@@ -84,8 +84,11 @@ function createMeans(): Means {
   }
 
   function text(): JsonText {
-    const means = [...scores, ['output', outputs] as const].filter(([, { count }]) => count > 0)
-    const entries = means.map(([name, mean]) => [name, { mean: meanOf(mean) }])
+    // Wire: the outputs' mean is beside those of the scorers, one of which may have its name.
+    const means = scores.has('output') ? [...scores] : [...scores, ['output', outputs] as const]
+    const entries = means
+      .filter(([, { count }]) => count > 0)
+      .map(([name, mean]) => [name, { mean: meanOf(mean) }])
     return new JsonText(stringify(Object.fromEntries(entries)))
   }
 

@@ -8,16 +8,14 @@ import type { Calls } from '../../trace/calls/service.ts'
 import { endPart, startPart } from '../../trace/calls/write/parts.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import { projectIdOf } from '../../trace/project-path-wire.ts'
-import type { Operation } from '../../trace/query-language/wire.ts'
 import { callRef, parseRef } from '../../trace/ref-uri.ts'
-import type { DeleteRes } from '../../trace/typed-objects/wire.ts'
 import { type EvaluationCalls, floatText, type Kind, markOf, marksOf } from './evaluation-calls.ts'
 import { type EvaluationOps, methodName } from './evaluation-ops.ts'
 import type { MarkedLists } from './marked-lists.ts'
 import { RUN } from './runs.ts'
 import type * as wire from './wire.ts'
 
-const SCORE: Kind = { name: 'Score', is: (call) => markOf(call, 'score') === 'true' }
+export const SCORE: Kind = { name: 'Score', is: (call) => markOf(call, 'score') === 'true' }
 
 /** Any call can be scored, not only logged predictions. */
 const SCORED: Kind = { name: 'Prediction', is: () => true }
@@ -27,7 +25,6 @@ export interface Scores {
   create(req: wire.ScoreCreateReq, context: CallContext): Promise<wire.ScoreCreateRes>
   list(req: wire.ListOfRunReq, context: CallContext): Promise<AsyncIterable<wire.Score>>
   read(req: wire.ScorePath, context: CallContext): Promise<wire.Score>
-  delete(req: wire.ScoreDeleteReq, context: CallContext): Promise<DeleteRes>
 }
 
 export function createScores(deps: {
@@ -85,15 +82,7 @@ export function createScores(deps: {
     return scoreOf(await found.find(named, SCORE, context))
   }
 
-  async function remove(req: wire.ScoreDeleteReq, context: CallContext) {
-    const project_id = projectIdOf(req)
-    const { ids, num_deleted } = await found.delete({ project_id, ids: req.score_ids }, SCORE, context)
-    const $or = ids.map((id): Operation => ({ $eq: [{ $getField: 'id' }, { $literal: id }] }))
-    if (ids.length > 0) await feedback.purge({ project_id, query: { $expr: { $or } } })
-    return { num_deleted }
-  }
-
-  return { create, list, read, delete: remove }
+  return { create, list, read }
 }
 
 /** Wire: in a run, a score is a sibling of its prediction. */

@@ -2,6 +2,7 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
+import { createDeletions, type Deletions } from './deletions.ts'
 import { createEvaluationCalls } from './evaluation-calls.ts'
 import { createEvaluationOps } from './evaluation-ops.ts'
 import { createMarkedLists } from './marked-lists.ts'
@@ -16,8 +17,8 @@ import { createScores, type Scores } from './scores.ts'
  */
 export interface EvaluationRuns {
   runs: Runs & RunFinisher
-  predictions: Predictions & PredictionFinisher
-  scores: Scores
+  predictions: Predictions & Pick<PredictionFinisher, 'finish'> & { delete: Deletions['predictions'] }
+  scores: Scores & { delete: Deletions['scores'] }
 }
 
 export function createEvaluationRuns(services: {
@@ -32,9 +33,11 @@ export function createEvaluationRuns(services: {
     ops: createEvaluationOps(services),
     lists: createMarkedLists(services),
   }
+  const finisher = createPredictionFinisher(deps)
+  const deletions = createDeletions({ ...deps, finisher })
   return {
     runs: { ...createRuns(deps), ...createRunFinisher(deps) },
-    predictions: { ...createPredictions(deps), ...createPredictionFinisher(deps) },
-    scores: createScores(deps),
+    predictions: { ...createPredictions(deps), finish: finisher.finish, delete: deletions.predictions },
+    scores: { ...createScores(deps), delete: deletions.scores },
   }
 }

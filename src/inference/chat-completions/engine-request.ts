@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import { type JsonText, parseLossless, stringify } from '../../lossless-json.ts'
+import { limitTools } from '../constraints.ts'
 import {
   type EngineAbilities,
   type EngineModel,
@@ -11,7 +12,7 @@ import type { ChatCompletionReq, ChatMessage } from './wire.ts'
 
 /**
  * The request as the engine takes it.
- * @throws 400 for what the engine would ignore in silence.
+ * @throws 400 for what the engine would ignore in silence, or compile for too long.
  */
 export function engineRequest(
   req: ChatCompletionReq,
@@ -30,6 +31,7 @@ export function engineRequest(
       'mm_processor_kwargs',
     )
   }
+  limitTools(req)
   return withoutNulls({
     ...engineFields(req, engine, abilities),
     // Wire: the engine's default would contradict a request that only asks to continue a message.

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { limitConstraints } from '../constraints.ts'
 import type { samplingFields } from '../sampling-wire.ts'
 
 type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
@@ -21,7 +22,7 @@ export interface EngineAbilities {
 
 /**
  * The fields that all completions share, as the engine takes them.
- * @throws 400 for what the engine would ignore in silence.
+ * @throws 400 for what the engine would ignore in silence, or compile for too long.
  */
 export function engineFields(
   req: SamplingReq,
@@ -36,6 +37,7 @@ export function engineFields(
       'priority',
     )
   }
+  limitConstraints(req)
   const { engine_xargs, vllm_xargs, user: _, logits_processors: __, ...known } = req
   return {
     ...known,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { ALL_RIGHTS } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { TraceDb } from '../../stores/trace-db/port.ts'
+import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { isoMicros } from '../../time.ts'
 import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
@@ -21,19 +21,17 @@ const DAYS = 30
 const PRICES_MAX = 1_000
 const PRICES_MS = 60_000
 
-/** What a price depends on. */
-const PRICED_BY = ['hour', 'entity', 'project', 'model', 'base_model'] as const
+/** What has a list of prices, and what a price of it depends on. */
+const NAMED_BY = ['entity', 'project', 'model', 'base_model'] as const
+const PRICED_BY = ['hour', ...NAMED_BY] as const
 
-type Row = Pick<UsageRow, (typeof PRICED_BY)[number]> & Partial<UsageRow> & Counts
+type Named = Pick<UsageRow, (typeof NAMED_BY)[number]>
+type Priced = Pick<UsageRow, (typeof PRICED_BY)[number]>
+type Row = Priced & Partial<UsageRow> & Counts
 type Counts = Pick<
   UsageRow,
   'requests' | 'requests_cut' | 'prompt_tokens' | 'cached_tokens' | 'completion_tokens' | 'reasoning_tokens'
 >
-
-/** Of projects, by name. */
-type PriceLists = Pick<Map<string, Promise<Map<string, Price[]>>>, 'get'> & {
-  set(name: string, list: Promise<Map<string, Price[]>>): unknown
-}
 
 export interface UsageDeps {
   traces: TraceDb
@@ -52,17 +50,35 @@ export interface Usage {
 }
 
 export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
-  /** Finds prices; reads each project's list once, as long as `lists` keeps it. */
-  function createPricing(lists: PriceLists = new Map()) {
-    return async function priceOf(row: Row): Promise<Price | undefined> {
-      const names = [row.model, row.base_model]
-      const name = JSON.stringify([row.entity, row.project, ...names])
-      const list = lists.get(name) ?? costs.priceLists(`${row.entity}/${row.project}`, names)
-      lists.set(name, list)
-      const prices = await list
-      const at = isoMicros(row.hour) ?? row.hour
-      return names.map((model) => priceAt(prices.get(model) ?? [], at)).find((price) => price !== undefined)
+  const recentLists = new LRUCache<string, Promise<Map<string, Price[]>>>({ max: PRICES_MAX, ttl: PRICES_MS })
+
+  function priceListOf({ entity, project, model, base_model }: Named): Promise<Map<string, Price[]>> {
+    return costs.priceLists(`${entity}/${project}`, [model, base_model])
+  }
+
+  /** At a price that is at most a minute old. */
+  async function costOf(row: UsageRow): Promise<number | undefined> {
+    const name = nameOf(row)
+    const list = recentLists.get(name) ?? priceListOf(row)
+    recentLists.set(name, list)
+    return costAt(priceIn(await list, row), row)
+  }
+
+  /**
+   * Rows with their prices. These are read before the rows, and those of what came in between after them: a read that waits
+   * for another one while it is open can wait for itself, since a project has few at a time.
+   */
+  async function* priced(filter: UsageFilter, columns: readonly string[], signal?: AbortSignal) {
+    const prices = new Map<string, Map<string, Price[]>>()
+    const named = await rowsOf(traces.query<Named>(selectUsage(filter, NAMED_BY), signal))
+    for (const row of named) prices.set(nameOf(row), await priceListOf(row))
+    const late: Row[] = []
+    for await (const row of traces.query<Row>(selectUsage(filter, columns), signal)) {
+      const list = prices.get(nameOf(row))
+      if (list === undefined) late.push(row)
+      else yield { row, price: priceIn(list, row) }
     }
+    for (const row of late) yield { row, price: priceIn(await priceListOf(row), row) }
   }
 
   async function query(query: UsageQuery, { caller, signal }: CallContext) {
@@ -73,38 +89,41 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     const by = DIMENSIONS.filter((dimension) => query.group_by.includes(dimension))
     const columns = [...new Set([...by, ...PRICED_BY])]
     const groups = new Map<string, UsageGroup>()
-    const priceOf = createPricing()
-    for await (const row of traces.query<Row>(
-      selectUsage({ ...query, from, before, seenBy: caller }, columns),
-      signal,
-    )) {
+    for await (const { row, price } of priced({ ...query, from, before, seenBy: caller }, columns, signal)) {
       const key = JSON.stringify(by.map((dimension) => row[dimension]))
       const group = groups.get(key) ?? emptyGroup(row, by)
       groups.set(key, group)
       if (groups.size > GROUPS_MAX) {
         throw invalidRequest(`More than ${GROUPS_MAX} groups: ask for less time or fewer dimensions`)
       }
-      addTo(group, row, await priceOf(row))
+      addTo(group, row, price)
     }
     return { object: 'list' as const, from, before, data: [...groups.values()] }
   }
 
   async function total(filter: Omit<UsageFilter, 'seenBy'>) {
     const seenBy = { keyId: '', rights: ALL_RIGHTS }
-    const priceOf = createPricing()
     const sum = { tokens: 0, usd: 0 }
-    for await (const row of traces.query<Row>(selectUsage({ ...filter, seenBy }, PRICED_BY))) {
+    for await (const { row, price } of priced({ ...filter, seenBy }, PRICED_BY)) {
       sum.tokens += row.prompt_tokens + row.completion_tokens
-      sum.usd += costAt(await priceOf(row), row) ?? 0
+      sum.usd += costAt(price, row) ?? 0
     }
     return sum
   }
 
-  const recentPrice = createPricing(
-    new LRUCache<string, Promise<Map<string, Price[]>>>({ max: PRICES_MAX, ttl: PRICES_MS }),
-  )
+  return { query, total, costOf }
+}
 
-  return { query, total, costOf: async (row) => costAt(await recentPrice(row), row) }
+function nameOf({ entity, project, model, base_model }: Named): string {
+  return JSON.stringify([entity, project, model, base_model])
+}
+
+/** Of the model, or else of its base model. */
+function priceIn(prices: Map<string, Price[]>, { hour, model, base_model }: Priced): Price | undefined {
+  const at = isoMicros(hour) ?? hour
+  return [model, base_model]
+    .map((name) => priceAt(prices.get(name) ?? [], at))
+    .find((price) => price !== undefined)
 }
 
 function emptyGroup(row: Row, by: readonly Dimension[]): UsageGroup {

@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
-import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
+import { ClientError, messageOf, StoreFailed } from '../../errors.ts'
 
 /** Of a store that has no such blob. */
 const NOT_FOUND = 404
@@ -34,11 +34,11 @@ export function isBeyondEnd(error: unknown): boolean {
 export function s3Error(error: unknown): unknown {
   if (error instanceof ClientError) return error
   if (error instanceof S3ServiceException)
-    return dependencyFailed(`The file store refused the request (${error.name})`, error)
+    return new StoreFailed(`The file store refused the request (${error.name})`, error)
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   const isOfNetwork = typeof code === 'string' && OF_NETWORK.test(code)
   const isOfSdk = OF_SDK.includes(nameOf(error) ?? '')
-  return isOfNetwork || isOfSdk ? dependencyFailed('The file store does not answer', error) : error
+  return isOfNetwork || isOfSdk ? new StoreFailed('The file store does not answer', error) : error
 }
 
 /** Why a bucket cannot be used, and what to do. */

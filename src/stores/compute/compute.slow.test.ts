@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../eventually.ts'
 import type { ComputeOptions } from './compute.ts'
-
 import { openFakeCompute } from './fake-compute.ts'
 import { GB, type MemoryNeeds } from './memory-estimate.ts'
 import type { Compute, EngineProcessStatus, EngineReply, InferenceProcess } from './port.ts'
@@ -338,8 +337,12 @@ describe('users of an engine process', () => {
     const compute = open(4)
     const process = await compute.inference('a').ready(signal())
     const stream = await chat(process, 'a', 'hold', { stream: true })
-    await expect(chat(process, 'a', 'die')).rejects.toMatchObject({ status: 503 })
-    await expect(textOf(stream)).rejects.toMatchObject({ status: 503 })
+    // What it wrote last may be of another's request.
+    const message = 'inference a ended: exit code 1'
+    await expect(chat(process, 'a', 'die')).rejects.toMatchObject({ status: 503, message })
+    await expect(textOf(stream)).rejects.toMatchObject({ status: 503, message })
+    const told = expect.stringContaining('its last words: Loaded the adapter of another request')
+    await eventually(() => expect(statusOf(compute, 'inference a').last_error).toEqual(told))
     await eventually(() => expect(statusOf(compute, 'inference a').users).toBe(0))
   })
 

@@ -73,7 +73,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case 'fail':
       return reply(500, { error: { message: 'made to fail', type: 'InternalServerError', code: 500 } })
     case 'die':
-      return process.exit(1)
+      process.stderr.write('Loaded the adapter of another request\n', () => process.exit(1))
+      return
     case 'hang':
       process.kill(process.pid, 'SIGSTOP')
       return

@@ -18,6 +18,8 @@ const START_WATCH_MS = 1_000
 export interface ProgramInstanceOptions<Started extends { program: Program }, Ready> {
   name: string
   log: Log
+  /** Whether it answers several callers at once, so that the last that it wrote may be of another's request. */
+  isShared: boolean
   start: (hooks: StartHooks) => Promise<Started>
   /** Resolves once the program can work; the result is passed to the waiters. */
   untilReady: (started: Started, ended: AbortSignal) => Promise<Ready>
@@ -35,11 +37,13 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   hooks.onWaiting(undefined)
   const ended = new AbortController()
   let killReason: string | undefined
+  let wasReady = false
   hooks.onOutput(program.lastLines)
   log.info({ process: name, place: program.place }, 'engine process starting')
   const gone = program.exited.then((how) => {
-    const reason = `${name} ended: ${killReason ?? how}${lastWords(program.lastLines())}`
-    ended.abort(new EngineProcessLost(reason))
+    const end = `${name} ended: ${killReason ?? how}`
+    const reason = end + lastWords(program.lastLines())
+    ended.abort(new EngineProcessLost(options.isShared && wasReady ? end : reason))
     return reason
   })
   function replace(reason: string): void {
@@ -58,6 +62,7 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   try {
     const ready = await options.untilReady(started, ended.signal)
     ended.signal.throwIfAborted()
+    wasReady = true
     log.info({ process: name, place: program.place }, 'engine process ready')
     hooks.onReady({ isAlive: program.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
   } catch (error) {

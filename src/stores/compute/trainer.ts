@@ -27,6 +27,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
   const instance = {
     name: options.name,
     log: options.log,
+    isShared: false,
     start: options.start,
     untilReady: firstLine,
   }

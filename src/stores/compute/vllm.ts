@@ -51,6 +51,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const instance = {
     name: options.name,
     log: options.log,
+    isShared: true,
     start: options.start(key),
     untilReady: ({ url }: StartedServer, ended: AbortSignal) => untilAnswering({ ...endpoint, url }, ended),
   }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ClientError, dependencyFailed, invalidRequest } from '../../errors.ts'
+import { ClientError, invalidRequest, StoreFailed } from '../../errors.ts'
 import { UniqueViolation } from './port.ts'
 
 /** Codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -26,10 +26,10 @@ export function postgresError(error: unknown): unknown {
 
 /** 503: nothing was stored. */
 export function unanswered(cause: unknown): ClientError {
-  return dependencyFailed('The control database does not answer, so nothing was stored', cause)
+  return new StoreFailed('The control database does not answer, so nothing was stored', cause)
 }
 
 /** 503 for a commit without an answer: it may have been stored. */
 export function inDoubt(cause: unknown): ClientError {
-  return dependencyFailed('The control database did not confirm the change: it may be stored or not', cause)
+  return new StoreFailed('The control database did not confirm the change: it may be stored or not', cause)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { dependencyFailed } from '../../errors.ts'
+import { StoreFailed } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { CHANNEL, type PostgresPeers } from './postgres-peers.ts'
 
@@ -111,7 +111,7 @@ export async function holdPostgres({ newClient, log, onLost, peers }: HoldOption
   return {
     check() {
       if (isHeld) return
-      throw dependencyFailed(
+      throw new StoreFailed(
         'The control database does not answer',
         new Error('it is not held by this server'),
       )

@@ -149,16 +149,16 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
 
     it('throws the error of a query that fails after its first rows, which have nothing of the error', async () => {
       const sql = `SELECT concat(toString(throwIf(number = 3000000, 'too far')), '\\n') FROM numbers(5000000)`
-      const lines: string[] = []
+      const lines = new Set<string>()
       const read = async () => {
         for await (const piece of wholeLines(db, { sql, params: {} }))
-          lines.push(...piece.toString().split('\n'))
+          for (const line of piece.toString().split('\n')) lines.add(line)
       }
       await expect(read()).rejects.toMatchObject({
         status: 503,
         cause: expect.objectContaining({ message: expect.stringContaining('too far') }),
       })
-      expect(new Set(lines)).toEqual(new Set(['0', '']))
+      expect(lines).toEqual(new Set(['0', '']))
     })
 
     it('takes values that are longer than an address, and thousands of them', async () => {

@@ -24,6 +24,8 @@ const { endpoint, bucket } = inject('servers').s3
 const s3 = createS3Client({ region: undefined }, endpoint)
 /** They start a vLLM and four trainers: two minutes, and longer beside other tests. */
 const ENGINE_TESTS_MS_MAX = 600_000
+/** The last of what pytest writes: what failed and why, and the counts. */
+const SUMMARY_LINES = 20
 
 const ENGINE = resolve(import.meta.dirname, '../../../engine')
 
@@ -155,12 +157,13 @@ describe("the engine's workspace in a bucket", () => {
         AWS_ENDPOINT_URL_S3: endpoint,
         HEDDLE_TEST_BUCKET: `s3://${bucket}/${newId()}`,
       }
-      const args = ['-m', 'pytest', '-q', '-x', '-m', 'bucket']
-      const { stdout } = await promisify(execFile)(pythonIn('engine'), args, {
-        env,
-        cwd: ENGINE,
-        timeout: ENGINE_TESTS_MS_MAX,
-      })
+      const args = ['-m', 'pytest', '-q', '-x', '--tb=short', '--disable-warnings', '-m', 'bucket']
+      const options = { env, cwd: ENGINE, timeout: ENGINE_TESTS_MS_MAX }
+      const { stdout } = await promisify(execFile)(pythonIn('engine'), args, options).catch(
+        (failed: Error & { stdout: string }) => {
+          throw new Error(failed.stdout.split('\n').slice(-SUMMARY_LINES).join('\n') || failed.message)
+        },
+      )
       expect(stdout).toMatch(/\d+ passed/)
     },
     ENGINE_TESTS_MS_MAX,

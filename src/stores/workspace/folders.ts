@@ -5,15 +5,19 @@ import { pipeline } from 'node:stream/promises'
 import { newId } from '../../ids.ts'
 import type { FileBlobs } from '../blobs/files.ts'
 import type { Blobs } from '../blobs/port.ts'
+import { markerOf } from './marker.ts'
 import { fileName, folderName } from './names.ts'
 import type { Workspace } from './port.ts'
 
 /** Any blob store; blobs that are files of this machine need not be copied. */
 export type WorkspaceBlobs = Pick<Blobs, 'open'> & Partial<Pick<FileBlobs, 'linkTo'>>
 
-/** A workspace whose root is a folder of this machine. */
+/**
+ * A workspace whose root is a folder of this machine.
+ * @throws Error for a folder with files that Heddle has not made
+ */
 export async function openFolderWorkspace(root: string, blobs: WorkspaceBlobs): Promise<Workspace> {
-  await mkdir(root, { recursive: true })
+  markerOf(root)
 
   const pathOf = (folder: string): string => join(root, folderName(folder))
 

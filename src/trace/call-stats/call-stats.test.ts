@@ -106,7 +106,7 @@ describe('POST /calls/stats', () => {
     ])
   })
 
-  it('200 with the tokens of each model in every bucket, under either of their names', async () => {
+  it('200 with the tokens of each model in every bucket, under either of their names; a missing total is the sum', async () => {
     const project = server.newProject()
     const b = { input_tokens: 5, total_tokens: 'many', cache_read_input_tokens: 2 }
     await write(
@@ -137,11 +137,11 @@ describe('POST /calls/stats', () => {
       bucket['count'],
     ])
     expect(rows).toEqual([
-      ['00', 'a', 4, 3, 2, 6, 3, 0, 2],
-      ['00', 'b', 5, 5, 5, 0, 0, 2, 1],
+      ['00', 'a', 4, 3, 2, 6, 10, 0, 2],
+      ['00', 'b', 5, 5, 5, 0, 5, 2, 1],
       ['01', 'a', 0, null, null, 0, 0, 0, 0],
       ['01', 'b', 0, null, null, 0, 0, 0, 0],
-      ['02', 'a', 7, 7, 7, 0, 0, 0, 1],
+      ['02', 'a', 7, 7, 7, 0, 7, 0, 1],
       ['02', 'b', 0, null, null, 0, 0, 0, 0],
     ])
   })

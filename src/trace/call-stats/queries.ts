@@ -15,11 +15,18 @@ export interface StatsRow {
   aggregates: (number | null)[]
 }
 
-/** Usage of calls: `usage.1` is a model, `usage.2` the JSON of its counts. Wire: services name tokens differently. */
+const INPUT = sumOf('prompt_tokens', 'input_tokens')
+const OUTPUT = sumOf('completion_tokens', 'output_tokens')
+const TOTAL = tokens('total_tokens')
+
+/**
+ * Usage of calls: `usage.1` is a model, `usage.2` the JSON of its counts. Wire: services name tokens differently. A missing
+ * total is the sum of input and output, as in the usage of one call.
+ */
 const TOKENS: Record<TokenMetric, string> = {
-  input_tokens: sumOf('prompt_tokens', 'input_tokens'),
-  output_tokens: sumOf('completion_tokens', 'output_tokens'),
-  total_tokens: tokens('total_tokens'),
+  input_tokens: INPUT,
+  output_tokens: OUTPUT,
+  total_tokens: `coalesce(nullIf(${TOTAL}, 0), nullIf(${INPUT} + ${OUTPUT}, 0), ${TOTAL})`,
   cache_read_input_tokens: sumOf('cache_read_input_tokens'),
   cache_creation_input_tokens: sumOf('cache_creation_input_tokens'),
 }
@@ -42,7 +49,7 @@ export function callSql(metric: CallMetric): string {
 export function selectUsage(work: Work, limit: number): Query {
   const { params } = work
   return {
-    sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates)} FROM (
+    sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates, 'none')} FROM (
         SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(ifNull(summary, ''), 'usage') AS usages
         ${fromSelected(work)})
       ARRAY JOIN usages AS usage GROUP BY bucket, model LIMIT ${params.bind(limit, 'UInt64')}`,
@@ -53,7 +60,7 @@ export function selectUsage(work: Work, limit: number): Query {
 /** Numbers of the calls in each bucket. */
 export function selectCalls(work: Work): Query {
   return {
-    sql: `SELECT ${bucketColumn(work)}, '' AS model, count() AS count, ${aggregateColumn(work.aggregates)}
+    sql: `SELECT ${bucketColumn(work)}, '' AS model, count() AS count, ${aggregateColumn(work.aggregates, 'none')}
       ${fromSelected(work)} GROUP BY bucket`,
     params: work.params.values,
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { exportSpans, spanOf } from '../otlp/test-spans.ts'
 import { finishedCall, writeCalls } from '../test-calls.ts'
 
 const server = useTestServer()
@@ -182,5 +183,33 @@ describe('POST /calls/usage', () => {
     const call_ids = Array.from({ length: 1001 }, () => newId())
     const response = await server.post('/calls/usage', { project_id: server.newProject(), call_ids })
     expect(response.status).toBe(400)
+  })
+})
+
+describe('POST /calls/usage and /calls/stats', () => {
+  it.each([
+    [
+      'both names of tokens',
+      { 'ai.usage.promptTokens': 10, 'ai.usage.completionTokens': 3 },
+      { 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.output_tokens': 3 },
+      [10, 3, 13],
+    ],
+    ['input tokens only', {}, { 'gen_ai.usage.input_tokens': 10 }, [10, 0, 10]],
+  ])('200 with equal tokens of a span with %s', async (_what, own, common, counts) => {
+    const project_id = server.newProject()
+    const span = spanOf({ attributes: { 'ai.model.id': 'm', ...own, ...common } })
+    await exportSpans(server, project_id, span)
+    const { call_usage } = await usage('/calls/usage', { project_id, call_ids: [span.spanId] })
+    const [prompt_tokens, completion_tokens, total_tokens] = counts
+    expect(call_usage).toMatchObject({
+      [span.spanId]: { m: { prompt_tokens, completion_tokens, total_tokens } },
+    })
+    const metrics = ['input_tokens', 'output_tokens', 'total_tokens']
+    const range = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z', granularity: 3600 }
+    const req = { project_id, ...range, usage_metrics: metrics.map((metric) => ({ metric })) }
+    const { usage_buckets } = await replyOf<{ usage_buckets: Fields[] }>(
+      await server.post('/calls/stats', req),
+    )
+    expect(metrics.map((metric) => usage_buckets[0]?.[`sum_${metric}`])).toEqual(counts)
   })
 })

@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../test-calls.ts'
@@ -30,6 +31,28 @@ describe('POST /calls/stream_query for calls with odd values', () => {
     const query = { $expr: { $eq: [{ $getField: 'inputs.name' }, { $literal: 'found' }] } }
     const response = await server.post('/calls/stream_query', { project_id, query })
     expect(await response.text()).toContain(`"inputs":{"odd":${odd},"name":"found"}`)
+  })
+})
+
+describe('POST /v2/{entity}/{project}/calls/complete with a compressed body', () => {
+  it('200 for gzip and deflate, 400 for bytes that are neither, 415 for another encoding', async () => {
+    const project_id = server.newProject()
+    const send = (encoding: string, compress: (bytes: Buffer) => Uint8Array) =>
+      server.request(`/v2/${project_id}/calls/complete`, {
+        method: 'POST',
+        headers: { 'content-encoding': encoding },
+        body: new Uint8Array(compress(Buffer.from(JSON.stringify({ batch: [finishedCall()] })))),
+      })
+    const plain = (bytes: Buffer) => bytes
+    const answers = await Promise.all([
+      send('gzip', gzipSync),
+      send('Deflate', deflateSync),
+      send('gzip', plain),
+      send('br', plain),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 415])
+    const calls = await documentsOf(await server.post('/calls/stream_query', { project_id }))
+    expect(calls).toHaveLength(2)
   })
 })
 

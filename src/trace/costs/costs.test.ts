@@ -30,7 +30,7 @@ async function query(project_id: string, fields: Fields = {}): Promise<Fields[]>
 describe('POST /cost/create', () => {
   it('200 with an id for each model; the defaults are USD, from now on, and the default provider', async () => {
     const project = server.newProject()
-    const before = new Date().toISOString()
+    const before = Date.now()
     const [id] = await create(project, { m: { ...PRICE, provider_id: null, effective_date: null } })
     const [cost] = await query(project)
     expect(cost).toEqual({
@@ -44,7 +44,7 @@ describe('POST /cost/create', () => {
       prompt_token_cost_unit: 'USD',
       completion_token_cost_unit: 'USD',
     })
-    expect(String(cost?.['effective_date']) >= before).toBe(true)
+    expect(Date.parse(String(cost?.['effective_date']))).toBeGreaterThanOrEqual(before)
   })
 
   it('200 and every given field is kept', async () => {

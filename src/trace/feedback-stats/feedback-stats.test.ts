@@ -117,6 +117,23 @@ describe('POST /feedback/stats', () => {
     expect((await stats(server.newProject(), { metrics }))['window_stats']).toEqual({ output: { sum: null } })
   })
 
+  it('200 with null for a sum and an average that are beyond all numbers', async () => {
+    const project = server.newProject()
+    await say(project, { score: 1.5e308 })
+    await say(project, { score: 1.5e308 })
+    const metrics = [
+      { json_path: 'score', aggregations: ['sum', 'avg', 'count'] },
+      { json_path: 'other', aggregations: ['sum'] },
+    ]
+    const reply = await stats(project, { metrics })
+    const [bucket] = busy(reply)
+    expect(bucket).toMatchObject({ sum_score: null, avg_score: null, count_score: 2, sum_other: 0, count: 2 })
+    expect(reply['window_stats']).toEqual({
+      score: { sum: null, avg: null, count: 2 },
+      other: { sum: null },
+    })
+  })
+
   it('200 without buckets where no metric is requested', async () => {
     const reply = await stats(server.newProject(), {})
     expect(reply).toMatchObject({ buckets: [], granularity: 3600, window_stats: null })
@@ -126,6 +143,18 @@ describe('POST /feedback/stats', () => {
     [400, { metrics: [{ json_path: `a'); DROP TABLE feedback; --` }] }],
     [400, { metrics: [{ json_path: ' ' }] }],
     [400, { metrics: [{ json_path: 'a', value_type: 'categorical', aggregations: ['avg'] }] }],
+    [400, { metrics: [{ json_path: 'a.b' }, { json_path: 'a_b' }] }],
+    [400, { metrics: [{ json_path: 'a' }, { json_path: 'a', value_type: 'boolean' }] }],
+    [
+      400,
+      {
+        metrics: [
+          { json_path: 'a', value_type: 'boolean' },
+          { json_path: 'true_a', value_type: 'categorical' },
+        ],
+      },
+    ],
+    [200, { metrics: [{ json_path: 'a' }, { json_path: ' a ', aggregations: ['sum', 'avg'] }] }],
     [422, { metrics: [{ json_path: 'a', value_type: 'text' }] }],
     [422, { end: '2020-01-01T00:00:00Z' }],
     [422, { start: '2020-01-01T00:00:00Z' }],

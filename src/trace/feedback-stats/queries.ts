@@ -67,7 +67,7 @@ export function selectBuckets({ selection, aggregates, params }: Work, buckets: 
   const granularity = params.bind(buckets.granularity, 'Int64')
   return {
     sql: `SELECT intDiv(toUnixTimestamp(created_at) - ${first}, ${granularity}) AS bucket, count() AS count,
-        ${aggregateColumn(aggregates)}
+        ${aggregateColumn(aggregates, 'none')}
       FROM feedback FINAL WHERE ${conditions(selection, params)} GROUP BY bucket`,
     params: params.values,
   }
@@ -76,7 +76,7 @@ export function selectBuckets({ selection, aggregates, params }: Work, buckets: 
 /** The same for all of the range together. */
 export function selectWindow({ selection, aggregates, params }: Work): Query {
   return {
-    sql: `SELECT ${aggregateColumn(aggregates)} FROM feedback FINAL WHERE ${conditions(selection, params)}`,
+    sql: `SELECT ${aggregateColumn(aggregates, 'null')} FROM feedback FINAL WHERE ${conditions(selection, params)}`,
     params: params.values,
   }
 }

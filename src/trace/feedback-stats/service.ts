@@ -29,6 +29,7 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackSt
     const { start, end, granularity, timezone } = buckets
     if (req.metrics.length === 0)
       return { start, end, granularity: GRANULARITY_OF_NOTHING, timezone, buckets: [], window_stats: null }
+    refuseSharedNames(req.metrics)
     const params = createParams()
     const aggregates = aggregatesOf(
       req.metrics.map((spec) => metricOf(spec, params)),
@@ -103,10 +104,29 @@ function metricOf(spec: wire.MetricSpec, params: Params): Metric {
   if (value_type === 'categorical' && aggregations.some((kind) => kind !== 'count'))
     throw invalidRequest('Of a categorical metric there is only a count')
   return {
-    name: json_path.trim().replaceAll(/[. ]/g, '_'),
+    name: nameOf(spec),
     sql: queries.leafSql(steps, value_type, params),
     aggregations,
     percentiles: value_type === 'numeric' ? percentiles : [],
+  }
+}
+
+/** Wire: the name of a metric in replies. */
+function nameOf({ json_path }: wire.MetricSpec): string {
+  return json_path.trim().replaceAll(/[. ]/g, '_')
+}
+
+/** A reply has room for one metric of each name. @throws 400 for others */
+function refuseSharedNames(specs: readonly wire.MetricSpec[]): void {
+  const sources = new Map<string, string>()
+  for (const spec of specs) {
+    const [name, source] = [nameOf(spec), `${spec.json_path.trim()} (${spec.value_type})`]
+    const other = sources.get(name) ?? source
+    if (other !== source)
+      throw invalidRequest(
+        `Two metrics would both be named ${name.slice(0, 100)}: ${other.slice(0, 120)} and ${source.slice(0, 120)}`,
+      )
+    sources.set(name, source)
   }
 }
 

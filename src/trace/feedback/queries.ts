@@ -31,6 +31,16 @@ export function countFeedback(selection: Selection): Sql {
   }
 }
 
+/** The users of feedback by its ids. */
+export function selectUsers(projectId: string, ids: readonly string[]): Sql {
+  const params = createParams()
+  const project = params.bindProject(projectId)
+  return {
+    sql: `SELECT DISTINCT wb_user_id AS user FROM feedback FINAL WHERE project_id = ${project} AND id IN ${params.bindIds(ids)}`,
+    params: params.values,
+  }
+}
+
 /** Removes rows for good. */
 export function deleteFeedback(projectId: string, ids: readonly string[]): Sql {
   return {

@@ -1,10 +1,11 @@
+import { placeOf, requireRight } from '../../access.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { idOf, newId } from '../../ids.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
-import { firstOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, rowsOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply } from '../collect-reply.ts'
@@ -74,6 +75,24 @@ export function createFeedback(deps: {
     return obj.val
   }
 
+  /**
+   * A row with an id that exists replaces that feedback, which changes it.
+   * @throws 403 for feedback of another user and a caller who may only add
+   */
+  async function checkReplaces(batch: readonly wire.FeedbackCreateReq[], { caller }: CallContext) {
+    const given = Map.groupBy(
+      batch.filter(({ id }) => id != null),
+      ({ project_id }) => project_id,
+    )
+    for (const [projectId, items] of given) {
+      const place = placeOf(projectId)
+      if (caller.rights.allows('write', place)) continue
+      const ids = items.flatMap(({ id }) => id ?? [])
+      const found = await rowsOf(traces.query<{ user: string }>(queries.selectUsers(projectId, ids)))
+      if (found.some(({ user }) => user !== caller.user)) requireRight(caller.rights, 'write', place)
+    }
+  }
+
   function readRows(query: Sql, signal: AbortSignal): Promise<StoredFeedback[]> {
     const lengthOf = (value: unknown) =>
       (typeof value === 'string' ? value : JSON.stringify(value ?? '')).length
@@ -86,17 +105,16 @@ export function createFeedback(deps: {
     await traces.command(queries.deleteFeedback(projectId, ids))
   }
 
-  async function create(
-    req: wire.FeedbackCreateReq,
-    { caller }: CallContext,
-  ): Promise<wire.FeedbackCreateRes> {
-    const [row] = await write([req], caller.user)
+  async function create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes> {
+    await checkReplaces([req], context)
+    const [row] = await write([req], context.caller.user)
     return resultOf(row)
   }
 
-  async function createBatch({ batch }: wire.FeedbackCreateBatchReq, { caller }: CallContext) {
+  async function createBatch({ batch }: wire.FeedbackCreateBatchReq, context: CallContext) {
     if (batch.length > BATCH_MAX) throw tooLarge(`At most ${BATCH_MAX} items of feedback at once`)
-    return { res: (await write(batch, caller.user)).map(resultOf) }
+    await checkReplaces(batch, context)
+    return { res: (await write(batch, context.caller.user)).map(resultOf) }
   }
 
   async function query(req: wire.FeedbackQueryReq, { signal }: CallContext) {

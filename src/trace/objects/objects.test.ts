@@ -230,7 +230,7 @@ describe('POST /obj/delete', () => {
     expect(await query(project)).toMatchObject([{ digest: digests[0], is_latest: 1 }])
     expect(await obj(project, 'o', 'latest')).toMatchObject({ digest: digests[0] })
     await create(project, 'o', { v: 2 })
-    const before = new Date().toISOString()
+    const before = Date.now()
     await create(project, 'o', { v: 1 })
     const found = await query(project)
     expect(found).toMatchObject([
@@ -239,7 +239,7 @@ describe('POST /obj/delete', () => {
       { digest: digests[1], version_index: 1, is_latest: 0, deleted_at: null, val: { v: 1 } },
     ])
     // It was created when it was published again.
-    expect(String(found[2]?.['created_at']) >= before).toBe(true)
+    expect(Date.parse(String(found[2]?.['created_at']))).toBeGreaterThanOrEqual(before)
     await create(project, 'o', { v: 1 })
     expect(await query(project)).toEqual(found)
     await remove(project, 'o', ['v1'])

@@ -22,16 +22,16 @@ const NAME_PARTS_MAX = 100
 const JSON_CHARS_MAX = 4 * 1024 * 1024
 
 /**
- * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. A name that
- * continues below a value, as `a` and `a.b` do, is refused with 400, or else stays unchanged. A name of too many parts
- * is never split.
+ * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. Objects of one name
+ * are merged, whichever way they are written. A name that continues below a value, as `a` and `a.b` do, is refused with
+ * 400, or else stays unchanged. A name of too many parts is never split.
  */
 export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 'flat'): Tree {
   const tree = emptyTree()
   let dots = 0
   let jsonChars = 0
-  for (const attribute of attributes) {
-    const { key, value } = keyValueOf(attribute)
+  const pairs = attributes.map(keyValueOf)
+  for (const { key, value } of conflicting === 'flat' ? withDotlessFirst(pairs) : pairs) {
     const parts = key.split('.', DOTS_MAX + 1)
     dots += parts.length - 1
     if (dots >= DOTS_MAX) throw invalidRequest('The names of the attributes have too many dots')
@@ -48,6 +48,12 @@ export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 
 
 /** The value under a dotted name; undefined where it is absent or empty. */
 export function valueAt(tree: Tree, key: string): Plain | undefined {
+  const found = anyAt(tree, key)
+  return isEmpty(found) ? undefined : found
+}
+
+/** The same, also where it is empty. */
+export function anyAt(tree: Tree, key: string): Plain | undefined {
   let found: Plain | undefined = tree
   // Most names of conventions are absent, which shows at their first part.
   for (let start = 0; found !== undefined && start <= key.length; ) {
@@ -56,7 +62,7 @@ export function valueAt(tree: Tree, key: string): Plain | undefined {
     found = memberOf(found, key.slice(start, end))
     start = end + 1
   }
-  return isEmpty(found) ? undefined : found
+  return found
 }
 
 /** The first of several names that has a value. */
@@ -94,7 +100,14 @@ function emptyTree(): Tree {
   return Object.create(null)
 }
 
-function keyValueOf(attribute: unknown): { key: string; value?: unknown } {
+type Pair = { key: string; value?: unknown }
+
+/** Of two names in conflict the later one stays unchanged: were it one without a dot, it would replace an object. */
+function withDotlessFirst(pairs: readonly Pair[]): Pair[] {
+  return pairs.toSorted((one, other) => Number(one.key.includes('.')) - Number(other.key.includes('.')))
+}
+
+function keyValueOf(attribute: unknown): Pair {
   return checked(KeyValue, attribute, 'a KeyValue')
 }
 
@@ -157,9 +170,26 @@ function put(tree: Tree, path: readonly string[], value: Plain): boolean {
     place = next
   }
   const present = place[last]
-  if (typeof present === 'object' && present !== null && isScalar(value)) return false
-  place[last] = value
+  if (!fits(present, value)) return false
+  if (isTree(present) && isTree(value)) merge(present, value)
+  else place[last] = value
   return true
+}
+
+/** Whether a value may take the place of what is present, or be merged with it, so that no name is lost. */
+function fits(present: Plain | undefined, value: Plain): boolean {
+  if (present === undefined || present === null) return true
+  if (isTree(present) && isTree(value))
+    return Object.entries(value).every(([name, member]) => fits(present[name], member))
+  return shapeOf(present) === shapeOf(value)
+}
+
+function merge(present: Tree, added: Tree): void {
+  for (const [name, member] of Object.entries(added)) {
+    const other = present[name]
+    if (isTree(other) && isTree(member)) merge(other, member)
+    else present[name] = member
+  }
 }
 
 function conflict(key: string): Error {
@@ -168,8 +198,9 @@ function conflict(key: string): Error {
   )
 }
 
-function isScalar(value: Plain): boolean {
-  return typeof value !== 'object' || value === null || value instanceof JsonText
+function shapeOf(value: Plain): 'list' | 'tree' | 'scalar' {
+  if (Array.isArray(value)) return 'list'
+  return isTree(value) ? 'tree' : 'scalar'
 }
 
 function memberOf(value: Plain | undefined, name: string): Plain | undefined {

@@ -3,7 +3,17 @@ import { invalidRequest } from '../../errors.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { isoMicros } from '../../time.ts'
 import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/write/parts.ts'
-import { firstAt, isTree, type Plain, type Tree, textOf, treeOf, valueAt, withLists } from './attributes.ts'
+import {
+  anyAt,
+  firstAt,
+  isTree,
+  type Plain,
+  type Tree,
+  textOf,
+  treeOf,
+  valueAt,
+  withLists,
+} from './attributes.ts'
 import { ATTRIBUTES, INPUTS, IS_TURN, OUTPUTS, THREAD, USAGE } from './conventions.ts'
 import { messagesIn } from './messages.ts'
 import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
@@ -111,7 +121,7 @@ function foundAtEach(tree: Tree, names: Record<string, readonly string[]>): Tree
 /** Wire: without any known attribute, all attributes are shown unchanged. */
 function shownAttributes(
   tree: Tree,
-  found: { inputs: Tree; output: Tree; usage: Tree; attributes: Tree },
+  found: { inputs: Tree; output: Tree; usage: Record<string, number>; attributes: Tree },
 ): Tree {
   const isKnown = Object.values(found).some((part) => Object.keys(part).length > 0)
   if (!isKnown) return tree
@@ -119,25 +129,41 @@ function shownAttributes(
   return isTree(own) ? { ...found.attributes, ...own } : found.attributes
 }
 
-/** Wire: counts sent as text are numbers; a missing total is the sum. */
-function usageOf(tree: Tree): Tree {
-  const usage: Tree = {}
-  for (const [name, value] of Object.entries(foundAtEach(tree, USAGE))) {
-    const count = Number(textOf(value))
-    if (Number.isFinite(count)) usage[name] = Math.trunc(count)
+/** Wire: a missing total is the sum; a span that counts nothing has no usage. */
+function usageOf(tree: Tree): Record<string, number> {
+  const usage: Record<string, number> = {}
+  for (const [name, keys] of Object.entries(USAGE)) {
+    const count = countAt(tree, keys)
+    if (count !== undefined) usage[name] = count
   }
-  const total =
-    sumOf(usage['prompt_tokens'], usage['completion_tokens']) ??
-    sumOf(usage['input_tokens'], usage['output_tokens'])
-  return total === undefined ? usage : { total_tokens: total, ...usage }
+  if (!Object.values(usage).some(Boolean)) return {}
+  const input = oneOf(usage, 'input_tokens', 'prompt_tokens')
+  const output = oneOf(usage, 'output_tokens', 'completion_tokens')
+  if (!usage['total_tokens'] && input !== undefined && output !== undefined)
+    usage['total_tokens'] = input + output
+  return usage
 }
 
-function sumOf(one: Plain | undefined, other: Plain | undefined): number | undefined {
-  return typeof one === 'number' && typeof other === 'number' ? one + other : undefined
+/** Wire: counts sent as text are numbers. A name with zero may be one that a library never fills. */
+function countAt(tree: Tree, keys: readonly string[]): number | undefined {
+  const counts = keys.flatMap((key) => {
+    const source = textOf(anyAt(tree, key)) || undefined
+    const count = Math.trunc(Number(source))
+    return Number.isFinite(count) ? [count] : []
+  })
+  return counts.find((count) => count !== 0) ?? counts[0]
+}
+
+/** Wire: some libraries send a count under both names. Readers of usage add the two, so only one is kept. */
+function oneOf(usage: Record<string, number>, name: string, synonym: string): number | undefined {
+  const [count, other] = [usage[name], usage[synonym]]
+  if (count === undefined || other === undefined) return count ?? other
+  delete usage[count === 0 ? name : synonym]
+  return count === 0 ? other : count
 }
 
 /** Wire: usage is counted by model; without a model's name, under `usage`. */
-function summaryOf({ usage, attributes }: { usage: Tree; attributes: Tree }): object {
+function summaryOf({ usage, attributes }: { usage: Record<string, number>; attributes: Tree }): object {
   return Object.keys(usage).length === 0 ? {} : { usage: { [modelOf(attributes) ?? 'usage']: usage } }
 }
 

@@ -58,7 +58,8 @@ export function hasWordsSql(document: string, texts: readonly string[], params: 
     return longest(text.toLowerCase().match(WORDS), PARTS_MAX).map(hasPart).join(' AND ')
   })
   if (ofTexts.some((sql) => sql === '')) return undefined
-  return [...ofTexts, hasAll([NUMBERED_WORD])].map((sql) => `(${sql})`).join(' OR ')
+  const isNumbered = `hasToken(${words}, ${params.bind(NUMBERED_WORD, 'String')})`
+  return [...ofTexts, isNumbered].map((sql) => `(${sql})`).join(' OR ')
 }
 
 function longest(words: readonly string[] | null, count: number): string[] {

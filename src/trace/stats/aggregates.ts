@@ -33,7 +33,10 @@ const FUNCTIONS: Record<Aggregation, (sql: string) => string> = {
 
 const NULL_WHERE_NOTHING = new Set<Aggregation>(['min', 'max'])
 
-/** Every aggregate of the metrics, each once. @throws 400 for invalid percentiles. */
+/**
+ * Every aggregate of the metrics, each once. @throws 400 for invalid percentiles, and for two metrics with an aggregate
+ * of one name, as `count` of `true_a` and `count_true` of `a` are.
+ */
 export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggregate[] {
   const all = metrics.flatMap(({ name, sql, aggregations, percentiles }) => [
     ...aggregations.map((kind): Aggregate => {
@@ -53,18 +56,37 @@ export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggreg
       }
     }),
   ])
-  return [...new Map(all.map((aggregate) => [aggregate.name, aggregate])).values()]
+  const byName = new Map<string, Aggregate>()
+  for (const aggregate of all) {
+    const { name, metric } = aggregate
+    const other = byName.get(name)?.metric ?? metric
+    if (other !== metric)
+      throw invalidRequest(
+        `The metrics ${other.slice(0, 100)} and ${metric.slice(0, 100)} have aggregates of one name`,
+      )
+    byName.set(name, aggregate)
+  }
+  return [...byName.values()]
 }
 
-/** SQL for the aggregates as one array, so that no client's name enters the text. */
-export function aggregateColumn(aggregates: readonly Aggregate[]): string {
-  return `[${aggregates.map(({ sql }) => `CAST(${sql}, 'Nullable(Float64)')`).join(', ')}] AS aggregates`
+/**
+ * SQL for the aggregates as one array, so that no client's name enters the text. Where no row has a value, they are
+ * their `none` or all null; a number that is too large for JSON is null in either case.
+ */
+export function aggregateColumn(aggregates: readonly Aggregate[], empty: 'none' | 'null'): string {
+  const columns = aggregates.map(({ sql, none }) => {
+    const nullable = `CAST(${sql}, 'Nullable(Float64)')`
+    return empty === 'none' && none === 0 ? `ifNull(${nullable}, 0)` : nullable
+  })
+  return `[${columns.join(', ')}] AS aggregates`
 }
 
-/** The aggregates by name, of a row that {@link aggregateColumn} made or of none. */
+/** The aggregates by name, of a row that {@link aggregateColumn} made with `none`, or of no row. */
 export function namedAggregates(
   aggregates: readonly Aggregate[],
   values: readonly (number | null)[] | undefined,
 ): Record<string, number | null> {
-  return Object.fromEntries(aggregates.map(({ name, none }, index) => [name, values?.[index] ?? none]))
+  return Object.fromEntries(
+    aggregates.map(({ name, none }, index) => [name, values === undefined ? none : (values[index] ?? null)]),
+  )
 }

@@ -343,7 +343,12 @@ describe('GET /v2/{entity}/{project}/models/{object_id}/versions/{digest}', () =
 describe('DELETE /v2/{entity}/{project}/models/{object_id}', () => itDeletes('models'))
 
 describe('POST /v2/{entity}/{project}/evaluations', () => {
-  itCreates('evaluations', [{}, { name: 'x' }, { name: 'x', dataset: 'd', trials: 'y' }])
+  itCreates('evaluations', [
+    {},
+    { name: 'x' },
+    { name: 'x', dataset: 'd', trials: 'y' },
+    { name: 'x', dataset: 'd', trials: 0 },
+  ])
 
   it('200 with its ops, scorers and attributes', async () => {
     const project = server.newProject()

@@ -83,7 +83,7 @@ export const EvaluationCreateReq = z.object({
   description: z.string().nullish(),
   dataset: z.string(),
   scorers: z.array(z.string()).nullish(),
-  trials: z.int().default(1),
+  trials: z.int().min(1).default(1),
   evaluation_name: z.string().nullish(),
   eval_attributes: JsonObject.nullish(),
 })

@@ -3,6 +3,7 @@ import { namedProject, nodes } from '../../accounts/graphql/field-access.ts'
 import { plainId } from '../../accounts/graphql/global-id.ts'
 import type { Arguments } from '../../accounts/graphql/graphql-module.ts'
 import { type Access, type AccessRule, together } from '../../http/access.ts'
+import { linkTargetOf } from './link-target.ts'
 
 const version = (verb: Verb) => nodes(verb, { artifactID: ['artifact version', 'Artifact'] })
 const sequence = (verb: Verb) =>
@@ -29,11 +30,13 @@ const projectsOfAliases: AccessRule<Arguments> = {
     })),
 }
 
-/** A portfolio by its id, or else by its name. */
 const linkTarget: AccessRule<Arguments> = {
   verb: 'write',
-  about: (input, caller) =>
-    (input['artifactPortfolioID'] == null ? namedProject('write') : portfolio('write')).about(input, caller),
+  about(input) {
+    const target = linkTargetOf(input)
+    if ('id' in target) return [{ kind: 'artifact collection', id: target.id }]
+    return [{ entity: target.entity, project: target.project }]
+  },
 }
 
 /** Who may ask for which field of artifacts. */

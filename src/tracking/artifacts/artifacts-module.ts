@@ -15,6 +15,7 @@ import { collectionMutations } from './collection-mutations.ts'
 import { COLLECTION_TYPES } from './collection-types.ts'
 import { type Member, ownMember } from './members.ts'
 import { splitReference } from './names.ts'
+import type { OfRun } from './queries.ts'
 import type { Artifacts } from './service.ts'
 
 /** GraphQL fields and mutations of artifacts. */
@@ -66,9 +67,9 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
       Artifact: versionFields(artifacts, runs),
       Run: {
         outputArtifacts: ({ row }: RunNode, args: PageArguments, context: CallContext) =>
-          ofRun(artifacts, row.id, { role: 'output', args, context }),
+          ofRun(artifacts, { run_id: row.id, role: 'output', rights: context.caller.rights }, args),
         inputArtifacts: ({ row }: RunNode, args: PageArguments, context: CallContext) =>
-          ofRun(artifacts, row.id, { role: 'input', args, context }),
+          ofRun(artifacts, { run_id: row.id, role: 'input', rights: context.caller.rights }, args),
       },
     },
   }
@@ -76,10 +77,6 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
 
 /** Fields of a version that are not in its row. */
 function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
-  async function visibleLinks(id: string, context: CallContext): Promise<Member[]> {
-    return (await artifacts.links(id)).filter(({ collection }) => mayRead(context, collection))
-  }
-
   return {
     size: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).bytes,
     fileCount: async ({ row }: nodes.VersionNode) => (await artifacts.totals(row.id)).count,
@@ -88,7 +85,7 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
      */
     async aliases({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
       const found = await aliasesIn(artifacts, ownMember(row))
-      for (const link of await visibleLinks(row.id, context)) {
+      for (const link of await artifacts.links(row.id, context.caller.rights)) {
         found.push(...(await aliasesIn(artifacts, link)))
         found.push(nodes.aliasNode(nodes.collectionNode(link.collection), `v${link.number}`))
       }
@@ -124,7 +121,7 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
     },
 
     async artifactMemberships({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
-      const members = [ownMember(row), ...(await visibleLinks(row.id, context))]
+      const members = [ownMember(row), ...(await artifacts.links(row.id, context.caller.rights))]
       return { edges: members.map((member) => ({ node: nodes.membershipNode(member) })) }
     },
   }
@@ -152,8 +149,7 @@ async function filesOf(
       nodes.fileNode(file, await artifacts.fileUrl('GET', row.id, file.name, context)),
     ),
   )
-  const totalCount = async (): Promise<number> =>
-    args.names?.length ? found.length : (await artifacts.totals(row.id)).count
+  const totalCount = async (): Promise<number> => (await artifacts.totals(row.id, args.names ?? [])).count
   return { ...connectionOf(found, args, (node) => node.name), totalCount }
 }
 
@@ -162,15 +158,10 @@ async function aliasesIn(artifacts: Artifacts, member: Member) {
   return (await artifacts.memberAliases(member)).map((alias) => nodes.aliasNode(collection, alias))
 }
 
-async function ofRun(
-  artifacts: Artifacts,
-  runId: string,
-  { role, args, context }: { role: 'output' | 'input'; args: PageArguments; context: CallContext },
-) {
-  const rows = await artifacts.versionsOfRun(runId, role, { after: args.after ?? '', limit: limitOf(args) })
-  const visible = rows.filter((row) => mayRead(context, row))
-  const page = connectionOf(visible.map(nodes.versionNode), args, (node) => node.row.id)
-  return { ...page, totalCount: page.edges.length }
+async function ofRun(artifacts: Artifacts, of: OfRun, args: PageArguments) {
+  const rows = await artifacts.versionsOfRun(of, { after: args.after ?? '', limit: limitOf(args) })
+  const page = connectionOf(rows.map(nodes.versionNode), args, (node) => node.row.id)
+  return { ...page, totalCount: () => artifacts.countVersionsOfRun(of) }
 }
 
 function inProject({ entityName, name }: ProjectNode): { entity: string; project: string } {

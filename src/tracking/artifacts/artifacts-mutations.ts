@@ -145,9 +145,9 @@ function uploadMutations(
       throw invalidRequest('Files are uploaded whole to their uploadUrl, not in parts')
     },
 
-    async commitArtifact(_: unknown, { input }: { input: inputs.CommitArtifact }) {
+    async commitArtifact(_: unknown, { input }: { input: inputs.CommitArtifact }, { caller }: CallContext) {
       const id = plainId('Artifact', input.artifactID)
-      await artifacts.commit(id)
+      await artifacts.commit(id, caller.rights)
       return payload(id)
     },
   }

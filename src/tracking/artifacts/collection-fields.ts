@@ -29,7 +29,7 @@ export function collectionFields(
     const page = { after: args.after ?? '', limit: limitOf(args) }
     const rows = await artifacts.collections({ ...project, type }, page)
     const connection = connectionOf(rows.map(nodes.collectionNode), args, (node) => node.name)
-    return { ...connection, totalCount: connection.edges.length }
+    return { ...connection, totalCount: () => artifacts.countCollections({ ...project, type }) }
   }
 
   return {
@@ -105,18 +105,16 @@ function fieldsOfBoth(artifacts: Artifacts): Record<string, Resolver> {
     },
 
     async artifacts({ row }: nodes.CollectionNode, args: ListArguments, { caller }: CallContext) {
-      const state = stateIn(args.filters)
+      const filter = { state: stateIn(args.filters), rights: caller.rights }
       const page = { after: args.after ?? undefined, limit: limitOf(args), order: orderOf(args.order) }
-      const members = (await artifacts.members(row, state, page)).filter(({ version }) =>
-        caller.rights.allows('read', version),
-      )
+      const members = await artifacts.members(row, filter, page)
       const { edges, pageInfo } = connectionOf(members, args, (member) => member.cursor)
       const versioned = edges.map(({ node: { version, number }, cursor }) => ({
         cursor,
         node: nodes.versionNode(version),
         version: `v${number ?? ''}`,
       }))
-      return { edges: versioned, pageInfo, totalCount: () => artifacts.countMembers(row, state) }
+      return { edges: versioned, pageInfo, totalCount: () => artifacts.countMembers(row, filter) }
     },
   }
 }

@@ -4,6 +4,7 @@ import { invalidRequest, notFound } from '../../errors.ts'
 import { collectionNode, membershipNode, tagNode } from './artifact-nodes.ts'
 import type * as inputs from './artifacts-inputs.ts'
 import type { CollectionName } from './collection-queries.ts'
+import { linkTargetOf } from './link-target.ts'
 import type { Artifacts } from './service.ts'
 
 /** Changes of collections and of the members of portfolios. */
@@ -15,14 +16,10 @@ export function collectionMutations(artifacts: Artifacts): Record<string, Resolv
   }
 
   async function target(input: inputs.LinkArtifact): Promise<CollectionName> {
-    const { entityName: entity, projectName: project, artifactPortfolioName: name } = input
-    if (entity != null && project != null && name != null) return { entity, project, name }
-    if (input.artifactPortfolioID == null) {
-      throw invalidRequest('A link needs entityName, projectName and artifactPortfolioName')
-    }
-    const id = plainId('ArtifactCollection', input.artifactPortfolioID)
-    const row = await artifacts.collectionById(id)
-    if (row === undefined) throw notFound('artifact collection', id)
+    const target = linkTargetOf(input)
+    if (!('id' in target)) return target
+    const row = await artifacts.collectionById(target.id)
+    if (row === undefined) throw notFound('artifact collection', target.id)
     return row
   }
 

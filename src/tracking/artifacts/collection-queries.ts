@@ -32,19 +32,38 @@ export async function insertCollection(tx: ControlTx, row: CollectionRow): Promi
     .execute()
 }
 
+/** The collections of a project, of one type or of all. */
+export interface CollectionsFilter {
+  entity: string
+  project: string
+  type: string | undefined
+}
+
 /** Collections of a project by name, one page. */
 export function listCollections(
   db: ControlTx,
-  page: { entity: string; project: string; type: string | undefined; after: string; limit: number },
+  filter: CollectionsFilter,
+  page: { after: string; limit: number },
 ): Promise<CollectionRow[]> {
-  let query = db
-    .selectFrom('artifact_collections')
+  return collections(db, filter)
     .selectAll()
-    .where('entity', '=', page.entity)
-    .where('project', '=', page.project)
     .where('name', '>', page.after)
-  if (page.type !== undefined) query = query.where('type', '=', page.type)
-  return query.orderBy('name').limit(page.limit).execute()
+    .orderBy('name')
+    .limit(page.limit)
+    .execute()
+}
+
+export async function countCollections(db: ControlTx, filter: CollectionsFilter): Promise<number> {
+  const counted = collections(db, filter).select((eb) => eb.fn.countAll<number>().as('count'))
+  return (await counted.executeTakeFirstOrThrow()).count
+}
+
+function collections(db: ControlTx, { entity, project, type }: CollectionsFilter) {
+  const all = db
+    .selectFrom('artifact_collections')
+    .where('entity', '=', entity)
+    .where('project', '=', project)
+  return type === undefined ? all : all.where('type', '=', type)
 }
 
 /** The types of a project's artifacts, each with when it was first seen. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Rights } from '../../access.ts'
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
@@ -21,9 +22,10 @@ export interface CommitterDeps {
 export interface Committer {
   /**
    * Commits a pending version; one that is committed already stays as it is, because clients retry.
+   * @param rights of who commits it: files of an earlier version are missing where they do not allow to read that one
    * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
    */
-  commit(id: string): Promise<void>
+  commit(id: string, rights: Rights): Promise<void>
 }
 
 export function createCommitter({ control, contents, hooks }: CommitterDeps): Committer {
@@ -37,7 +39,7 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
     return (await queries.findVersion(control, id))?.state === 'COMMITTED'
   }
 
-  async function commit(id: string): Promise<void> {
+  async function commit(id: string, rights: Rights): Promise<void> {
     const row = await queries.findVersion(control, id)
     if (row === undefined) throw notFound('artifact version', id)
     if (row.state === 'DELETED') throw conflict(`The artifact version ${id} has been deleted`)
@@ -51,7 +53,7 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
     await control.transaction().execute(async (tx) => {
       // Another request may have committed or deleted it while the manifest was read.
       if ((await queries.findVersion(tx, id))?.state !== 'PENDING') return
-      const files = await filesOf(tx, row, entries)
+      const files = await filesOf(tx, row, entries, rights)
       await queries.deleteFiles(tx, id)
       await queries.putFiles(
         tx,
@@ -81,12 +83,13 @@ async function filesOf(
   tx: ControlTx,
   row: queries.VersionRow,
   entries: readonly ManifestEntry[],
+  rights: Rights,
 ): Promise<ArtifactFile[]> {
   const uploaded = new Map((await queries.listFiles(tx, [row.id])).map((file) => [file.name, file]))
   const files: ArtifactFile[] = []
   for (const entry of entries) {
     const own = uploaded.get(entry.name)
-    const file = own?.md5 === entry.md5 ? own : await inherited(tx, row.entity, entry)
+    const file = own?.md5 === entry.md5 ? own : await inherited(tx, row.entity, entry, rights)
     if (file?.digest == null) throw invalidRequest(`The file ${entry.name} has not been uploaded`)
     files.push({ name: entry.name, digest: file.digest, md5: file.md5, size: file.size })
   }
@@ -97,9 +100,11 @@ async function inherited(
   tx: ControlTx,
   entity: string,
   entry: ManifestEntry,
+  rights: Rights,
 ): Promise<queries.FileRow | undefined> {
   if (entry.birthArtifactId === undefined) return undefined
   const birth = await queries.findVersion(tx, entry.birthArtifactId)
-  if (birth?.state !== 'COMMITTED' || birth.entity !== entity) return undefined
+  if (birth?.state !== 'COMMITTED' || birth.entity !== entity || !rights.allows('read', birth))
+    return undefined
   return queries.findFileByMd5(tx, birth.id, entry.md5)
 }

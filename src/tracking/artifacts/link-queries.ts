@@ -1,8 +1,10 @@
 import type { Selectable } from 'kysely'
+import type { Rights } from '../../access.ts'
 import type { ArtifactLinksTable } from '../../stores/control-db/artifact-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
-import { type VersionRow, versions } from './queries.ts'
+import { countOf, type VersionRow, versions } from './queries.ts'
+import { isReadable } from './readable-queries.ts'
 
 /** A version as a member of a portfolio. */
 export type LinkedRow = VersionRow & { link_id: string; link_version: number; linked_at: string }
@@ -74,33 +76,40 @@ export function findLinked(
   return linked(db, collectionId).where('version.id', '=', artifactId).executeTakeFirst()
 }
 
+/** A portfolio, as far as these rights allow to read the versions in it. */
+interface OfPortfolio {
+  collection_id: string
+  rights: Rights
+}
+
 /** The members of a portfolio, one page. Ids of links grow with time. */
 export function listLinked(
   db: ControlTx,
-  collectionId: string,
+  of: OfPortfolio,
   page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
 ): Promise<LinkedRow[]> {
-  let query = linked(db, collectionId)
+  let query = linked(db, of.collection_id).where(isReadable(of.rights))
   if (page.after !== undefined) query = query.where('link.id', page.order === 'asc' ? '>' : '<', page.after)
   return query.orderBy('link.id', page.order).limit(page.limit).execute()
 }
 
-export async function countLinked(db: ControlTx, collectionId: string): Promise<number> {
-  const counted = db
-    .selectFrom('artifact_links')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('collection_id', '=', collectionId)
-  return (await counted.executeTakeFirstOrThrow()).count
+export function countLinked(db: ControlTx, of: OfPortfolio): Promise<number> {
+  return countOf(db, linked(db, of.collection_id).where(isReadable(of.rights)))
 }
 
-/** The portfolios that have a version, in the order in which it was linked. */
-export function portfoliosOf(db: ControlTx, artifactId: string, limit: number): Promise<LinkingRow[]> {
+/** The portfolios that have a version, as far as these rights allow to read them, in the order in which it was linked. */
+export function portfoliosOf(
+  db: ControlTx,
+  of: { artifact_id: string; rights: Rights },
+  limit: number,
+): Promise<LinkingRow[]> {
   return db
-    .selectFrom('artifact_collections as portfolio')
-    .innerJoin('artifact_links as link', 'link.collection_id', 'portfolio.id')
-    .selectAll('portfolio')
+    .selectFrom('artifact_collections as collection')
+    .innerJoin('artifact_links as link', 'link.collection_id', 'collection.id')
+    .selectAll('collection')
     .select(['link.version as link_version', 'link.created_at as linked_at'])
-    .where('link.artifact_id', '=', artifactId)
+    .where('link.artifact_id', '=', of.artifact_id)
+    .where(isReadable(of.rights))
     .orderBy('link.id')
     .limit(limit)
     .execute()

@@ -1,3 +1,4 @@
+import type { Rights } from '../../access.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
@@ -21,8 +22,8 @@ export interface Linker {
   link(id: string, target: collections.CollectionName, aliases: readonly string[]): Promise<Member>
   /** Removes a version from a portfolio; an absent one is no error. @throws 404, 409 for a sequence. */
   unlink(id: string, portfolioId: string): Promise<void>
-  /** A version in each of its portfolios. */
-  links(id: string): Promise<Member[]>
+  /** A version in each of its portfolios that these rights allow to read. */
+  links(id: string, rights: Rights): Promise<Member[]>
 }
 
 export function createLinker({ control, projects }: { control: ControlDb; projects: Projects }): Linker {
@@ -63,10 +64,10 @@ export function createLinker({ control, projects }: { control: ControlDb; projec
       .execute((tx) => linkQueries.deleteLink(tx, { collection_id: portfolioId, artifact_id: id }))
   }
 
-  async function links(id: string): Promise<Member[]> {
+  async function links(id: string, rights: Rights): Promise<Member[]> {
     const version = await findVersion(control, id)
     if (version === undefined) return []
-    const found = await linkQueries.portfoliosOf(control, id, PORTFOLIOS_SHOWN_MAX)
+    const found = await linkQueries.portfoliosOf(control, { artifact_id: id, rights }, PORTFOLIOS_SHOWN_MAX)
     return found.map((portfolio) => ({
       collection: portfolio,
       version,

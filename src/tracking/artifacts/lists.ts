@@ -18,17 +18,18 @@ import * as queries from './queries.ts'
 
 type Project = { entity: string; project: string }
 type Page = { after: string; limit: number }
+type MembersPage = { after: string | undefined; limit: number; order: 'asc' | 'desc' }
+
+/** Which members of a collection: those in one state, of projects that the rights allow to read. */
+type MembersFilter = Pick<queries.VersionsFilter, 'state' | 'rights'>
 
 /** Lists for W&B clients: types, collections, versions and files, page by page. */
 export interface ArtifactLists {
   types(project: Project): Promise<{ name: string; created_at: string }[]>
   collection(name: collections.CollectionName): Promise<collections.CollectionRow | undefined>
   collectionById(id: string): Promise<collections.CollectionRow | undefined>
-  /** A page of the collections of a project, of one type or of all. */
-  collections(
-    project: Project & { type: string | undefined },
-    page: Page,
-  ): Promise<collections.CollectionRow[]>
+  collections(filter: collections.CollectionsFilter, page: Page): Promise<collections.CollectionRow[]>
+  countCollections(filter: collections.CollectionsFilter): Promise<number>
   /** A version in any state. */
   version(id: string): Promise<queries.VersionRow | undefined>
   newest(collectionId: string): Promise<queries.VersionRow | undefined>
@@ -38,11 +39,12 @@ export interface ArtifactLists {
    */
   members(
     of: CollectionRef,
-    state: queries.VersionsFilter['state'],
-    page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+    filter: MembersFilter,
+    page: MembersPage,
   ): Promise<(Member & { cursor: string })[]>
-  countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number>
-  versionsOfRun(run_id: string, role: 'output' | 'input', page: Page): Promise<queries.VersionRow[]>
+  countMembers(of: CollectionRef, filter: MembersFilter): Promise<number>
+  versionsOfRun(of: queries.OfRun, page: Page): Promise<queries.VersionRow[]>
+  countVersionsOfRun(of: queries.OfRun): Promise<number>
   /** The runs that took a version as input. */
   usersOf(id: string): Promise<string[]>
   /** The aliases of a version in one collection. */
@@ -50,7 +52,8 @@ export interface ArtifactLists {
   /** `latest` among them, where there is a version. */
   aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]>
   filesOf(id: string, names: readonly string[], page: Page): Promise<queries.FileRow[]>
-  totals(id: string): Promise<{ count: number; bytes: number }>
+  /** How many files a version has, and their bytes; of the files with these names, where there are any. */
+  totals(id: string, names?: readonly string[]): Promise<{ count: number; bytes: number }>
   fileUrl(method: 'GET' | 'PUT', id: string, name: string, context: CallContext): Promise<string>
   manifestUrl(method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string>
   /** @throws 404, 409 for a version that has an alias. */
@@ -66,22 +69,26 @@ export function createArtifactLists({
 }): ArtifactLists {
   async function members(
     of: CollectionRef,
-    state: queries.VersionsFilter['state'],
-    page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
+    filter: MembersFilter,
+    page: MembersPage,
   ): Promise<(Member & { cursor: string })[]> {
     if (of.kind === 'portfolio') {
-      const rows = state === 'COMMITTED' ? await listLinked(control, of.id, page) : []
+      const portfolio = { collection_id: of.id, rights: filter.rights }
+      const rows = filter.state === 'COMMITTED' ? await listLinked(control, portfolio, page) : []
       return rows.map((row) => ({ ...linkedMember(of, row), cursor: row.link_id }))
     }
     const { entity, project, name } = of
-    const rows = await queries.listVersions(control, { entity, project, name, state }, page)
+    const rows = await queries.listVersions(control, { entity, project, name, ...filter }, page)
     return rows.map((row) => ({ ...ownMember(row), cursor: row.id }))
   }
 
-  async function countMembers(of: CollectionRef, state: queries.VersionsFilter['state']): Promise<number> {
-    if (of.kind === 'portfolio') return state === 'COMMITTED' ? countLinked(control, of.id) : 0
+  async function countMembers(of: CollectionRef, filter: MembersFilter): Promise<number> {
+    if (of.kind === 'portfolio') {
+      const portfolio = { collection_id: of.id, rights: filter.rights }
+      return filter.state === 'COMMITTED' ? countLinked(control, portfolio) : 0
+    }
     const { entity, project, name } = of
-    return queries.countVersions(control, { entity, project, name, state })
+    return queries.countVersions(control, { entity, project, name, ...filter })
   }
 
   async function aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]> {
@@ -90,8 +97,8 @@ export function createArtifactLists({
     return (newest ? [...stored, LATEST] : stored).sort().slice(0, page.limit)
   }
 
-  async function totals(id: string): Promise<{ count: number; bytes: number }> {
-    const { count, bytes } = await queries.sumFiles(control, id)
+  async function totals(id: string, names?: readonly string[]): Promise<{ count: number; bytes: number }> {
+    const { count, bytes } = await queries.sumFiles(control, id, names)
     return { count, bytes: bytes ?? 0 }
   }
 
@@ -107,12 +114,14 @@ export function createArtifactLists({
     types: (project) => collections.listTypes(control, project),
     collection: (name) => collections.findCollection(control, name),
     collectionById: (id) => collections.findCollectionById(control, id),
-    collections: (project, page) => collections.listCollections(control, { ...project, ...page }),
+    collections: (filter, page) => collections.listCollections(control, filter, page),
+    countCollections: (filter) => collections.countCollections(control, filter),
     version: (id) => queries.findVersion(control, id),
     newest: (collectionId) => queries.newestVersion(control, collectionId),
     members,
     countMembers,
-    versionsOfRun: (run_id, role, page) => queries.listRunVersions(control, { run_id, role, ...page }),
+    versionsOfRun: (of, page) => queries.listRunVersions(control, of, page),
+    countVersionsOfRun: (of) => queries.countRunVersions(control, of),
     usersOf: (id) => queries.usersOf(control, id),
     memberAliases: (member) => memberAliases(control, member),
     aliasesOfCollection,

@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely'
+import type { Rights } from '../../access.ts'
 import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
+import { isReadable } from './readable-queries.ts'
 
 export type FileRow = Selectable<ArtifactFilesTable>
 
@@ -80,6 +82,8 @@ export interface VersionsFilter {
   type?: string | undefined
   name?: string | undefined
   state?: 'PENDING' | 'COMMITTED' | 'DELETED' | undefined
+  /** Only what these allow to read. */
+  rights: Rights
 }
 
 /** Versions, newest first by default, one page. Ids grow with time. */
@@ -94,10 +98,13 @@ export function listVersions(
   return query.orderBy('version.id', page.order).limit(page.limit).execute()
 }
 
-export async function countVersions(db: ControlTx, filter: VersionsFilter): Promise<number> {
-  const counted = db
-    .selectFrom(matching(versions(db), filter).as('all'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+export function countVersions(db: ControlTx, filter: VersionsFilter): Promise<number> {
+  return countOf(db, matching(versions(db), filter))
+}
+
+/** How many versions a query selects. */
+export async function countOf(db: ControlTx, query: ReturnType<typeof versions>): Promise<number> {
+  const counted = db.selectFrom(query.as('all')).select((eb) => eb.fn.countAll<number>().as('count'))
   return (await counted.executeTakeFirstOrThrow()).count
 }
 
@@ -105,24 +112,42 @@ function matching(query: ReturnType<typeof versions>, filter: VersionsFilter): R
   let narrowed = query
     .where('collection.entity', '=', filter.entity)
     .where('collection.project', '=', filter.project)
+    .where(isReadable(filter.rights))
   if (filter.type !== undefined) narrowed = narrowed.where('collection.type', '=', filter.type)
   if (filter.name !== undefined) narrowed = narrowed.where('collection.name', '=', filter.name)
   if (filter.state !== undefined) narrowed = narrowed.where('version.state', '=', filter.state)
   return narrowed
 }
 
-/** Committed versions that a run logged or used. */
+/** What a run logged or used, as far as these rights allow to read it. */
+export interface OfRun {
+  run_id: string
+  role: 'output' | 'input'
+  rights: Rights
+}
+
+/** Committed versions that a run logged or used, one page. */
 export function listRunVersions(
   db: ControlTx,
-  wanted: { run_id: string; role: 'output' | 'input'; after: string; limit: number },
+  of: OfRun,
+  page: { after: string; limit: number },
 ): Promise<VersionRow[]> {
-  const used = db.selectFrom('artifact_uses').select('artifact_id').where('run_id', '=', wanted.run_id)
-  let query = versions(db).where('version.state', '=', 'COMMITTED').where('version.id', '>', wanted.after)
-  query =
-    wanted.role === 'output'
-      ? query.where('version.run_id', '=', wanted.run_id)
-      : query.where('version.id', 'in', used)
-  return query.orderBy('version.id').limit(wanted.limit).execute()
+  return versionsOfRun(db, of)
+    .where('version.id', '>', page.after)
+    .orderBy('version.id')
+    .limit(page.limit)
+    .execute()
+}
+
+export function countRunVersions(db: ControlTx, of: OfRun): Promise<number> {
+  return countOf(db, versionsOfRun(db, of))
+}
+
+function versionsOfRun(db: ControlTx, { run_id, role, rights }: OfRun): ReturnType<typeof versions> {
+  const query = versions(db).where('version.state', '=', 'COMMITTED').where(isReadable(rights))
+  if (role === 'output') return query.where('version.run_id', '=', run_id)
+  const used = db.selectFrom('artifact_uses').select('artifact_id').where('run_id', '=', run_id)
+  return query.where('version.id', 'in', used)
 }
 
 export async function insertUse(tx: ControlTx, use: { run_id: string; artifact_id: string }): Promise<void> {
@@ -232,16 +257,18 @@ export function pageFiles(
   return query.orderBy('name').limit(page.limit).execute()
 }
 
-/** How many files a version has, and their bytes. */
+/** How many files a version has, and their bytes; of the files with these names, where there are any. */
 export function sumFiles(
   db: ControlTx,
   artifactId: string,
+  names: readonly string[] = [],
 ): Promise<{ count: number; bytes: number | null }> {
-  return db
+  let query = db
     .selectFrom('artifact_files')
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.sum<number | null>('size').as('bytes')])
     .where('artifact_id', '=', artifactId)
-    .executeTakeFirstOrThrow()
+  if (names.length > 0) query = query.where('name', 'in', names)
+  return query.executeTakeFirstOrThrow()
 }
 
 /** Bytes of the files of all versions of an entity; a file that several versions have counts for each. */

@@ -1,7 +1,16 @@
+import { plainId } from '../../accounts/graphql/global-id.ts'
 import * as access from '../../http/access.ts'
 import { type Route, route, UnreadBody } from '../../http/route.ts'
 import type { Artifacts } from './service.ts'
 import * as wire from './wire.ts'
+
+/** The version that a file was uploaded for. Wire: its id is the one of GraphQL. */
+const birthVersion: access.AccessRule<{ birth_artifact_id: string }> = {
+  verb: 'read',
+  about: ({ birth_artifact_id }) => [
+    { kind: 'artifact version', id: plainId('Artifact', birth_artifact_id) },
+  ],
+}
 
 /** Artifacts over plain HTTP; W&B clients use GraphQL and the signed URLs under `/storage/`. */
 export function artifactsRoutes(artifacts: Artifacts): Route[] {
@@ -37,10 +46,7 @@ export function artifactsRoutes(artifacts: Artifacts): Route[] {
       operationId: 'get_artifact_file_by_digest',
       summary: 'Download a file of an artifact by its digest',
       family: 'training',
-      access: access.together(
-        access.pathProject('read'),
-        access.owned('read', 'artifact version', 'birth_artifact_id'),
-      ),
+      access: access.together(access.pathProject('read'), birthVersion),
       pathParams: wire.LayoutPath,
       reply: 'raw',
       response: wire.Bytes,

@@ -60,7 +60,12 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
   }
 
   async function list(req: ArtifactsListQuery, { caller }: CallContext) {
-    const filter = { ...req, entity: req.entity ?? caller.defaultEntity, state: 'COMMITTED' as const }
+    const filter = {
+      ...req,
+      entity: req.entity ?? caller.defaultEntity,
+      state: 'COMMITTED' as const,
+      rights: caller.rights,
+    }
     const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
     const rows = await listVersions(deps.control, filter, page)
     return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ALL_RIGHTS } from '../../access.ts'
 import { createProjects } from '../../accounts/projects.ts'
 import { createContents } from '../../contents/service.ts'
 import { invalidRequest } from '../../errors.ts'
@@ -274,9 +275,9 @@ describe('createArtifacts', () => {
       return Buffer.from(id, 'base64').toString().slice('Artifact:'.length)
     }
     const refused = await upload('{"refuse":true}')
-    await expect(artifacts.commit(refused)).rejects.toThrow('No such step')
+    await expect(artifacts.commit(refused, ALL_RIGHTS)).rejects.toThrow('No such step')
     expect((await artifacts.version(refused))?.state).toBe('PENDING')
-    await artifacts.commit(await upload('{}'))
+    await artifacts.commit(await upload('{}'), ALL_RIGHTS)
     expect(seen.at(-1)).toMatchObject({
       entity: 'test',
       project: project.slice(5),

@@ -1,8 +1,10 @@
 import { globalId } from '../../accounts/graphql/global-id.ts'
 import { projectNode } from '../../accounts/graphql/project-node.ts'
+import type { WithOpenFields } from '../../accounts/graphql/record-guard.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import type { RunRow } from './queries.ts'
 import { stateOf, tagsOf } from './run-row.ts'
+import type { RunChange } from './run-writer.ts'
 
 /** A run as GraphQL passes it from field to field: what the resolvers of its fields read. */
 export interface RunNode {
@@ -39,6 +41,15 @@ export function runNode(row: RunRow) {
     eventsLineCount: row.system_lines,
     logLineCount: row.log_lines,
   }
+}
+
+/** Wire: of what it sends, a client reads these in the reply. */
+const FIELD_OF_COLUMN = { config: 'config', description: 'description', display_name: 'displayName' }
+
+/** A run that this request has written: its caller may see what it wrote, also without the right to read. */
+export function writtenNode({ row, inserted }: { row: RunRow; inserted: boolean }, change: RunChange) {
+  const written = Object.entries(FIELD_OF_COLUMN).filter(([column]) => inserted || column in change)
+  return { ...runNode(row), openFields: written.map(([, field]) => field) } satisfies WithOpenFields
 }
 
 /** Wire: what clients record about themselves in `_wandb` of the config. */

@@ -9,7 +9,7 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { runFields } from './run-fields.ts'
-import { type RunNode, runNode } from './run-node.ts'
+import { type RunNode, runNode, writtenNode } from './run-node.ts'
 import type { RunChange } from './run-writer.ts'
 import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
@@ -56,15 +56,16 @@ export function runsModule(runs: Runs): GraphqlModule {
         async upsertBucket(_: unknown, { input }: { input: UpsertInput }, { caller }: CallContext) {
           const change = changeOf(input)
           if (input.id != null) {
-            return { bucket: runNode(await runs.change(plainId('Run', input.id), change)), inserted: false }
+            const row = await runs.change(plainId('Run', input.id), change)
+            return { bucket: writtenNode({ row, inserted: false }, change), inserted: false }
           }
           const name = {
             entity: input.entityName ?? caller.defaultEntity,
             project: input.modelName ?? DEFAULT_PROJECT,
             run: input.name ?? newId().slice(-8),
           }
-          const { row, inserted } = await runs.start(name, change, caller.user)
-          return { bucket: runNode(row), inserted }
+          const started = await runs.start(name, change, caller.user)
+          return { bucket: writtenNode(started, change), inserted: started.inserted }
         },
 
         async deleteRun(_: unknown, { input }: { input: { id: string; deleteArtifacts?: boolean | null } }) {
@@ -102,11 +103,11 @@ export function runsModule(runs: Runs): GraphqlModule {
   }
 }
 
-/** A run by its id, or else by the names of a new one. */
+/** What the resolver acts on: a run by its id, whatever else is named, or else the project of a run by its name. */
 function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
-  const rule =
-    input['id'] == null ? namedProject('ingest', 'modelName') : nodes('ingest', { id: ['run', 'Run'] })
-  return rule.about(input, caller)
+  if (input['id'] != null) return nodes('ingest', { id: ['run', 'Run'] }).about(input, caller)
+  const modelName = input['modelName'] ?? DEFAULT_PROJECT
+  return namedProject('ingest', 'modelName').about({ ...input, modelName }, caller)
 }
 
 interface ListArguments extends PageArguments {

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { rlConfigOf, StoredRlConfig, sftConfigOf, storedSftConfig } from './job-config.ts'
-import { ExperimentalConfig } from './wire.ts'
+import { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
 
 describe('settings of an RL job', () => {
   it('are taken as newer clients name them', () => {
@@ -32,6 +33,17 @@ describe('settings of an RL job', () => {
     [{ packed_sequence_length: 4096, gradient_steps: 1 }, 'gradient_steps'],
     [{ gradient_steps: 0 }, 'gradient_steps'],
     [{ kl_penalty_step_lag: 1, kl_penalty_reference_step: 1 }, 'kl_penalty_step_lag'],
+    [{ learning_rate: 1e38 }, 'learning_rate'],
+    [{ epsilon: 1e38 }, 'epsilon'],
+    [{ epsilon_high: 1e38 }, 'epsilon_high'],
+    [
+      { max_negative_advantage_importance_sampling_weight: 1e38 },
+      'max_negative_advantage_importance_sampling_weight',
+    ],
+    [{ kimi_k2_tau: -1e38 }, 'kimi_k2_tau'],
+    [{ x_k2_tau: 1e38 }, 'x_k2_tau'],
+    [{ truncated_importance_sampling: 1e38 }, 'truncated_importance_sampling'],
+    [{ kl_penalty_coef: 1e38 }, 'kl_penalty_coef'],
   ])('are refused by name: %j', (given, name) => {
     expect(ExperimentalConfig.safeParse(given).error?.issues[0]?.path).toEqual([name])
   })
@@ -62,6 +74,18 @@ describe('require_sampled_context', () => {
 })
 
 describe('settings of an SFT job', () => {
+  it.each([
+    [1e38, []],
+    [[1e-3, 1e38], [1]],
+  ])('name a learning rate that is too large: %j', (learning_rate, place) => {
+    const given = { model_id: randomUUID(), training_data_url: 'file', config: { learning_rate } }
+    expect(SftJobCreateReq.safeParse(given).error?.issues[0]?.path).toEqual([
+      'config',
+      'learning_rate',
+      ...place,
+    ])
+  })
+
   it('select the turns that are trained on and whether the run gets the metrics', () => {
     const given = {
       assistant_turns: 'last',

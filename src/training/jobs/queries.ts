@@ -122,11 +122,11 @@ export async function setSource(tx: ControlTx, jobId: string, checkpointId: stri
     .execute()
 }
 
-/** Records that a running job waits again; a reason becomes an event. */
+/** Records that a running job waits again; a reason becomes an event, of an outage only once in a row. */
 export async function requeue(
   tx: ControlTx,
   jobId: string,
-  { attempts, reason }: { attempts: number; reason?: string },
+  { attempts, reason, isOutage = false }: { attempts: number; reason?: string; isOutage?: boolean },
 ): Promise<void> {
   const back = await tx
     .updateTable('training_jobs')
@@ -136,7 +136,10 @@ export async function requeue(
     .returning('id')
     .executeTakeFirst()
   if (back === undefined || reason === undefined) return
-  await addEvent(tx, jobId, { type: 'training_resumed', data: { reason } })
+  const event = { type: 'training_resumed', data: { reason } } as const
+  const newest = isOutage ? await newestEvent(tx, jobId) : undefined
+  if (newest?.type === event.type && newest.data === JSON.stringify(event.data)) return
+  await addEvent(tx, jobId, event)
 }
 
 export interface JobEnd {
@@ -196,6 +199,16 @@ export function listEvents(
     .orderBy('position')
     .limit(page.limit)
     .execute()
+}
+
+function newestEvent(tx: ControlTx, jobId: string): Promise<EventRow | undefined> {
+  return tx
+    .selectFrom('training_job_events')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 export function findEvent(control: ControlDb, id: string): Promise<EventRow | undefined> {

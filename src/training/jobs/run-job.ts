@@ -10,6 +10,7 @@ import type { ModelRegistry } from '../model-registry/service.ts'
 import { WorkerMessage, type WorkerRequest } from '../trainer/contract-wire.ts'
 import { StoredRlConfig, storedSftConfig } from './job-config.ts'
 import { createJobEvents, type FencedWrite, type JobEvents } from './job-events.ts'
+import { createOwnMessages, type JobMessage } from './own-messages.ts'
 import { endJob, type JobRow, setSource } from './queries.ts'
 import { logToRun, type RunMetricsDeps } from './run-metrics.ts'
 
@@ -60,21 +61,25 @@ export async function runJob(deps: RunJobDeps, job: JobRow, options: RunOptions)
   }
 }
 
+type JobRequest = Extract<WorkerRequest, { work_dir: string }>
 type Saved = Extract<WorkerMessage, { kind: 'checkpoint_saved' }>
 
 /** Records the worker's messages about the job, up to the last one. */
 async function follow(
   deps: RunJobDeps,
   job: JobRow,
-  work: RunOptions & { trainer: Trainer; request: WorkerRequest },
+  work: RunOptions & { trainer: Trainer; request: JobRequest },
 ): Promise<Saved> {
-  const events = await createJobEvents(deps.control, job.id, work.write)
+  const own = createOwnMessages(work.request)
+  let events: JobEvents | undefined
   // No time limit: a job waits until memory is free for its worker.
   for await (const raw of work.trainer.run(work.request, { whenFull: 'wait' }, work.signal)) {
     try {
-      const message = WorkerMessage.parse(raw)
-      // A worker may still be finishing a job that was cancelled.
-      if (!('job_id' in message) || message.job_id !== job.id) continue
+      const message = own(WorkerMessage.parse(raw))
+      if (message === undefined) continue
+      // Earlier attempts have recorded some events, which are skipped: they are counted whenever the messages start again.
+      if (events === undefined || message.sequence === 1)
+        events = await createJobEvents(deps.control, job.id, work.write)
       if (message.kind === 'checkpoint_saved') return message
       if (message.kind !== 'job_progress') await recordEvent(events, message)
       else work.onProgress({ phase: message.phase, done: message.done, total: message.total })
@@ -94,7 +99,7 @@ async function requestOf(
   deps: RunJobDeps,
   job: JobRow,
   at: { model: ModelOfCheckpoints; output: string; layOut: LayOut; write: FencedWrite },
-): Promise<WorkerRequest> {
+): Promise<JobRequest> {
   const source = await sourceOf(deps, job, at.write)
   const anyJob = {
     job_id: job.id,
@@ -154,8 +159,6 @@ async function referenceOf(
   return at.layOut(deps.files.checkpointFolder(reference.manifest))
 }
 
-type JobMessage = Extract<WorkerMessage, { job_id: string }>
-
 async function recordEvent(
   events: JobEvents,
   message: Exclude<JobMessage, { kind: 'job_progress' | 'checkpoint_saved' }>,
@@ -167,8 +170,6 @@ async function recordEvent(
       return events.gradientStep(message.metrics)
     case 'job_failed':
       throw new Error(message.error_message)
-    case 'job_cancelled':
-      throw new Error('The worker cancelled the job')
   }
 }
 

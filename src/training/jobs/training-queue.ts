@@ -90,6 +90,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may have one
     // where this one has none.
     retries: (error) => error instanceof EngineProcessLost && (!isUnsent(error) || peers.arePossible),
+    outlivesOutages: true,
     ready: (signal) => baseModels.untilAvailable(signal),
     isPaused: () => performance.now() < leftToOthersUntil,
     async handle({ id, attempt }, context) {
@@ -105,7 +106,9 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     async requeued(tx, id, { why, reason, attempts }) {
       const resumed = why === 'interrupted' ? 'The server was started again' : reason
       if (why === 'failed') log.warn({ job: id, reason }, 'training job goes on with the next worker')
-      await queries.requeue(tx, id, why === 'stopped' ? { attempts } : { attempts, reason: resumed })
+      if (why === 'outage') log.warn({ job: id, reason }, 'training job waits until the store answers')
+      const event = why === 'stopped' ? {} : { reason: resumed, isOutage: why === 'outage' }
+      await queries.requeue(tx, id, { attempts, ...event })
     },
   })
 }

@@ -8,18 +8,30 @@ const PackedSequenceLength = z.int().min(16).max(1_048_576)
 /** Steps of the optimizer in one RL job; more than there are sequences cannot be taken anyhow. */
 const GradientSteps = z.int().min(1).max(10_000)
 
+/**
+ * Of a setting that is a factor or a limit: so large that it never limits anything sensible, and small enough that the
+ * trainer's 32-bit floats, which end at 3.4e38, hold a learning rate that is multiplied by the fourth power of a million
+ * trajectories.
+ */
+const SETTING_MAX = 1e12
+
+const Setting = z.number().nonnegative().max(SETTING_MAX)
+
+/** Of either sign. */
+const Tau = z.number().min(-SETTING_MAX).max(SETTING_MAX)
+
 const wireFields = {
-  learning_rate: z.number().nonnegative().nullish(),
+  learning_rate: Setting.nullish(),
   advantage_balance: z.number().min(-1).max(1).nullish(),
   scale_rewards: z.boolean().nullish(),
   ppo: z.boolean().nullish(),
-  epsilon: z.number().nonnegative().nullish(),
-  epsilon_high: z.number().nonnegative().nullish(),
+  epsilon: Setting.nullish(),
+  epsilon_high: Setting.nullish(),
   importance_sampling_level: z.enum(['token', 'sequence', 'average', 'geometric_average']).nullish(),
-  max_negative_advantage_importance_sampling_weight: z.number().nonnegative().nullish(),
+  max_negative_advantage_importance_sampling_weight: Setting.nullish(),
   mask_prob_ratio: z.boolean().nullish(),
-  kimi_k2_tau: z.number().nullish(),
-  x_k2_tau: z.number().nullish().meta({ description: 'Another name of kimi_k2_tau' }),
+  kimi_k2_tau: Tau.nullish(),
+  x_k2_tau: Tau.nullish().meta({ description: 'Another name of kimi_k2_tau' }),
   precalculate_logprobs: z.boolean().nullish(),
 }
 
@@ -28,8 +40,8 @@ const wireFields = {
  */
 const ownFields = {
   normalize_advantages: z.boolean().nullish(),
-  truncated_importance_sampling: z.number().nonnegative().nullish(),
-  kl_penalty_coef: z.number().nonnegative().nullish(),
+  truncated_importance_sampling: Setting.nullish(),
+  kl_penalty_coef: Setting.nullish(),
   kl_penalty_reference_step: z
     .int()
     .nonnegative()
@@ -127,9 +139,7 @@ export const SftJobCreateReq = z.object({
   config: z
     .object({
       batch_size: z.union([z.int().min(1).max(1_000_000), z.literal('auto')]).nullish(),
-      learning_rate: z
-        .union([z.number().nonnegative(), z.array(z.number().nonnegative()).min(1).max(LEARNING_RATES_MAX)])
-        .nullish(),
+      learning_rate: z.union([Setting, z.array(Setting).min(1).max(LEARNING_RATES_MAX)]).nullish(),
       assistant_turns: z.enum(['all', 'last']).nullish(),
       metric_logging: z
         .object({ enabled: z.boolean().nullish(), target_training_step: z.int().nonnegative().nullish() })

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { tooLarge } from '../../errors.ts'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { createLineCutter } from '../../line-cutter.ts'
 import { TrainingLine } from './wire.ts'
 
 /** One conversation is held in memory while it is checked. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024
-
-const LINE_FEED = 0x0a
 
 /** JSON Lines, checked while they stream. */
 export interface CheckedLines {
@@ -44,20 +43,14 @@ export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
 
   return {
     async *bytes() {
-      let rest: Uint8Array = new Uint8Array()
+      const cutter = createLineCutter()
       for await (const chunk of stream) {
-        let from = 0
-        for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
-          check(Buffer.concat([rest, chunk.subarray(from, at)]))
-          rest = new Uint8Array()
-          from = at + 1
-        }
-        rest = Buffer.concat([rest, chunk.subarray(from)])
-        if (rest.byteLength > LINE_BYTES_MAX)
+        for (const bytes of cutter.push(chunk)) check(bytes)
+        if (cutter.heldBytes() > LINE_BYTES_MAX)
           throw tooLarge(`A line may have ${LINE_BYTES_MAX} bytes at most`)
         yield chunk
       }
-      check(rest)
+      check(cutter.rest())
     },
     count: () => count,
   }

@@ -83,7 +83,11 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
         await log(model.id, { model_id: model.id, split: 'val', trajectory_groups: [{ trajectories }] }),
       )
     }
-    expect((await logged([1e200, -1e200])).metrics).toEqual({ 'val/reward': 0, 'val/exception_rate': 0 })
+    expect((await logged([2, 2])).metrics).toEqual({
+      'val/reward': 2,
+      'val/reward_std_dev': 0,
+      'val/exception_rate': 0,
+    })
     expect((await logged([2])).metrics).toMatchObject({ 'val/reward': 2, 'val/n': 1e308 })
     const shown = await server.request(`/v1/preview/models/${model.id}/checkpoints?limit=1&order=desc`)
     expect(await shown.json()).toMatchObject({ data: [{ metrics: { 'val/reward': 2 } }] })
@@ -213,6 +217,10 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
     expect(await refused({ ...twoTurns(1), start_time: 'nonsense' })).toMatchObject({
       loc: [...at, 'start_time'],
       msg: 'Input should be a valid datetime',
+    })
+    expect(await refused({ ...twoTurns(1), reward: -1e308 })).toMatchObject({
+      loc: [...at, 'reward'],
+      msg: 'Input should be greater than or equal to -1e+100',
     })
     const message = { message: { role: 'assistant', content: 'no finish_reason, no role' } }
     expect(await refused({ ...twoTurns(1), messages_and_choices: [message] })).toMatchObject({

@@ -27,11 +27,14 @@ const History = z
 
 const Metrics = z.record(z.string(), z.union([z.number(), z.boolean()])).nullish()
 
+/** As the trainer has it: means and deviations of rewards stay far below what a float can hold, 1.8e308. */
+const REWARD_MAX = 1e100
+
 const Trajectory = z
   .looseObject({
     messages_and_choices: MessagesAndChoices.default([]),
     exchanges: Exchanges.nullish(),
-    reward: z.number().default(0),
+    reward: z.number().min(-REWARD_MAX).max(REWARD_MAX).default(0),
     tools: Tools,
     additional_histories: z.array(History).nullish(),
     initial_policy_version: z.int().nullish(),

@@ -31,10 +31,11 @@ async function readDatasets(project: string, ...refs: unknown[]): Promise<unknow
   return datasets as unknown[]
 }
 
-/** The command line, which waits for the job. */
+/** The command line, which waits for the job where it starts one. */
 function collect(project: string, ...args: string[]): Promise<Record<string, unknown>> {
   const where = ['--url', engineServer().url, '--key', engineServer().key, '--project', `local/${project}`]
-  const command = [process.execPath, 'scripts/collect.ts', ...where, '--json', '--watch', ...args]
+  const watch = args.includes('--train') ? ['--watch'] : []
+  const command = [process.execPath, 'scripts/collect.ts', ...where, '--json', ...watch, ...args]
   return runClient(command, {})
 }
 

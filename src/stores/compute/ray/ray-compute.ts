@@ -6,6 +6,7 @@ import type { RaySetting } from '../../../ray-setting.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../../telemetry.ts'
 import type { WorkspaceBucket } from '../../../workspace-setting.ts'
 import { createLogFolder, engineLogsFolder } from '../../processes/log-folder.ts'
+import { markerOf } from '../../workspace/marker.ts'
 import { openCompute } from '../compute.ts'
 import { computeSettings, ENGINE_FOLDER } from '../compute-settings.ts'
 import { serverArgs, trainerArgs } from '../engine-args.ts'
@@ -16,7 +17,6 @@ import { packEngine } from './engine-package.ts'
 import { createRayJobs } from './jobs-api.ts'
 import { createNodeRunner, type NodeRunner } from './node-runner.ts'
 import { createOwnJobs } from './own-jobs.ts'
-import { markerOf } from './workspace-marker.ts'
 
 export interface RayComputeOptions {
   dataFolder: string

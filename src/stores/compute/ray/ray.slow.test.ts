@@ -7,6 +7,7 @@ import { eventually } from '../../../eventually.ts'
 import { NO_TELEMETRY } from '../../../telemetry.ts'
 import { SILENT } from '../../../test-log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
+import { markerOf } from '../../workspace/marker.ts'
 import { fakeProgram } from '../fake-compute.ts'
 import { createMemoryBudget } from '../memory-budget.ts'
 import type { Trainer } from '../port.ts'
@@ -16,16 +17,20 @@ import { type FakeRay, startFakeRay } from './fake-ray.ts'
 import { createRayJobs } from './jobs-api.ts'
 import { createNodeRunner, type NodeProgram, type NodeRunner } from './node-runner.ts'
 import { createOwnJobs } from './own-jobs.ts'
-import { markerOf } from './workspace-marker.ts'
 
+/** The workspace. */
 let folder = ''
+let dataFolder = ''
 let ray: FakeRay
 const opened: AsyncDisposable[] = []
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'heddle-ray-'))
+  dataFolder = mkdtempSync(join(tmpdir(), 'heddle-ray-data-'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  for (const made of [folder, dataFolder]) rmSync(made, { recursive: true, force: true })
+})
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
@@ -43,7 +48,7 @@ function newRunner(
   opened.push(jobs)
   return createNodeRunner({
     jobs,
-    ownJobs: createOwnJobs(jobs, { dataFolder: folder, log: SILENT }),
+    ownJobs: createOwnJobs(jobs, { dataFolder, log: SILENT }),
     enginePackage: async () => ({ name: '_ray_pkg_1.tar.gz', bytes: async () => Buffer.from('packed') }),
     python: findPython(),
     workspace: { folder, marker: markerOf(folder) },
@@ -288,7 +293,7 @@ describe('jobs that a server left', () => {
     add('waits', 'PENDING')
     add('failed', 'FAILED')
     add('theirs', 'RUNNING')
-    const own = join(folder, 'ray-jobs')
+    const own = join(dataFolder, 'ray-jobs')
     rmSync(own, { recursive: true, force: true })
     mkdirSync(own)
     for (const id of ['left', 'waits', 'failed', 'forgotten']) writeFileSync(join(own, id), '')

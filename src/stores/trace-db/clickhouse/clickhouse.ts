@@ -77,9 +77,11 @@ export function openClickHouse(
 ): ClickHouseDb {
   const requests = requestsIn(topology, requestsTo(server))
   const pauses = createPauses()
-  const reads = createReads({ server, requests, log, readMsMax, pauses, onFailure: () => lostWrites.look() })
   const lostWrites = topology.isReplicated ? trustWrites() : createLostWrites({ requests, log })
   const deferredIndexes = buildDeferredIndexes({ requests, log })
+  const settings = deferredIndexes.readSettings
+  const onFailure = (): void => lostWrites.look()
+  const reads = createReads({ server, requests, log, readMsMax, pauses, settings, onFailure })
   const gate = createWriteGate()
   const commits = new Map<string, GroupCommit>()
 

@@ -181,7 +181,7 @@ function charsOf(value: unknown): number {
  * @throws what the server threw, or what the connection failed with
  */
 async function* untilException(reply: Readable, tag: string | undefined): AsyncGenerator<Buffer> {
-  const marker = `${EXCEPTION_MARKER}\r\n${tag}`
+  const marker = Buffer.from(`${EXCEPTION_MARKER}\r\n${tag}`)
   let exception: Buffer | undefined
   try {
     for await (const piece of reply as AsyncIterable<Buffer>) {

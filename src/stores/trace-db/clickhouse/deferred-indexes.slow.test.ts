@@ -33,18 +33,23 @@ async function rowsScanned(): Promise<number> {
   return (await requests.rows<{ rows: number }>(sql))[0]?.rows ?? 0
 }
 
-/** Looks once: as it is, or at a time when no rows arrive. */
-async function look(arrivals: 'as they are' | 'none'): Promise<void> {
+/** Looks once: as it is, or at a time when no rows arrive. Returns what a search for whole words runs with then. */
+async function look(arrivals: 'as they are' | 'none'): Promise<object> {
   const indexes = buildDeferredIndexes({
     log,
     requests: {
       run: requests.run,
-      rows: async <Row>(...query: Parameters<Requests['rows']>) =>
-        arrivals === 'none' && query[0].includes('system.parts') ? [] : requests.rows<Row>(...query),
+      rows: async <Row>(...query: Parameters<Requests['rows']>) => {
+        const found = await requests.rows<Row>(...query)
+        const isOfArrivals = arrivals === 'none' && query[0].includes('AS arrived')
+        return isOfArrivals ? found.map((row) => ({ ...row, arrived: 0 })) : found
+      },
     },
   })
   await indexes.look()
   await indexes.stop()
+  expect(indexes.readSettings(`SELECT 1 FROM notes WHERE lower(text) LIKE '%note%'`)).toEqual({})
+  return indexes.readSettings(`SELECT 1 FROM notes WHERE hasAllTokens(lower(text), ['note'])`)
 }
 
 it('inserts and merges leave an index out, and it is built of what has settled', async () => {
@@ -75,4 +80,16 @@ it('a failure is logged, and the next look is made', async () => {
   expect(log.warn.mock.calls).toEqual([
     [{ reason: 'Code: 36' }, 'indexes of the trace database were not built'],
   ])
+})
+
+it('whole words are read from the index directly while few rows lack it', async () => {
+  await requests.run('TRUNCATE TABLE notes')
+  expect(await look('as they are')).toEqual({})
+  await write(ROWS)
+  expect(await look('none')).toEqual({ query_plan_direct_read_from_text_index: 0 })
+  await eventually(async () => expect(await rowsScanned()).toBe(0))
+  await write(ROWS / 20)
+  expect(await look('as they are')).toEqual({})
+  await write(ROWS / 10)
+  expect(await look('as they are')).toEqual({ query_plan_direct_read_from_text_index: 0 })
 })

@@ -145,6 +145,28 @@ describe('createGroupCommit', () => {
       await flood
     })
 
+    it('leaves a session to others while an entity writes to many projects', async () => {
+      const { group, begun, end } = twoSessions()
+      const ended = async (rows: string): Promise<void> => {
+        await eventually(() => expect(end.has(rows)).toBe(true))
+        end.get(rows)?.()
+      }
+      const flood = (rows: string) =>
+        ['1', '2'].map((project) => group.write(`flood/${project}`, rows + project))
+      const alone = flood('a')
+      expect(begun).toEqual(['two: a1', 'one: a2'])
+      await Promise.all([...alone, ended('a1'), ended('a2')])
+      await idle()
+      await Promise.all([group.write('quiet/project', 'q1'), ended('q1')])
+      await idle()
+      const beside = flood('b')
+      const small = group.write('quiet/project', 'q2')
+      expect(begun.slice(3).map((line) => line.slice(-2))).toEqual(['b1', 'q2'])
+      await Promise.all([small, ended('q2')])
+      expect(end.has('b2')).toBe(false)
+      await Promise.all([...beside, ended('b1'), ended('b2')])
+    })
+
     it('keeps the rows of one owner in one session, in their order', async () => {
       const { group, begun, end } = twoSessions()
       const writes = ['f1', 'f2', 'f3'].map((rows) => group.write('flood', rows))

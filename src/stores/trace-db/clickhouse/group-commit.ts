@@ -1,6 +1,7 @@
 import { ClientError, unavailable } from '../../../errors.ts'
-import { createOwnerLines, entityOf } from '../../../owner-lines.ts'
+import { createOwnerLines } from '../../../owner-lines.ts'
 import { createActiveOwners } from './active-owners.ts'
+import { createCommitGroups } from './commit-groups.ts'
 import { createPacing } from './pacing.ts'
 import { createPauses, type Pauses } from './pauses.ts'
 
@@ -12,15 +13,6 @@ const OWNER_BYTES_MAX = WAITING_BYTES_MAX * 0.75
 
 /** The share that one entity may use with all of its projects. */
 const ENTITY_BYTES_MAX = WAITING_BYTES_MAX * 0.875
-
-/**
- * Bytes of encoded rows committed at once: enough to amortise an fsync, and few enough that later writers do not wait
- * for long. One writer's rows are never divided.
- */
-const COMMIT_BYTES_MAX = 2 * 1024 * 1024
-
-/** The same while several owners write: each waits for the commit in progress, and for the rows that share its own. */
-const SHARED_COMMIT_BYTES_MAX = 512 * 1024
 
 interface Waiting {
   owner: string
@@ -46,9 +38,8 @@ export interface GroupCommit {
 
 /**
  * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync, so a
- * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Entities take turns,
- * within them their owners, and an owner uses one session at a time: a small write does not wait for the commit of a flood. While several owners
- * are active, one with more rows waiting pauses between its groups.
+ * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Which
+ * rows are a group: `commit-groups.ts`. While several owners are active, one with more rows waiting pauses between its groups.
  * @param sessions each commits one group at a time
  * @param pauses those of the other work of the same owners
  */
@@ -61,32 +52,10 @@ export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = 
   /** Owners whose rows a session is writing: the rows of one owner are written in their order. */
   const writing = new Set<string>()
   const pacing = createPacing({ lines, active, pauses, onEnd: startIdle })
+  const groups = createCommitGroups({ lines, active, pacing })
   let isDraining = false
 
-  function mayWrite(owner: string): boolean {
-    return !writing.has(owner) && (isDraining || !pacing.isPaused(owner))
-  }
-
-  function takeGroup(): Waiting[] {
-    const bytesMax = active.count() > 1 ? SHARED_COMMIT_BYTES_MAX : COMMIT_BYTES_MAX
-    const entities = Map.groupBy(lines.owners().filter(mayWrite), entityOf)
-    const group: Waiting[] = []
-    let bytes = 0
-    while (entities.size > 0) {
-      for (const [entity, owners] of entities) {
-        const owner = owners.shift()
-        if (owner === undefined) entities.delete(entity)
-        // Rows of no project have an empty owner.
-        const next = owner === undefined ? undefined : lines.take(owner)
-        if (owner === undefined || next === undefined) continue
-        owners.push(owner)
-        group.push(next)
-        bytes += next.bytes
-        if (bytes >= bytesMax) return group
-      }
-    }
-    return group
-  }
+  const takeGroup = (): Waiting[] => groups.take(writing, isDraining)
 
   /** Commits group after group until no rows wait that this session may write. */
   async function run(commit: Commit, first: Waiting[]): Promise<void> {

@@ -4,6 +4,7 @@ import {
   dependencyFailed,
   invalidRequest,
   messageOf,
+  StoreFailed,
   tooLarge,
   unavailable,
 } from '../../../errors.ts'
@@ -51,7 +52,9 @@ export function readError(error: unknown, limits?: QueryLimits): ClientError {
     return Object.assign(tooLarge(`${text}: ${ASK_LESS}`), { cause: error })
   }
   if (code === TIMEOUT_EXCEEDED) return Object.assign(tookTooLong({}), { cause: error })
-  return dependencyFailed('The trace database could not answer', error)
+  const text = 'The trace database could not answer'
+  // Where it answered with an error, it may do so each time.
+  return codeOf(error) === undefined ? new StoreFailed(text, error) : dependencyFailed(text, error)
 }
 
 const ASK_LESS = 'ask for less, with limit and filter'

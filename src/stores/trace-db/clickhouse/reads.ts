@@ -27,6 +27,8 @@ export interface ReadsDeps {
   /** A query that takes longer is ended, at the latest a block of rows later. */
   readMsMax: number
   pauses: Pauses
+  /** What a query runs with besides. */
+  settings: (sql: string) => Record<string, number>
   /** Called when a query fails by itself. */
   onFailure: () => void
 }
@@ -59,7 +61,15 @@ function settingsOf(
   }
 }
 
-export function createReads({ server, requests, log, readMsMax, pauses, onFailure }: ReadsDeps): Reads {
+export function createReads({
+  server,
+  requests,
+  log,
+  readMsMax,
+  pauses,
+  settings,
+  onFailure,
+}: ReadsDeps): Reads {
   const turns = createReadTurns(
     Array.from({ length: READERS }, (_, reader) => reader),
     availableParallelism(),
@@ -111,7 +121,11 @@ export function createReads({ server, requests, log, readMsMax, pauses, onFailur
     let running: Running | undefined
     try {
       const queryId = randomUUID()
-      const options = { format, queryId, settings: settingsOf(threads, limits) }
+      const options = {
+        format,
+        queryId,
+        settings: { ...settings(query.sql), ...settingsOf(threads, limits) },
+      }
       const rows = request(server, 'unanswered', (connection) =>
         connection.stream(query.sql, query.params, options),
       )

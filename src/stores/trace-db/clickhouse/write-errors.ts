@@ -1,4 +1,4 @@
-import { ClientError, dependencyFailed, unavailable } from '../../../errors.ts'
+import { ClientError, StoreFailed, unavailable } from '../../../errors.ts'
 import { codeOf } from './read-errors.ts'
 
 /** CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
@@ -28,19 +28,19 @@ export function writeError(error: unknown): unknown {
   if (error instanceof ClientError) return error
   const code = codeOf(error)
   if (code === undefined || code === OF_ITS_END)
-    return dependencyFailed('The trace database ended, so what was sent may not be stored', error)
+    return new StoreFailed('The trace database ended, so what was sent may not be stored', error)
   if (OF_THE_DISK.includes(code)) return diskFails(error)
   if (OF_THE_LOAD.includes(code))
     return Object.assign(unavailable('The trace database has too much to do'), { cause: error })
   if (OF_REPLICAS.includes(code))
-    return dependencyFailed(
+    return new StoreFailed(
       'Too few replicas of the trace database answer, so what was sent may not be stored',
       error,
     )
-  if (OF_ACCESS.includes(code)) return dependencyFailed('The trace database refuses its user', error)
+  if (OF_ACCESS.includes(code)) return new StoreFailed('The trace database refuses its user', error)
   return error
 }
 
 export function diskFails(cause: unknown): ClientError {
-  return dependencyFailed('The disk of the trace database fails, so nothing may have been stored', cause)
+  return new StoreFailed('The disk of the trace database fails, so nothing may have been stored', cause)
 }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { unavailable } from '../../../errors.ts'
+import { StoreFailed } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import type { Server } from '../clickhouse/server.ts'
@@ -93,7 +93,7 @@ export async function startServer(
       if (running !== undefined) return running.connection
       const waiting = new AbortController()
       const tooLate = delay(WAIT_MS_MAX, undefined, { signal: waiting.signal, ref: false }).then(() => {
-        throw unavailable('The trace database is starting')
+        throw new StoreFailed('The trace database is starting', undefined)
       })
       tooLate.catch(() => undefined)
       try {

@@ -8,6 +8,7 @@ import { type List, shownCalls } from './list.ts'
 import { mayReadRanges, rendererOf } from './plan.ts'
 import * as queries from './queries.ts'
 import { type CallRange, type FoundCall, rangeOf } from './ranges.ts'
+import { readOn } from './read-on.ts'
 
 const PER_BATCH = {
   /** Payloads of a list that are in memory at once, but for a single larger call. */
@@ -16,8 +17,8 @@ const PER_BATCH = {
   count: 10_000,
 }
 
-/** Batches that are read while one is sent: a query alone does not keep two cores busy. */
-const BATCHES_AHEAD = 2
+/** Batches that are read at once, of which the first is sent meanwhile: a query alone does not keep two cores busy. */
+const BATCHES_AT_ONCE = 2
 
 /** For fewer calls, naming their ids takes less time than finding out whether they can be read in ranges. */
 const RANGED_CALLS_MIN = 500
@@ -37,16 +38,17 @@ export interface BatchReader {
 }
 
 export function createBatchReader({ traces }: { traces: TraceDb }): BatchReader {
-  async function read(list: List, calls: queries.CallSet, count: number): Promise<Buffer[]> {
+  /** Some calls as pieces of lines. */
+  async function* read(list: List, calls: queries.CallSet, count: number): AsyncGenerator<Buffer> {
     const { selection, context } = list
     const shown = shownCalls(list)
     if (rendererOf(count) === 'server') {
       const query = queries.selectRows(selection, calls, shown)
-      const pieces = await rowsOf(wholeRows(traces, query, context.signal))
-      return pieces.map((rows) => renderRows(rows, shown).lines)
+      for await (const rows of wholeRows(traces, query, context.signal)) yield renderRows(rows, shown).lines
+      return
     }
     const query = queries.selectLines(selection, calls, shown)
-    return (await rowsOf(wholeLines(traces, query, context.signal))).map(finishLines)
+    for await (const lines of wholeLines(traces, query, context.signal)) yield finishLines(lines)
   }
 
   /** Whether a list is to be read in ranges: its calls are neighbours, with few other calls between them. */
@@ -60,26 +62,22 @@ export function createBatchReader({ traces }: { traces: TraceDb }): BatchReader 
     return (all?.bytes ?? 0) <= range.bytes * DENSE_BYTES_MAX
   }
 
-  /** While one batch is sent, the database reads the next ones. */
+  /** While one batch is sent, the database reads its rest and the next one. */
   async function* lines(list: List, found: Iterable<FoundCall>): AsyncGenerator<Uint8Array> {
     const inRanges = await isReadInRanges(list, found)
     const batches = inBatches(found, PER_BATCH, ({ bytes }) => ({ bytes, count: 1 }))
-    const readNext = (): Promise<Buffer[]> | undefined => {
+    const readNext = (): AsyncGenerator<Buffer> | undefined => {
       const calls = batches.next().value
       if (calls === undefined) return undefined
       const range: CallRange | undefined = inRanges ? rangeOf(calls) : undefined
-      const reading = read(list, range ?? calls.map(({ id }) => id), calls.length)
-      // The loop below awaits it, and rethrows its rejection; a loop that ended early ignores it.
-      reading.catch(() => {})
-      return reading
+      return readOn(read(list, range ?? calls.map(({ id }) => id), calls.length))
     }
-    const ahead = Array.from({ length: BATCHES_AHEAD }, readNext)
+    const ahead = Array.from({ length: BATCHES_AT_ONCE }, readNext)
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const texts = await next
+      yield* next
       ahead.push(readNext())
-      yield* texts
     }
   }
 
-  return { lines, linesOfIds: (list, ids) => read(list, ids, ids.length) }
+  return { lines, linesOfIds: (list, ids) => rowsOf(read(list, ids, ids.length)) }
 }

@@ -20,7 +20,7 @@ const PAGE_BYTES_MAX = 256 * 1024 * 1024
 /** Answers lists of calls, from memory (`recent/`) or by executing their plans (`plan.ts`). */
 export interface ListReader {
   /**
-   * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and three
+   * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and two
    * batches of its payloads are in memory. No query stays open while the client reads: the database answers few at once.
    * @throws 413 for more ids than may be in memory, 503 where too many long lists are being read
    */
@@ -31,10 +31,11 @@ export interface ListReader {
   ids(list: List): AsyncGenerator<string>
 }
 
-/** Lines of a step, and whether they are as many as the list may have. */
+/** Lines of a step. */
 interface Lines {
   lines: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
-  isFull: boolean
+  /** Whether they are as many as the list may have: counting reads all ids, and only a window is asked. */
+  isFull(): boolean
 }
 
 /** Answers lists without the database, exactly as the database would, or not at all. */
@@ -65,7 +66,7 @@ export function createListReader({ traces, recent }: Deps): ListReader {
       if (scope.ids?.length === 0) return
       using _slot = step.isLong ? takeSlot() : undefined
       const found = await linesOfStep(list, step, scope)
-      if (found.isFull || step.source.kind !== 'window') return yield* found.lines
+      if (step.source.kind !== 'window' || found.isFull()) return yield* found.lines
     }
   }
 
@@ -107,7 +108,7 @@ export function createListReader({ traces, recent }: Deps): ListReader {
     const page = isPage ? await readPage(list, scope) : undefined
     if (page !== undefined) return page
     const calls = await idScan.callsIn(list, scope, step.sortBy)
-    return { lines: batches.lines(list, calls), isFull: hasAsMany(calls, list.page.limit) }
+    return { lines: batches.lines(list, calls), isFull: () => hasAsMany(calls, list.page.limit) }
   }
 
   /** Undefined where the rows take more memory than a page may. */
@@ -119,7 +120,7 @@ export function createListReader({ traces, recent }: Deps): ListReader {
       const rows = await rowsOf(wholeRows(traces, query, context.signal))
       const pieces = rows.map((piece) => renderRows(piece, shown))
       const count = pieces.reduce((sum, { calls }) => sum + calls, 0)
-      return { lines: pieces.map((piece) => piece.lines), isFull: count === page.limit }
+      return { lines: pieces.map((piece) => piece.lines), isFull: () => count === page.limit }
     } catch (error) {
       if (!isOutOfMemory(error)) throw error
       return undefined

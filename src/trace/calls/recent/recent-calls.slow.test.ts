@@ -253,6 +253,21 @@ describe('recent calls', () => {
     expect(known.length).toBeLessThan(8)
   })
 
+  it('keeps the calls of an entity beside another with many projects', async () => {
+    const recent = openRecent(server.stores.traces, 20_000)
+    const write = async (project_id: string): Promise<string> => {
+      const id = newId()
+      const started_at = isoOfMicros(START_MS * 1000)
+      await recent.insert([{ project_id, id, has_start: 1, started_at, trace_id: id }])
+      return id
+    }
+    const quiet = `quiet-${newId()}/project`
+    const ids = [await write(quiet), await write(quiet), await write(quiet)]
+    const flood = `flood-${newId()}`
+    for (let number = 0; number < 60; number++) await write(`${flood}/project${number % 30}`)
+    expect(ids.filter((id) => recent.line(listOf(quiet), id) !== undefined)).toEqual(ids)
+  })
+
   it('leaves payloads that are too large to the database', async () => {
     const recent = openRecent(server.stores.traces)
     const project = server.newProject()

@@ -1,4 +1,5 @@
 import type { Log } from '../../../log.ts'
+import { entityOf } from '../../../owner-lines.ts'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import type { KnownLists } from '../read/execute.ts'
 import { type List, shownCalls } from '../read/list.ts'
@@ -84,10 +85,13 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
       if (tails.size <= PROJECTS_MAX) break
       tails.delete(projectId)
     }
-    const bytes = (): number => tails.values().reduce((sum, tail) => sum + tail.bytes(), 0)
+    const bytes = (): number => bytesOf(tails.values())
     while (bytes() > bytesMax) {
-      // A flood evicts its own calls.
-      const largest = tails.values().reduce((one, other) => (other.bytes() > one.bytes() ? other : one))
+      // A flood evicts its own calls, from however many projects of an entity it comes.
+      const entities = Map.groupBy(tails, ([projectId]) => entityOf(projectId)).values()
+      const byEntity = entities.map((entries) => entries.map(([, tail]) => tail))
+      const most = byEntity.reduce((one, other) => (bytesOf(other) > bytesOf(one) ? other : one))
+      const largest = most.reduce((one, other) => (other.bytes() > one.bytes() ? other : one))
       const bytesLeft = Math.max(0, largest.bytes() - (bytes() - bytesMax))
       while (largest.bytes() > bytesLeft) largest.evictOldest()
     }
@@ -120,6 +124,10 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
       return call === undefined ? undefined : linesOf(visible(call), list)
     },
   }
+}
+
+function bytesOf(tails: Iterable<ProjectTail>): number {
+  return Iterator.from(tails).reduce((sum, tail) => sum + tail.bytes(), 0)
 }
 
 /** Undefined where only the database knows them. */

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { JsonText } from '../lossless-json.ts'
+import { limitGrammar, limitRegex, limitSchema, limitSchemaText, limitTexts } from './constraint-limits.ts'
+import type { samplingFields } from './sampling-wire.ts'
+
+type Constraints = Pick<
+  z.output<z.ZodObject<typeof samplingFields>>,
+  'response_format' | 'structured_outputs'
+>
+
+/** @throws 400 for a constraint that would keep the engine from other requests. */
+export function limitConstraints({ response_format, structured_outputs }: Constraints): void {
+  if (response_format != null) limitSchema(response_format.value(), 'response_format')
+  const { json, regex, choice, grammar, structural_tag } = structured_outputs ?? {}
+  const schema = json?.value()
+  if (typeof schema === 'string') limitSchemaText(schema, 'structured_outputs.json')
+  else limitSchema(schema, 'structured_outputs.json')
+  if (regex != null) limitRegex(regex, 'structured_outputs.regex')
+  if (choice != null) limitTexts(choice, 'structured_outputs.choice', 'choice')
+  if (grammar != null) limitGrammar(grammar, 'structured_outputs.grammar')
+  if (structural_tag != null) limitSchemaText(structural_tag, 'structured_outputs.structural_tag')
+}
+
+interface ToolUse {
+  tools?: JsonText[] | null | undefined
+  tool_choice?: string | object | null | undefined
+}
+
+const Tool = z.object({
+  function: z.object({ parameters: z.unknown().optional(), strict: z.boolean().nullish().catch(null) }),
+})
+
+/**
+ * Wire: the engine constrains the arguments of strict tools, and of all tools when one must be called.
+ * @throws 400 like `limitConstraints`
+ */
+export function limitTools({ tools, tool_choice }: ToolUse): void {
+  if (tool_choice === 'none') return
+  const isForced = tool_choice != null && tool_choice !== 'auto'
+  const constrained = (tools ?? [])
+    .flatMap((tool) => Tool.safeParse(tool.value()).data?.function ?? [])
+    .filter(({ strict }) => isForced || strict === true)
+  limitSchema(
+    constrained.map(({ parameters }) => parameters),
+    'tools',
+  )
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listen } from '../src/http/listen.ts'
+import { openTestApp } from '../src/test-app.ts'
+import { heddle } from './run-command.ts'
+
+/** More than a server puts on a page. */
+const MANY = 101
+
+let folder: string
+let url: string
+let key: string
+let link: string
+const closing = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-command-'))
+  const opened = closing.use(await openTestApp(join(folder, 'data'), { auth: 'keys' }))
+  const server = closing.use(await listen(opened.app, { host: '127.0.0.1', port: 0 }))
+  url = server.url
+  opened.stores.announce(url)
+  link = url + (await opened.accounts.sessions.firstSignIn())
+  const { out } = await heddle(['keys', 'create', 'first', '--link', link, '--json'])
+  key = String(JSON.parse(out).key)
+})
+afterAll(async () => {
+  await closing.disposeAsync()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A service that is no Heddle: it answers everything so. */
+async function answering(text: string): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_, response) => response.end(text))
+  await new Promise<void>((fulfil) => server.listen(0, '127.0.0.1', fulfil))
+  // The address of a port is no string.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => new Promise((fulfil) => server.close(() => fulfil())),
+  }
+}
+
+describe('heddle users, keys and teams list', () => {
+  it.each([
+    ['users', (index: number) => ({ name: `user-${index}` })],
+    ['keys', (index: number) => ({ name: `key-${index}` })],
+    ['teams', (index: number) => ({ name: `team-${index}` })],
+  ])('0 with all %s, also those of further pages', async (what, bodyOf) => {
+    for (let index = 0; index < MANY; index++) {
+      const made = await fetch(`${url}/v1/accounts/${what}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify(bodyOf(index)),
+      })
+      expect(made.ok).toBe(true)
+    }
+    const { code, out } = await heddle([what, 'list', '--url', url, '--json'], folder, {
+      HEDDLE_API_KEY: key,
+    })
+    expect(code).toBe(0)
+    const rows = JSON.parse(out) as { name: string }[]
+    const names = new Set(rows.map(({ name }) => name))
+    expect(names.size).toBe(rows.length)
+    for (let index = 0; index < MANY; index++) expect(names).toContain(bodyOf(index).name)
+  })
+})
+
+describe('heddle with a server that is asked', () => {
+  it('0 for the server and the key of variables, of which empty ones count as none', async () => {
+    const env = { HEDDLE_URL: url, HEDDLE_API_KEY: '', WANDB_API_KEY: key }
+    expect(await heddle(['users', 'list'], folder, env)).toMatchObject({ code: 0 })
+    const ofFolder = { HEDDLE_URL: '', HEDDLE_DATA: join(folder, 'data'), HEDDLE_API_KEY: key }
+    expect(await heddle(['users', 'list'], folder, ofFolder)).toMatchObject({ code: 0 })
+  })
+
+  it('1 for a data folder that none holds, though a variable names a server', async () => {
+    const { code, err } = await heddle(['users', 'list', '--data', 'none'], folder, { HEDDLE_URL: url })
+    expect(code).toBe(1)
+    expect(err).toContain('No server runs')
+  })
+
+  it.each([
+    [{ HEDDLE_URL: '127.0.0.1:9400' }, 'HEDDLE_URL: It is an address with http://'],
+    [{ HEDDLE_URL: 'http://127.0.0.1:9400', HEDDLE_API_KEY: 'schlüssel' }, 'see HEDDLE_API_KEY'],
+  ])('1 for %j, with the name of the variable', async (env, message) => {
+    const { code, err } = await heddle(['users', 'list'], folder, env)
+    expect(code).toBe(1)
+    expect(err).toContain(message)
+  })
+
+  it.each(['<html>\n</html>\n', '<html></html>', '{"hello": "world"}\n', ''])(
+    '1 for a service that answers %j',
+    async (text) => {
+      await using service = await answering(text)
+      const asking = ['--url', service.url, '--key', 'local', '--json']
+      const signIn = ['--link', `${service.url}/sign-in#token`, '--json']
+      for (const args of [
+        ['users', 'list', ...asking],
+        ['backup', join(folder, 'backup'), ...asking],
+        ['keys', 'create', 'x', ...signIn],
+      ]) {
+        const { code, out } = await heddle(args, folder)
+        expect(code).toBe(1)
+        expect(JSON.parse(out)).toEqual({
+          error: `${service.url} is no Heddle server, or one of another version`,
+        })
+      }
+    },
+  )
+
+  it('1 for a link that was used, with the reason, and for one of a server that is away', async () => {
+    const used = await heddle(['keys', 'create', 'x', '--link', link])
+    expect(used.code).toBe(1)
+    expect(used.err).toMatch(/^\d{3}: [^{]*link/)
+    const { url: gone } = await (async () => {
+      await using service = await answering('')
+      return service
+    })()
+    const away = await heddle(['keys', 'create', 'x', '--link', `${gone}/sign-in#token`])
+    expect(away).toMatchObject({ code: 1, err: expect.stringContaining(`${gone} cannot be reached`) })
+  })
+})
