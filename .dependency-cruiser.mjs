@@ -126,7 +126,7 @@ export default {
       name: 'drivers-only-in-stores',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/stores/' },
-      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|@aws-sdk|pg)/)' },
+      to: { path: '(^(node:)?sqlite$|node_modules/(chdb|ffi-rs|@clickhouse|@aws-sdk|@redis|pg)/)' },
     },
     {
       name: 'reports-only-by-their-port',

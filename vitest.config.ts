@@ -18,6 +18,6 @@ export default defineConfig({
     testTimeout: 240_000,
     // A server with its databases starts in less than a second, and on a busy machine in twenty.
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -18,6 +18,7 @@ const PARTS = {
   fuzzer: () => ensurePython('fuzzer'),
   s3: () => ensurePython('s3'),
   postgres: () => ensurePython('postgres'),
+  redis: () => ensurePython('redis'),
   charts: ensureCharts,
   ray: () => ensurePython('ray'),
   matrix: ensureMatrix,

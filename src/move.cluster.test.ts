@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestAccounts } from './accounts/test-accounts.ts'
 import { type Config, readConfig } from './config.ts'
+import { eventually } from './eventually.ts'
 import { type Moved, move } from './move.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { SILENT } from './test-log.ts'
@@ -164,10 +165,12 @@ it('moves a folder to servers and from there to a folder, and serves reads alone
       expect(
         (await server('/obj/create', { obj: { project_id: PROJECT, object_id: 'x', val: 1 } })).status,
       ).toBe(503)
-      expect(JSON.parse(await ok(server('/health')))).toMatchObject({
-        status: 'degraded',
-        reason: expect.stringContaining('being moved'),
-      })
+      await eventually(async () =>
+        expect(JSON.parse(await ok(server('/health')))).toMatchObject({
+          status: 'degraded',
+          reason: expect.stringContaining('being moved'),
+        }),
+      )
     },
   })
   expect(there.traceRows?.['calls']).toBe(CALLS)

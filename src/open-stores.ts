@@ -12,6 +12,8 @@ import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { checkPlaces, type Places } from './stores/move/records.ts'
+import type { RedisOptions } from './stores/redis/address.ts'
+import type { RedisUse } from './stores/redis/redis-peers.ts'
 import { openSecretKey, type SecretKey } from './stores/secret-key.ts'
 import { type BrokenPart, findBrokenParts } from './stores/trace-db/broken-parts.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
@@ -53,6 +55,8 @@ export interface StoreFolders {
 
 export interface StoreOptions
   extends Omit<TraceDbPlace & ControlDbPlace & BlobsPlace & WorkspacePlace, 'dataFolder' | 'folder'> {
+  /** Where messages to other servers go through it. */
+  redis?: RedisOptions | undefined
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
 }
@@ -68,6 +72,7 @@ export async function openStores(
     sqlAccess,
     clickhouse,
     postgres,
+    redis,
     s3,
     servers,
     telemetry,
@@ -87,13 +92,19 @@ export async function openStores(
   )
   const controlPlace = { dataFolder, postgres, servers, telemetry }
   const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
-  const { control, peers, dropLog } = await named(
-    'control database',
-    placeOfControlDb(controlPlace),
-    async () => opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
+  const {
+    control,
+    peers: ofPostgres,
+    dropLog,
+  } = await named('control database', placeOfControlDb(controlPlace), async () =>
+    opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
   )
   await checkPlaces(control, placesOf({ dataFolder, clickhouse, postgres, s3 }))
   const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
+  const peers =
+    redis === undefined || !ofPostgres.arePossible
+      ? ofPostgres
+      : opening.use(await throughRedis(redis, { base: ofPostgres, secretKey, log }))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
     opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
   )
@@ -127,6 +138,12 @@ export async function openStores(
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+/** A server without it need not wait until the driver is loaded. */
+async function throughRedis(redis: RedisOptions, use: RedisUse): Promise<Peers & AsyncDisposable> {
+  const { openRedisPeers } = await import('./stores/redis/redis-peers.ts')
+  return openRedisPeers(redis, use)
 }
 
 /** Where the stores are that options name. */

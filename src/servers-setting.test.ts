@@ -29,6 +29,7 @@ describe('readServersSetting', () => {
   it.each([
     [{ HEDDLE_SERVERS: 'many' }, 'HEDDLE_SERVERS: '],
     [{ HEDDLE_ROLE: 'api' }, 'HEDDLE_ROLE: needs HEDDLE_SERVERS=several'],
+    [{ HEDDLE_REDIS_URL: 'redis://db.example' }, 'HEDDLE_REDIS_URL: needs HEDDLE_SERVERS=several'],
     [
       { ...SHARED, HEDDLE_SERVERS: 'several', HEDDLE_RECENT_CALLS_MB: '64' },
       'HEDDLE_RECENT_CALLS_MB: is for one server',

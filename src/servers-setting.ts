@@ -38,6 +38,8 @@ export function readServersSetting(env: NodeJS.ProcessEnv): ServersSetting {
   if (servers === 'one') {
     if (role !== 'all')
       throw settingProblem('HEDDLE_ROLE', 'needs HEDDLE_SERVERS=several: one server does all')
+    if (env['HEDDLE_REDIS_URL'] !== undefined)
+      throw settingProblem('HEDDLE_REDIS_URL', 'needs HEDDLE_SERVERS=several: one server sends no messages')
     return { servers, role, drainSeconds }
   }
   const missing = SHARED.filter((names) => names.every((name) => env[name] === undefined))

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startRedis, type TestRedis } from '../tests/cluster/redis.ts'
 import { createTestAccounts, type KeyClient, type TestAccounts } from './accounts/test-accounts.ts'
 import { eventually } from './eventually.ts'
 import { newId } from './ids.ts'
@@ -17,9 +18,10 @@ interface Servers extends AsyncDisposable {
 
 const KEY = 'Bearer test-key'
 
-async function openServers(options: TestAppOptions): Promise<Servers> {
+async function openServers(options: TestAppOptions, redis?: TestRedis): Promise<Servers> {
   await using opening = new AsyncDisposableStack()
-  const stores = { ...(await storesOnServers()), servers: 'several' as const, secretKey: newId() }
+  const shared = { servers: 'several' as const, secretKey: newId(), redis }
+  const stores = { ...(await storesOnServers()), ...shared }
   async function open(role: 'all' | 'api'): Promise<TestApp> {
     const folder = await mkdtemp(join(tmpdir(), 'heddle-several-'))
     opening.defer(() => rm(folder, { recursive: true, force: true }))
@@ -38,20 +40,22 @@ function request({ app }: TestApp, path: string, init: RequestInit = {}): Promis
 const post = (server: TestApp, path: string, body: unknown, method = 'POST'): Promise<Response> =>
   request(server, path, { method, body: JSON.stringify(body) })
 
-describe('two servers with accounts', () => {
+describe.each(['PostgreSQL', 'Redis'])('two servers with accounts that send messages through %s', (way) => {
+  const opened = new AsyncDisposableStack()
   let servers: Servers
   let here: TestAccounts
   /** The same key, at the other server. */
   let there: (client: KeyClient) => KeyClient
   beforeAll(async () => {
-    servers = await openServers({ auth: 'keys' })
+    const redis = way === 'Redis' ? opened.use(await startRedis()) : undefined
+    servers = opened.use(await openServers({ auth: 'keys' }, redis))
     const accountsOf = (server: TestApp): TestAccounts =>
       createTestAccounts({ ...server, request: (path, init) => request(server, path, init) })
     here = accountsOf(servers.api)
     const others = accountsOf(servers.other)
     there = ({ key }) => others.as(key)
   })
-  afterAll(() => servers[Symbol.asyncDispose]())
+  afterAll(() => opened.disposeAsync())
 
   const keysPath = '/v1/accounts/keys'
 
@@ -180,7 +184,7 @@ describe('a server whose role is worker', () => {
     const stores = { ...(await storesOnServers()), servers: 'several' as const, secretKey: newId() }
     {
       await using worker = await openTestApp(folder, { stores, role: 'worker' })
-      expect((await request(worker, '/health')).status).toBe(200)
+      await eventually(async () => expect((await request(worker, '/health')).status).toBe(200))
       expect((await request(worker, '/metrics')).status).toBe(200)
       expect((await post(worker, '/calls/stream_query', { project_id: 'a/b' })).status).toBe(404)
     }

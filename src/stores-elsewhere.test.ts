@@ -9,6 +9,7 @@ describe('readStoresElsewhere', () => {
     expect(readStoresElsewhere({})).toEqual({
       clickhouse: undefined,
       postgres: undefined,
+      redis: undefined,
       s3: undefined,
     })
   })
@@ -29,6 +30,11 @@ describe('readStoresElsewhere', () => {
   it('reads a PostgreSQL server', () => {
     const url = 'postgresql://ada:secret@db.example/heddle?sslmode=require'
     expect(readStoresElsewhere({ HEDDLE_POSTGRES_URL: url }).postgres).toEqual({ url, ca: undefined })
+  })
+
+  it('reads a Redis server', () => {
+    const url = 'rediss://:secret@db.example/2'
+    expect(readStoresElsewhere({ HEDDLE_REDIS_URL: url }).redis).toEqual({ url, ca: undefined })
   })
 
   it('reads a bucket, and what other programs of Amazon read', () => {
@@ -70,6 +76,10 @@ describe('readStoresElsewhere', () => {
       'HEDDLE_POSTGRES_URL: sslmode is one of',
     ],
     [{ HEDDLE_POSTGRES_CA: '/any' }, 'HEDDLE_POSTGRES_CA: needs HEDDLE_POSTGRES_URL'],
+    [{ HEDDLE_REDIS_URL: 'http://db.example' }, 'HEDDLE_REDIS_URL: no address'],
+    [{ HEDDLE_REDIS_URL: 'redis://db.example/name' }, 'HEDDLE_REDIS_URL: after the host, the number'],
+    [{ HEDDLE_REDIS_URL: 'redis://db.example/0?family=6' }, 'HEDDLE_REDIS_URL: an address without ?'],
+    [{ HEDDLE_REDIS_CA: '/any' }, 'HEDDLE_REDIS_CA: needs HEDDLE_REDIS_URL'],
     [{ HEDDLE_S3_URL: 'https://bucket' }, 'HEDDLE_S3_URL: no address'],
     [{ HEDDLE_S3_URL: 's3://bucket/a b' }, 'HEDDLE_S3_URL: a prefix has'],
     [{ HEDDLE_S3_ENDPOINT: 'http://any:1' }, 'HEDDLE_S3_ENDPOINT: needs HEDDLE_S3_URL'],

@@ -3,6 +3,7 @@ import { messageOf } from './errors.ts'
 import { settingProblem, textSetting } from './json-setting.ts'
 import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
 import { type PostgresOptions, readPostgresAddress } from './stores/control-db/postgres-address.ts'
+import { type RedisOptions, readRedisAddress } from './stores/redis/address.ts'
 import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
 
 /** Stores that others operate; undefined for those that are in the data folder. */
@@ -11,6 +12,8 @@ export interface StoresElsewhere {
   clickhouse: ElsewhereOptions | undefined
   /** The server that the control database is on. */
   postgres: PostgresOptions | undefined
+  /** The server through which servers send each other messages. */
+  redis: RedisOptions | undefined
   /** The bucket that blobs are in. */
   s3: S3Options | undefined
 }
@@ -28,6 +31,8 @@ const Variables = z.object({
   HEDDLE_SQL_PORT: z.string().optional(),
   HEDDLE_POSTGRES_URL: z.string().optional(),
   HEDDLE_POSTGRES_CA: z.string().optional(),
+  HEDDLE_REDIS_URL: z.string().optional(),
+  HEDDLE_REDIS_CA: z.string().optional(),
   HEDDLE_S3_URL: z.string().optional(),
   HEDDLE_S3_ENDPOINT: Url.optional(),
   HEDDLE_S3_CLIENT_ENDPOINT: Url.optional(),
@@ -47,6 +52,7 @@ const OF: Partial<Record<keyof Values, readonly (keyof Values)[]>> = {
     'HEDDLE_CLICKHOUSE_COMPRESSION',
   ],
   HEDDLE_POSTGRES_URL: ['HEDDLE_POSTGRES_CA'],
+  HEDDLE_REDIS_URL: ['HEDDLE_REDIS_CA'],
   HEDDLE_S3_URL: ['HEDDLE_S3_ENDPOINT', 'HEDDLE_S3_CLIENT_ENDPOINT'],
 }
 
@@ -62,7 +68,12 @@ export function readStoresElsewhere(env: NodeJS.ProcessEnv): StoresElsewhere {
     for (const name of names)
       if (values[name] !== undefined && env[needed] === undefined)
         throw settingProblem(name, `needs ${needed}`)
-  return { clickhouse: clickhouseOf(values), postgres: postgresOf(values), s3: s3Of(values) }
+  return {
+    clickhouse: clickhouseOf(values),
+    postgres: postgresOf(values),
+    redis: redisOf(values),
+    s3: s3Of(values),
+  }
 }
 
 function clickhouseOf(values: Values): ElsewhereOptions | undefined {
@@ -89,6 +100,13 @@ function postgresOf({
   if (url === undefined) return undefined
   const options = { url, ca: certificatesOf('HEDDLE_POSTGRES_CA', ca) }
   checked('HEDDLE_POSTGRES_URL', () => readPostgresAddress(options))
+  return options
+}
+
+function redisOf({ HEDDLE_REDIS_URL: url, HEDDLE_REDIS_CA: ca }: Values): RedisOptions | undefined {
+  if (url === undefined) return undefined
+  const options = { url, ca: certificatesOf('HEDDLE_REDIS_CA', ca) }
+  checked('HEDDLE_REDIS_URL', () => readRedisAddress(options))
   return options
 }
 

@@ -55,7 +55,7 @@ describe('heddle serve', () => {
       const { env, cache, installer } = environment(signal)
       await using server = startHeddle(env)
       await expect.poll(() => holderOf(env.HEDDLE_DATA)?.url, { timeout: START_MS_MAX }).toMatch(/^http/)
-      await expect.poll(() => existsSync(installer)).toBe(true)
+      await expect.poll(() => existsSync(installer) && readFileSync(installer, 'utf8')).toMatch(/^\d+\n$/)
       const pid = Number(readFileSync(installer, 'utf8'))
       expect(await server.end(signal)).toEqual([0, null])
       expect(() => process.kill(pid, 0)).toThrow('ESRCH')

@@ -142,13 +142,14 @@ def test_what_all_refuse_ends_none(pair: Worker, step_0: Path, tokenizer: Any, t
 
 
 def test_a_cancelled_job_of_two_processes(pair: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
-    groups = write_lines(tmp_path / "groups", sums(tokenizer, 20))
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)
     pair.start_job("j", step_0, tmp_path / "none", groups, packed_sequence_length=160)
     read_steps(pair, 1)
     pair.write(json.dumps({"kind": "cancel_job", "job_id": "j"}))
     assert pair.read_job()[-1]["kind"] == "job_cancelled"
     assert not (tmp_path / "none").exists()
-    assert pair.run_job("k", step_0, tmp_path / "step-1", groups)[-1]["kind"] == "checkpoint_saved"
+    few = write_lines(tmp_path / "few", sums(tokenizer, 4))
+    assert pair.run_job("k", step_0, tmp_path / "step-1", few)[-1]["kind"] == "checkpoint_saved"
 
 
 # ---- how a row is dealt out ----

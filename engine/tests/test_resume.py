@@ -47,11 +47,10 @@ def test_a_job_killed_in_the_middle(step_0: Path, tokenizer: Any, tmp_path: Path
         start(worker, kind, step_0, tmp_path / "whole", tokenizer)
         whole = worker.read_job()
     assert len(steps(whole)) >= 4
-    with forked_worker(threads=2) as dying:
+    with forked_worker(threads=2, killed_at=("torch.optim.AdamW.step", 3)) as dying:
         dying.read()
         start(dying, kind, step_0, tmp_path / "resumed", tokenizer)
-        read_steps(dying, 2)
-        dying.process.kill()
+        assert dying.process.wait() == -signal.SIGKILL
     assert not (tmp_path / "resumed").exists()
     with forked_worker(threads=2) as other:
         other.read()

@@ -14,7 +14,6 @@ export interface DefinedKind {
   keeps: 'all' | 'failures'
   retryMs(attempt: number): number
   retries(error: unknown): boolean
-  outlivesOutages: boolean
   ready(signal: AbortSignal): Promise<void>
   isPaused(): boolean
   handle(row: JobRow, context: JobContext): Promise<void>
@@ -37,7 +36,6 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
     keeps: kind.keeps ?? 'all',
     retryMs: kind.retryMs ?? ((attempt) => Math.min(2 ** attempt * 1000, RETRY_MS_MAX)),
     retries: kind.retries ?? (() => true),
-    outlivesOutages: kind.outlivesOutages ?? false,
     ready: kind.ready ?? (() => Promise.resolve()),
     isPaused: kind.isPaused ?? (() => false),
     handle: async (row, context) =>

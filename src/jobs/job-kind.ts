@@ -33,8 +33,8 @@ export interface JobEnd {
 /** Why a job waits again after an attempt at it. */
 export interface Requeue {
   /**
-   * `failed`: the attempt threw. `outage`: a store failed (see {@link JobKind.outlivesOutages}). `interrupted`: its server ended.
-   * `stopped`: its server was stopped.
+   * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, and the job is tried again until the store works.
+   * `interrupted`: its server ended. `stopped`: its server was stopped.
    */
   why: 'failed' | 'outage' | 'interrupted' | 'stopped'
   reason: string
@@ -70,11 +70,6 @@ export interface JobKind<Payload> {
   retryMs?: (attempt: number) => number
   /** Whether another attempt may succeed; otherwise always. */
   retries?: (error: unknown) => boolean
-  /**
-   * Whether an attempt that a `StoreFailed` ended does not count, so that the job is tried again until the store works; otherwise
-   * it is an error as any other.
-   */
-  outlivesOutages?: boolean
   /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
   ready?: (signal: AbortSignal) => Promise<void>
   /** Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the same. */

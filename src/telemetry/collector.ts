@@ -19,7 +19,7 @@ import { errorTypeOf, NO_SPAN, type Span, type SpanStart, type Telemetry } from 
 import type { OtlpDestination, TelemetrySetting } from '../telemetry-setting.ts'
 import { VERSION } from '../version.ts'
 import { createDeliveries } from './deliveries.ts'
-import { lastReport } from './last-report.ts'
+import { lastReport, STOP_MS } from './last-report.ts'
 import { createMetricReports } from './metric-reports.ts'
 import { createOtlpSender, isExport } from './otlp-sender.ts'
 import { samplerOf } from './samplers.ts'
@@ -35,8 +35,11 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: Span
 
 const W3C = new W3CTraceContextPropagator()
 
-/** Reports to a collector of OpenTelemetry by OTLP over HTTP. Nothing here is global: several may be open in one process. */
-export function openCollector(setting: TelemetrySetting, log: Log): Telemetry {
+/**
+ * Reports to a collector of OpenTelemetry by OTLP over HTTP. Nothing here is global: several may be open in one process.
+ * @param stopMs how long a stop waits for the last reports of a kind
+ */
+export function openCollector(setting: TelemetrySetting, log: Log, stopMs = STOP_MS): Telemetry {
   const resource = resourceFromAttributes({
     'service.version': VERSION,
     'service.instance.id': newId(),
@@ -46,11 +49,18 @@ export function openCollector(setting: TelemetrySetting, log: Log): Telemetry {
   })
   const stopping = new AbortController()
   const { traces, metrics } = setting
-  const spans = traces === undefined ? undefined : createSpans(setting, traces, resource, { log, stopping })
+  const spans =
+    traces === undefined ? undefined : createSpans(setting, traces, resource, { log, stopping, stopMs })
   const reports =
     metrics === undefined
       ? undefined
-      : createMetricReports({ destination: metrics, resource, intervalMs: setting.metricIntervalMs, log })
+      : createMetricReports({
+          destination: metrics,
+          resource,
+          intervalMs: setting.metricIntervalMs,
+          log,
+          stopMs,
+        })
 
   return {
     isOn: spans !== undefined,
@@ -69,7 +79,7 @@ function createSpans(
   { sampler, spanWaitMs, spansMax }: TelemetrySetting,
   destination: OtlpDestination,
   resource: ReturnType<typeof resourceFromAttributes>,
-  { log, stopping }: { log: Log; stopping: AbortController },
+  { log, stopping, stopMs }: { log: Log; stopping: AbortController; stopMs: number },
 ): Spans {
   const sender = createOtlpSender(destination, stopping.signal)
   const deliveries = createDeliveries(log, 'spans of this server', destination.url)
@@ -135,7 +145,7 @@ function createSpans(
     },
 
     async [Symbol.asyncDispose]() {
-      await lastReport(provider.shutdown(), stopping)
+      await lastReport(provider.shutdown(), { stopping, stopMs })
       await sender[Symbol.asyncDispose]()
     },
   }

@@ -53,7 +53,7 @@ afterAll(async () => {
 })
 
 /** A busy machine is slow. */
-const WAIT = { timeout: 10_000 }
+const WAIT = { timeout: 60_000 }
 
 function arrived(isIt: (span: ArrivedSpan) => boolean): Promise<ArrivedSpan> {
   return vi.waitFor(() => {

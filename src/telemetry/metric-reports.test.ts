@@ -6,7 +6,7 @@ import { useTestServer } from '../testing.ts'
 import { openCollector } from './collector.ts'
 import { settingFor, startTestCollector } from './test-collector.ts'
 
-const WAIT = { timeout: 10_000 }
+const WAIT = { timeout: 60_000 }
 const server = useTestServer({})
 
 /** What `/metrics` says of a metric with labels. */
@@ -46,6 +46,7 @@ describe('metrics for a collector', () => {
     await using telemetry = openCollector(
       settingFor(collector.url, { OTEL_METRIC_EXPORT_INTERVAL: '3600000', OTEL_TRACES_EXPORTER: 'none' }),
       SILENT,
+      60_000,
     )
     expect(telemetry.isOn).toBe(false)
     const reports = telemetry.reportMetrics(server.metricFamilies)

@@ -17,6 +17,8 @@ export interface MetricReportsOptions {
   resource: Resource
   intervalMs: number
   log: Log
+  /** How long a stop waits for the last one. */
+  stopMs: number
 }
 
 /** Sends what `read` returns from time to time until disposal, which sends it once more. */
@@ -29,6 +31,7 @@ export function createMetricReports({
   resource,
   intervalMs,
   log,
+  stopMs,
 }: MetricReportsOptions): MetricReports {
   const startTime = millisToHrTime(Date.now())
 
@@ -62,7 +65,7 @@ export function createMetricReports({
       return {
         async [Symbol.asyncDispose]() {
           clearInterval(timer)
-          await lastReport(Promise.resolve(reporting).then(report), stopping)
+          await lastReport(Promise.resolve(reporting).then(report), { stopping, stopMs })
           await sender[Symbol.asyncDispose]()
         },
       }

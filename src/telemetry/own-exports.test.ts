@@ -58,13 +58,13 @@ describe('a server that is its own collector', () => {
         expect(found).not.toEqual([])
         return found.map((call) => call['op_name'])
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(names).toEqual([expect.stringContaining('get__version')])
     expect(exportsArrived).toBe(1)
     // Whatever the arrival of the first export had caused would be in a second one, which this one would follow.
     await server.request('/server_info')
-    await vi.waitFor(async () => expect(await calls()).toHaveLength(2), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await calls()).toHaveLength(2), { timeout: 60_000 })
     expect(exportsArrived).toBe(2)
   })
 })

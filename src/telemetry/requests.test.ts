@@ -18,7 +18,7 @@ const telemetry = openCollector(
 const server = useTestServer({ telemetry })
 
 /** A busy machine is slow. */
-const WAIT = { timeout: 10_000 }
+const WAIT = { timeout: 60_000 }
 
 /** A request of a client that is traced; resolves with the spans of its trace. */
 async function traced(path: string, init: RequestInit = {}, flags = '01') {

@@ -81,7 +81,6 @@ describe('POST /v1/preview/training-jobs', () => {
   it.each([
     ['fail', 0, /^ValueError: made to fail\. The last checkpoint is step 0\.$/],
     ['die', 2, /trainer test\/base ended: exit code 1; its last words: MemoryError: made to die.*shorter/],
-    ['hang', 2, /it hung: no progress for 1.5 s/],
   ])(
     '200, then training_failed with a cause when the worker is made to %s; the next job goes on',
     async (fake, resumed, cause) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
 import { eventually } from '../eventually.ts'
+import type { ComputeOptions } from '../stores/compute/compute.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
 import { type TestServer, useTestServer } from '../testing.ts'
@@ -12,13 +13,13 @@ export interface Event {
   data: Record<string, unknown>
 }
 
-/** The whole app with a simulated engine, and helpers for tests of training. */
-export function useTrainingServer() {
+/** The whole app with a simulated engine, and helpers for tests of training. @param compute options of the engine */
+export function useTrainingServer(compute: Partial<ComputeOptions> = {}) {
   let folder = ''
   const server = useTestServer({
     compute: (path) => {
       folder = path
-      return openFakeCompute(path)
+      return openFakeCompute(path, compute)
     },
   })
 

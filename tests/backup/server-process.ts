@@ -12,6 +12,9 @@ export interface ServerProcess extends AsyncDisposable {
   stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
 }
 
+/** A server that makes its databases starts in seconds, and on a busy machine in minutes. */
+const START_MS_MAX = 240_000
+
 export async function startServer(data: string): Promise<ServerProcess> {
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
     env: {
@@ -30,7 +33,7 @@ export async function startServer(data: string): Promise<ServerProcess> {
     await closed
   }
   try {
-    const url = await eventually(() => addressOf(child, data))
+    const url = await eventually(() => addressOf(child, data), START_MS_MAX)
     return { url, stop, [Symbol.asyncDispose]: () => stop('SIGKILL') }
   } catch (error) {
     await stop('SIGKILL')

@@ -8,6 +8,7 @@ import { freePort, type OwnServer, startServer } from '../../scripts/own-server.
 import { startTestClickHouse } from '../../src/stores/trace-db/elsewhere/test-server.ts'
 import { startTestNetwork, type TestNetwork } from '../../src/test-network.ts'
 import { startPostgres } from '../cluster/postgres.ts'
+import { startRedis } from '../cluster/redis.ts'
 import { startRoundRobin } from '../cluster/round-robin.ts'
 import { S3_CREDENTIALS, startSeaweedFs } from '../cluster/seaweedfs.ts'
 
@@ -42,10 +43,12 @@ export async function startInstallation(own: readonly NodeJS.ProcessEnv[]): Prom
   const clickhouse = starting.use(await startTestClickHouse({ config: CLEANUP }))
   const postgres = starting.use(await startPostgres())
   const s3 = starting.use(await startSeaweedFs())
+  const redis = starting.use(await startRedis())
   const networks = {
     ClickHouse: starting.use(await startTestNetwork(clickhouse.port)),
     PostgreSQL: starting.use(await startTestNetwork(Number(new URL(postgres.url).port))),
     S3: starting.use(await startTestNetwork(Number(new URL(s3.endpoint).port))),
+    Redis: starting.use(await startTestNetwork(redis.port)),
   }
   const through = (url: string, { port }: TestNetwork): string => url.replace(/:\d+(?=\/|$)/, `:${port}`)
   const shared = {
@@ -54,6 +57,7 @@ export async function startInstallation(own: readonly NodeJS.ProcessEnv[]): Prom
     HEDDLE_SECRET_KEY: randomBytes(32).toString('hex'),
     HEDDLE_CLICKHOUSE_URL: through(clickhouse.url('faults'), networks.ClickHouse),
     HEDDLE_POSTGRES_URL: through(postgres.url, networks.PostgreSQL),
+    HEDDLE_REDIS_URL: through(redis.url, networks.Redis),
     HEDDLE_S3_URL: `s3://${s3.bucket}/faults`,
     HEDDLE_S3_ENDPOINT: through(s3.endpoint, networks.S3),
   }
@@ -68,6 +72,7 @@ export async function startInstallation(own: readonly NodeJS.ProcessEnv[]): Prom
     { name: 'ClickHouse', kill: () => clickhouse.kill(), start: () => clickhouse.start() },
     { name: 'PostgreSQL', kill: () => postgres.kill(), start: () => postgres.start() },
     { name: 'S3', kill: () => s3.kill(), start: () => s3.start() },
+    { name: 'Redis', kill: () => redis.kill(), start: () => redis.start() },
     ...Object.entries(networks).flatMap(([name, network]) => faultsOf(name, network)),
   ]
   const started = starting.move()

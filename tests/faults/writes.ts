@@ -97,8 +97,15 @@ export function startWriters(url: string, signal: AbortSignal): Writers {
 }
 
 async function check(url: string, { calls, files, rules, erasures }: Acknowledged): Promise<void> {
-  const ask = async (path: string, body: object): Promise<string> =>
-    (await fetch(url + path, { method: 'POST', headers: HEADERS, body: JSON.stringify(body) })).text()
+  const ask = async (path: string, body: object): Promise<string> => {
+    for (;;) {
+      const reply = await fetch(url + path, { method: 'POST', headers: HEADERS, body: JSON.stringify(body) })
+      const text = await reply.text()
+      // One of the servers may still wait for a store that another one has found again.
+      if (reply.status !== 503) return text
+      await delay(100)
+    }
+  }
   const list = await ask('/calls/stream_query', { project_id: PROJECT, columns: ['id'] })
   const found = Calls.parse(
     list

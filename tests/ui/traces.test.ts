@@ -38,6 +38,8 @@ test('find a failed call, judge it, and find all of it again after a reload', as
   await page.keyboard.type('The deadline is too short')
   await page.keyboard.press('Enter')
   await expect(peek.getByText('The deadline is too short')).toBeVisible()
+  // Only a note that is stored can be removed.
+  await expect(peek.getByRole('button', { name: 'Remove the note' })).toBeVisible()
   await expect(rows.nth(3)).toContainText('👎')
 
   await page.reload()
@@ -98,7 +100,7 @@ test('new calls come by themselves at the top, and are counted while one looks a
   await loadCalls(server.url, project, { ...soon, first: 1000 })
   await expect(title).toContainText('205 calls')
   await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(2).click()
-  await loadCalls(server.url, project, { ...soon, now: soon.now + 10_000, first: 2000 })
+  await loadCalls(server.url, project, { ...soon, now: soon.now + 600_000, first: 2000 })
   await page.getByRole('button', { name: '5 new' }).click()
   await expect(title).toContainText('210 calls')
 })

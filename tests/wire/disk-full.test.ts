@@ -1,6 +1,6 @@
-import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDiskFiller } from './disk-filler.ts'
 import { startServer, type WireServer } from './server.ts'
 import { TRAINER_ALONE } from './trainer-alone.ts'
 import { groups, trainingClient } from './training-client.ts'
@@ -20,26 +20,13 @@ function disk(): string {
   return `/proc/${server.processes('main.ts')[0]}/root${join(server.folder, 'data')}`
 }
 
-const fillers: string[] = []
-
-/** Fills the disk; the server can still use space that it frees afterwards. */
-function fill(): void {
-  const { bavail, bsize } = statfsSync(disk())
-  const filler = join(disk(), `filler-${fillers.length}`)
-  fillers.push(filler)
-  try {
-    writeFileSync(filler, Buffer.alloc(bavail * bsize))
-  } catch (error) {
-    // The server wrote at the same time: the disk is full all the same.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-  }
-}
+const { fill, free } = createDiskFiller(disk)
 
 describe('a full disk', () => {
   it('has a running job wait, or end with a cause; nothing is lost, and with free space everything goes on', async () => {
     const model = await newModel()
     expect((await end(await startJob(model.id, groups(2)))).type).toBe('training_ended')
-    const job = await startJob(model.id, groups(16))
+    const job = await startJob(model.id, groups(48))
     await firstStep(job)
     fill()
     // While nothing can be written, what became of the attempt at the job cannot be written either.
@@ -56,7 +43,7 @@ describe('a full disk', () => {
     expect(refused.status).toBe(503)
     expect(await refused.text()).toMatch(/disk .*full/)
 
-    for (const filler of fillers) rmSync(filler)
+    free()
     const last = await end(job)
     // The job waits where the server is the first to find the disk full, and ends where its trainer is.
     if (last.type === 'training_failed') expect(last.data['error_message']).toMatch(/disk|space/i)

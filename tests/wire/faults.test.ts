@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { seeded } from '../../src/test-random.ts'
 import { lossesOf, send, type Write, writersOf } from './crash-writers.ts'
+import { createDiskFiller } from './disk-filler.ts'
 import { createFailingDisk, type Fault } from './failing-disk.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 
@@ -155,9 +155,10 @@ describe('a full disk', () => {
     const writes = [...all.flatMap((make) => make()), ...writeToNewProject()]
 
     const folder = `/proc/${small.processes('main.ts')[0]}/root${join(small.folder, 'data')}`
-    const { bavail, bsize } = statfsSync(folder)
-    writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize))
+    const filler = createDiskFiller(() => folder)
     for (const write of writes) {
+      // What failed may have freed the space of its files.
+      filler.fill()
       await expect(send(small.url, write), write.path).rejects.toThrow(/: 503 \{"reason":".*disk.*"\}/)
     }
     expect(await lossesOf(small.url, project, before)).toEqual([])
@@ -167,7 +168,7 @@ describe('a full disk', () => {
       reason: expect.stringMatching(/trace_db: the last write failed: .*disk/),
     })
 
-    rmSync(join(folder, 'filler'))
+    filler.free()
     for (const write of writes) {
       await expect.poll(() => send(small.url, write).then(String, String)).toBe('undefined')
     }

@@ -45,8 +45,8 @@ async function write(): Promise<number> {
 describe.concurrent('sockets that announce bodies and send none', () => {
   it('do not delay other requests, and get 408 and are closed', async () => {
     const sockets = await Promise.all(Array.from({ length: IDLE_SOCKETS }, idleSocket))
-    expect(await Promise.all(Array.from({ length: 20 }, write))).toEqual(Array(20).fill(200))
     const closed = sockets.map(({ socket }) => once(socket, 'close'))
+    expect(await Promise.all(Array.from({ length: 20 }, write))).toEqual(Array(20).fill(200))
     for (const { answer } of sockets) {
       expect(await answer).toMatch(
         /^HTTP\/1\.1 408 .*"reason":"The body arrived too slowly: 1 bytes in 20 s/s,

@@ -25,7 +25,7 @@ describe('an error that no code has caught', () => {
         status: string
         reason?: string
       }
-      return found.status === 'ok' ? undefined : found
+      return found.status === 'degraded' ? found : undefined
     })
     expect(health).toMatchObject({ status: 'degraded', reason: expect.stringContaining('1 unexpected') })
     expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('heddle_unexpected_errors_total 1')

@@ -68,5 +68,5 @@ describe('without the Python environment of the engine', () => {
     await until(async () => ((await post('/v1/chat/completions', chat)).status === 200 ? true : undefined))
     expect((await fetch(`${server.url}/v1/system-check`)).status).toBe(200)
     expect(server.processes('engine.main')).not.toEqual([])
-  }, 300_000)
+  })
 })

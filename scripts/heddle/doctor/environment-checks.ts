@@ -10,6 +10,8 @@ import { checkS3 } from '../../../src/stores/blobs/s3.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
 import { createRayJobs } from '../../../src/stores/compute/ray/jobs-api.ts'
 import { checkPostgres } from '../../../src/stores/control-db/postgres.ts'
+import type { RedisOptions } from '../../../src/stores/redis/address.ts'
+import { checkRedis } from '../../../src/stores/redis/connection.ts'
 import { lookElsewhere } from '../../../src/stores/trace-db/elsewhere/elsewhere.ts'
 import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
 import { pingTraceDb } from '../../../src/stores/trace-db/port.ts'
@@ -32,6 +34,7 @@ print(sys.version.split()[0], *missing)`
 const SILENT = { error: () => undefined, warn: () => undefined }
 
 export function environmentChecks(config: Config): Check[] {
+  const { redis: options } = config
   return [
     { name: 'Node', look: () => ok(`${process.version}, ${process.execPath}`) },
     { name: 'Python', look: python },
@@ -39,6 +42,7 @@ export function environmentChecks(config: Config): Check[] {
     { name: 'web UI', look: web },
     { name: 'ClickHouse', look: () => clickHouse(config) },
     { name: 'control database', look: () => controlDatabase(config) },
+    ...(options === undefined ? [] : [{ name: 'Redis', look: () => redis(options) }]),
     { name: 'file store', look: () => fileStore(config) },
     { name: 'base model', look: () => baseModel(config) },
   ]
@@ -112,6 +116,15 @@ async function controlDatabase({ postgres }: Config): Promise<Finding> {
     return ok('PostgreSQL answers, and the database is one that can be used')
   } catch (error) {
     return failed(messageOf(error), 'correct that, or HEDDLE_POSTGRES_URL')
+  }
+}
+
+async function redis(options: RedisOptions): Promise<Finding> {
+  try {
+    await checkRedis(options)
+    return ok('It answers, and its channels can be used')
+  } catch (error) {
+    return failed(messageOf(error), 'correct that, or HEDDLE_REDIS_URL')
   }
 }
 

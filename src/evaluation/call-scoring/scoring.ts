@@ -1,6 +1,6 @@
 import { placeOf } from '../../access.ts'
 import type { Principals } from '../../accounts/callers/principals.ts'
-import { invalidRequest, messageOf } from '../../errors.ts'
+import { invalidRequest, messageOf, StoreFailed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
@@ -118,7 +118,7 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   const recorded = recordCalls(under)
   const outcome = await scoreAsCall(deps, { ...attempt, scorer, scored, recorded }, context).catch(
     (error: unknown) => {
-      if (isTemporary(error) && !isLastAttempt) throw error
+      if (error instanceof StoreFailed || (isTemporary(error) && !isLastAttempt)) throw error
       return { error: messageOf(error) }
     },
   )

@@ -43,3 +43,30 @@ describe('POST /v2/{entity}/{project}/eval_results/query of examples that no dat
     expect((await query({ limit: 1 })).rows[0]?.row_digest).toBe(digests[0])
   })
 })
+
+describe('POST /v2/{entity}/{project}/eval_results/query of answers that the database cannot parse', () => {
+  it.each([String.raw`"\ud83d"`, '1e400', '18446744073709551616'])(
+    '200 with the scores of a trial that answered %s',
+    async (answer) => {
+      const project = server.newProject()
+      const run = newId()
+      const op_name = `weave:///${project}/op/Evaluation.predict_and_score:abc`
+      const trials = [true, false].map((exact) => {
+        const inputs = { example: { n: 1 } }
+        const output = { output: 'ANSWER', scores: { exact } }
+        const trial = finishedCall({ parent_id: run, op_name, inputs, output })
+        return JSON.stringify(trial)
+          .replace('"ANSWER"', () => answer)
+          .replace('"n":1', () => `"n":${answer}`)
+      })
+      await writeDeepCalls(server, project, `{"batch":[${trials.join(',')}]}`)
+      const asked = { evaluation_call_ids: [run], include_summary: true }
+      const reply = await replyOf<{ summary: { evaluations: Fields[] } }>(
+        await server.post(`/v2/${project}/eval_results/query`, asked),
+      )
+      expect(reply.summary.evaluations).toMatchObject([
+        { scorer_stats: [{ scorer_key: 'exact', pass_rate: 0.5 }] },
+      ])
+    },
+  )
+})

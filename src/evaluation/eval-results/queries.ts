@@ -3,6 +3,7 @@ import { ENDED_AT } from '../../trace/calls/sql/derived.ts'
 import { filterSql, startRowsSql } from '../../trace/calls/sql/filter.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { CALL_ROWS, MERGED_CALLS, NEVER, STORAGE_BYTES, VISIBLE } from '../../trace/calls/sql/table.ts'
+import { readablePayload } from '../../trace/calls/sql/truncated.ts'
 import { jsonLeaf } from '../../trace/query-language/json-path.ts'
 import { createParams, type Params } from '../../trace/query-language/params.ts'
 
@@ -13,7 +14,7 @@ import { createParams, type Params } from '../../trace/query-language/params.ts'
 export function selectTrialPositions(selection: Selection): BinaryQuery {
   const params = createParams()
   return {
-    sql: `WITH JSONExtractString(assumeNotNull(inputs), 'example') AS example, startsWith(example, 'weave:') AS is_ref
+    sql: `WITH JSONExtractString(${INPUTS}, 'example') AS example, startsWith(example, 'weave:') AS is_ref
       SELECT id, parent_id, started_at, ${STORAGE_BYTES},
         if(is_ref, example, ''), if(is_ref, '', assumeNotNull(inputs))
       FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
@@ -42,7 +43,7 @@ export function selectRowPage(selection: Selection, page: { limit: number; offse
   return {
     sql: `SELECT digest, groupArray(id) AS ids, count() OVER () AS total, min(digest) OVER () = '' AS has_others
       FROM (
-        SELECT id, JSONExtractString(assumeNotNull(inputs), 'example') AS example,
+        SELECT id, JSONExtractString(${INPUTS}, 'example') AS example,
           if(startsWith(example, 'weave:'), extract(example, '/attr/rows/id/([^/]+)$'), '') AS digest
         FROM ${CALL_ROWS} WHERE ${startRowsSql(selection, params)}
           AND id NOT IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND deleted_at > ${NEVER})
@@ -59,7 +60,7 @@ export function selectLeaves(
   steps: readonly string[],
 ): BinaryQuery {
   const params = createParams()
-  const leaf = jsonLeaf(column, steps, params)
+  const leaf = jsonLeaf(column === 'inputs' ? INPUTS : OUTPUT, steps, params)
   return {
     sql: `SELECT id, ${leaf} FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
     params: params.values,
@@ -98,7 +99,7 @@ export function selectScores(selection: Selection): BinaryQuery {
   const params = createParams()
   const project = params.bindProject(selection.project_id)
   return {
-    sql: `SELECT id, JSONExtractRaw(assumeNotNull(output), 'scores'), started_at, ${USAGE}, ${MODEL}, ${hashOf('model')}
+    sql: `SELECT id, JSONExtractRaw(${OUTPUT}, 'scores'), started_at, ${USAGE}, ${MODEL}, ${hashOf('model')}
       FROM ${callsAmong(project, startsSql(selection, params))}`,
     params: params.values,
     columns: ['String', 'String', 'DateTime64(6)', 'String', 'String', 'String'],
@@ -126,7 +127,7 @@ export function selectChildren(projectId: string, trialIds: readonly string[]): 
   return {
     sql: `SELECT id, parent_id AS trial, op_name, started_at, ${ENDED_AT} AS ended_at, ${USAGE} AS usage,
         ${IS_SCORE} AS is_score, ${hashOf('self')} AS self_hash,
-        JSONExtractRaw(assumeNotNull(attributes), 'weave', 'genai_span_ref') AS spans, ${EXCEPTION} AS exception
+        JSONExtractRaw(${ATTRIBUTES}, 'weave', 'genai_span_ref') AS spans, ${EXCEPTION} AS exception
       FROM ${callsAmong(project, belowSql(project, params.bindIds(trialIds)))} ORDER BY started_at, id`,
     params: params.values,
   }
@@ -182,19 +183,24 @@ function belowSql(project: string, trialIds: string): string {
     SETTINGS use_index_for_in_with_subqueries_max_values = ${INDEXED_IDS_MAX})`
 }
 
+const INPUTS = readablePayload('inputs')
+const OUTPUT = readablePayload('output')
+const SUMMARY = readablePayload('summary')
+const ATTRIBUTES = readablePayload('attributes')
+
 const EXCEPTION = `ifNull(exception, '')`
 
-const USAGE = `JSONExtractRaw(assumeNotNull(summary), 'usage')`
+const USAGE = `JSONExtractRaw(${SUMMARY}, 'usage')`
 
-const MODEL = `JSONExtractString(assumeNotNull(inputs), 'model')`
+const MODEL = `JSONExtractString(${INPUTS}, 'model')`
 
 /** Whether a call is marked as a score; most attributes are not even parsed. */
 const IS_SCORE = `(position(assumeNotNull(attributes), '"score"') > 0 AND (
-  JSONExtractString(assumeNotNull(attributes), 'weave', 'score') = 'true'
-    OR JSONType(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'Null'
-      AND JSONExtractRaw(assumeNotNull(attributes), '_weave_eval_meta', 'score') != 'false'))`
+  JSONExtractString(${ATTRIBUTES}, 'weave', 'score') = 'true'
+    OR JSONType(${ATTRIBUTES}, '_weave_eval_meta', 'score') != 'Null'
+      AND JSONExtractRaw(${ATTRIBUTES}, '_weave_eval_meta', 'score') != 'false'))`
 
 /** Models may be long values, which are only compared for equality. */
 function hashOf(member: 'self' | 'model'): string {
-  return `hex(sipHash128(JSONExtractRaw(assumeNotNull(inputs), '${member}')))`
+  return `hex(sipHash128(JSONExtractRaw(${INPUTS}, '${member}')))`
 }

@@ -16,7 +16,7 @@ const server = useTestServer({
 const objects = publishing(server)
 
 /** A busy machine takes longer than vitest's default of a second. */
-const WAIT_MAX = { timeout: 10_000 }
+const WAIT_MAX = { timeout: 60_000 }
 
 /** The op of a call, without its project and version. */
 const opOf = (call: Fields): string | undefined => /\/op\/([^:]+):/.exec(String(call['op_name']))?.[1]

@@ -58,7 +58,6 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
     attemptsMax: ATTEMPTS_MAX,
     retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,
     retries: isTemporary,
-    outlivesOutages: true,
 
     async handle({ id, payload }, { signal }) {
       const { project_id, user } = payload

@@ -68,7 +68,7 @@ function scoringIn(project: string): Promise<Fields> {
       expect(scoring).toBeDefined()
       return scoring ?? {}
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   )
 }
 
@@ -96,7 +96,7 @@ describe('a RemoteScorer', () => {
         expect(first).toBeDefined()
         return first
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(feedback).toMatchObject({ runnable_ref: ref, payload: { output: { value: 0.5 } } })
     const rows = await server.stores.traces.query<Fields>({

@@ -43,7 +43,7 @@ describe('scorers of builtin classes', () => {
     expect(() => score('LevenshteinScorer', {}, 'x'.repeat(100_001), { target: '' })).toThrow('100000')
     expect(() => score('RegexScorer', { pattern: '(' }, 'x')).toThrow('pattern')
     expect(() => score('RegexScorer', {}, 'x')).toThrow('pattern')
-    expect(() => score('RegexScorer', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}b`)).toThrow('50 ms')
+    expect(() => score('RegexScorer', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}b`)).toThrow('500 ms')
     expect(score('OtherScorer', {}, 'x')).toBeUndefined()
   })
 })

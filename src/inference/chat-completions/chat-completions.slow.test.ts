@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../eventually.ts'
-import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
+import { HANGING_MS, openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { useTestServer } from '../../testing.ts'
 
 const server = useTestServer({ compute: openFakeCompute })
 
-function chat(fields: object, content = 'hi'): Promise<Response> {
-  return server.post('/v1/chat/completions', { messages: [{ role: 'user', content }], ...fields })
+function chat(fields: object, content = 'hi', asked = server): Promise<Response> {
+  return asked.post('/v1/chat/completions', { messages: [{ role: 'user', content }], ...fields })
 }
 
 /** The fake engine answers with the weights it used and the request it got. */
@@ -142,13 +142,17 @@ describe('POST /v1/chat/completions', () => {
       error: { code: 422, param: 'max_tokens' },
     })
   })
+})
 
-  it('503 when the engine fails, dies or hangs in the middle; then it answers again', async () => {
+describe('POST /v1/chat/completions of an engine that is lost', () => {
+  const lost = useTestServer({ compute: (folder) => openFakeCompute(folder, { stallMs: HANGING_MS }) })
+
+  it('503 when it fails, dies or hangs in the middle; then it answers again', async () => {
     for (const how of ['fail', 'die', 'hang']) {
-      const response = await chat({}, how)
+      const response = await chat({}, how, lost)
       expect(response.status, how).toBe(503)
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect((await seen(await chat({}))).weights).toBe('no adapter')
+      expect((await seen(await chat({}, 'hi', lost))).weights).toBe('no adapter')
     }
   })
 })

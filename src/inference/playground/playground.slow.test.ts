@@ -134,7 +134,7 @@ describe('POST /completions/create', () => {
     ['a provider that is busy', {}, '429', 'Provider openai: 429 made to fail', 3],
     ['a provider that fails', { model: 'fake/m' }, '500', 'Provider fake: 500 made to fail', 3],
     ['what is not JSON', {}, 'html', 'The model answered something that is not JSON', 1],
-    ['a provider that hangs', { timeout: '0.2' }, 'hang', 'The model did not answer within 0.2 s', 1],
+    ['a provider that hangs', { timeout: '2' }, 'hang', 'The model did not answer within 2 s', 1],
     ['a provider that is not there', { model: 'gone/m' }, 'hi', 'Provider gone: Connection error.', 0],
     ['an invalid timeout', { timeout: 'soon' }, 'hi', 'timeout must be a number of seconds', 0],
     ['another way to call', { extra_headers: { host: 'x' } }, 'hi', 'extra_headers is not taken', 0],
@@ -152,7 +152,7 @@ describe('POST /completions/create', () => {
     const asked = provider.requests.length
     const { project, reply } = await complete(inputs, said)
     expect(reply.response).toEqual({ error: expect.stringContaining(error) })
-    expect(provider.requests).toHaveLength(asked + requests)
+    await eventually(() => expect(provider.requests).toHaveLength(asked + requests))
     expect(await readCall(project, reply.weave_call_id)).toMatchObject({
       exception: reply.response['error'],
       output: null,
@@ -208,7 +208,7 @@ describe('POST /completions/create', () => {
     await eventually(() => expect(provider.requests).toHaveLength(asked + 1))
     client.abort()
     await answer.catch(() => {})
-    await eventually(() => expect(provider.aborted()).toBe(aborted + 1))
+    await eventually(() => expect(provider.aborted()).toBeGreaterThan(aborted))
     expect(await callsOf(project)).toMatchObject([{ exception: expect.stringContaining('went away') }])
   })
 })
@@ -296,7 +296,7 @@ describe('POST /completions/create_stream', () => {
     ['a refused key', {}, '401', 'Provider openai: 401 made to fail'],
     ['what is not a stream', {}, 'html', 'The model answered something that is not a stream'],
     ['an answer that breaks off', {}, 'cut', 'The model broke off its answer'],
-    ['a provider that hangs', { timeout: 0.2 }, 'hang', 'The model did not answer within 0.2 s'],
+    ['a provider that hangs', { timeout: 2 }, 'hang', 'The model did not answer within 2 s'],
     ['an unknown provider', { model: 'nobody/m' }, 'hi', 'no provider nobody'],
     ['what the engine refuses', { model: TEST_BASE_MODEL }, 'refuse', 'made to refuse'],
   ])('200 and the last line is the error of %s', async (_name, inputs, said, error) => {
@@ -319,7 +319,7 @@ describe('POST /completions/create_stream', () => {
     await reader?.read()
     await reader?.read()
     await reader?.cancel()
-    await eventually(() => expect(provider.aborted()).toBe(aborted + 1))
+    await eventually(() => expect(provider.aborted()).toBeGreaterThan(aborted))
     expect(await callsOf(project)).toMatchObject([
       {
         exception: expect.stringContaining('went away'),

@@ -173,11 +173,11 @@ describe('trainers that sleep to make room', () => {
     const before = pidOf(compute, 'trainer a')
     const answer = answerOf(compute, 'a').catch((error: unknown) => String(error))
     await eventually(() => expect(statusOf(compute, 'trainer a').state).toBe('stopping'))
-    expect(await created(compute, 'a')).toBe('adapter_created')
-    expect(pidOf(compute, 'trainer a')).toBe(before)
+    const again = created(compute, 'a')
+    rmSync(join(folder, 'engine/slow-sleep'))
+    expect([await again, pidOf(compute, 'trainer a')]).toEqual(['adapter_created', before])
     // The server has the room first, or is refused it, since it is in use by then.
     expect(String(await answer)).toMatch(/^200$|needs 2.0 GB/)
-    rmSync(join(folder, 'engine/slow-sleep'))
   })
 
   it('are ended where they do not fall asleep, and started again where they do not wake', async () => {

@@ -9,8 +9,11 @@ import { type ComputeOptions, openCompute } from './compute.ts'
 import { GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 
-/** Short, so that a test of a hanging process is fast. */
-const STALL_MS = 1_500
+/** So that no process counts as hanging because the machine is busy. */
+const STALL_MS = 60_000
+
+/** Short, for tests of processes that hang. */
+export const HANGING_MS = 1_500
 
 /** Real supervision of processes that only simulate the engine; for tests. */
 export function openFakeCompute(folder: string, options: Partial<ComputeOptions> = {}): Compute {

@@ -2,7 +2,7 @@
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
  * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
  * An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
- * where there is a file `no-sleep`, and takes a moment where there is one `slow-sleep`.
+ * where there is a file `no-sleep`, and answers only once there is no `slow-sleep` any more.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ interface Line {
   metrics?: Record<string, number>
 }
 
-const SLOW_SLEEP_MS = 300
+const SLOW_SLEEP_LOOK_MS = 20
 
 let isAsleep = false
 
@@ -85,7 +85,11 @@ function sleep({ kind, request_id }: Request): void {
   } else {
     isAsleep = kind === 'sleep'
     const answer = { kind: isAsleep ? 'asleep' : 'awake', request_id }
-    setTimeout(() => say(answer), existsSync('slow-sleep') ? SLOW_SLEEP_MS : 0)
+    const answerLater = (): void => {
+      if (existsSync('slow-sleep')) setTimeout(answerLater, SLOW_SLEEP_LOOK_MS)
+      else say(answer)
+    }
+    setTimeout(answerLater, 0)
   }
 }
 

@@ -18,6 +18,8 @@ export interface FindingOptions {
   /** Named by the server's settings: ids, folders of this machine, or folders that hold such folders. */
   configured: readonly string[]
   environment: NodeJS.ProcessEnv
+  /** For an answer of the hub. */
+  hubMsMax?: number
 }
 
 /** Whether a base model of a name exists; `reason` says why not. */
@@ -27,7 +29,12 @@ export type BaseModelFinding = { isThere: true } | { isThere: false; reason: str
  * Looks for base models: those that ship with the server, those that its settings name, and those of the hub, in its
  * local cache first. Nothing is loaded, and no other path of this machine is read.
  */
-export function createBaseModelFinder({ ownModels, configured, environment }: FindingOptions) {
+export function createBaseModelFinder({
+  ownModels,
+  configured,
+  environment,
+  hubMsMax = HUB_MS_MAX,
+}: FindingOptions) {
   const own = readdirSync(ownModels).map((name) => OWN + name)
   const known = [...new Set([...configured, ...own])]
   const hub = (environment['HF_ENDPOINT'] ?? 'https://huggingface.co').replace(/\/+$/, '')
@@ -46,7 +53,7 @@ export function createBaseModelFinder({ ownModels, configured, environment }: Fi
       const reply = await request(`${hub}/api/models/${id}`, {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
         dispatcher: new EnvHttpProxyAgent(),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(HUB_MS_MAX)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(hubMsMax)]),
       })
       await reply.body.dump()
       if (reply.statusCode === 200) return undefined

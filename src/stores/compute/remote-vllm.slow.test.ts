@@ -3,14 +3,18 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { freePort } from '../processes/free-port.ts'
 import type { RemoteOptions } from './compute.ts'
 import { writeFakeAdapter } from './fake-adapter.ts'
-import { fakeProgram, openFakeCompute } from './fake-compute.ts'
+import { fakeProgram, HANGING_MS, openFakeCompute } from './fake-compute.ts'
 import type { Compute, EngineProcessStatus, EngineReply, InferenceProcess } from './port.ts'
 
 const MODEL = 'test/base'
+
+/** A server elsewhere is looked at twice within that. */
+const STALL_MS = 5_000
 const KEY = 'a-key'
 
 let folder = ''
@@ -28,8 +32,8 @@ afterEach(async () => {
   servers.clear()
 })
 
-function open(remote: Partial<RemoteOptions>): Compute {
-  const compute = openFakeCompute(folder, { remote: { urls: [], workers: [], key: KEY, ...remote } })
+function open(remote: Partial<RemoteOptions>, stallMs = STALL_MS): Compute {
+  const compute = openFakeCompute(folder, { stallMs, remote: { urls: [], workers: [], key: KEY, ...remote } })
   computes.push(compute)
   return compute
 }
@@ -39,7 +43,7 @@ async function startRemote(port: number, servedModel = MODEL): Promise<ChildProc
   const { command, args, env } = fakeProgram('fake-vllm.ts', [String(port), servedModel, KEY])
   const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'ignore'] })
   servers.add(child)
-  await vi.waitFor(() => fetch(urlOf(port)), { timeout: 10_000 })
+  await eventually(() => fetch(urlOf(port)))
   return child
 }
 
@@ -90,13 +94,10 @@ function statusOf(compute: Compute): EngineProcessStatus {
 }
 
 function expectState(compute: Compute, state: RegExp, error: RegExp): Promise<void> {
-  return vi.waitFor(
-    () => {
-      expect(statusOf(compute).state).toMatch(state)
-      expect(statusOf(compute).last_error).toMatch(error)
-    },
-    { timeout: 15_000 },
-  )
+  return eventually(() => {
+    expect(statusOf(compute).state).toMatch(state)
+    expect(statusOf(compute).last_error).toMatch(error)
+  })
 }
 
 describe('a vLLM elsewhere', () => {
@@ -174,7 +175,7 @@ describe('a vLLM elsewhere', () => {
     await expect(chat(before, 'digest')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5 })
     await expectState(compute, /restarting|failed/, /is lost: .*ECONNREFUSED|cannot be used/)
     await startRemote(port)
-    await vi.waitFor(async () => expect(await ready(compute)).not.toBe(before), { timeout: 15_000 })
+    await eventually(async () => expect(await ready(compute)).not.toBe(before))
     const after = await ready(compute)
     expect(await chat(after, 'digest')).toBe(404)
     expect(await loadAdapter(after)).toBe(200)
@@ -193,7 +194,7 @@ describe('a vLLM elsewhere', () => {
   it('503 when it hangs in the middle, and for those who come then', async () => {
     const port = await freePort()
     const server = await startRemote(port)
-    const compute = open({ urls: [urlOf(port)] })
+    const compute = open({ urls: [urlOf(port)] }, HANGING_MS)
     const process = await ready(compute)
     await expect(chat(process, MODEL, 'hang')).rejects.toMatchObject({
       status: 503,
@@ -201,9 +202,7 @@ describe('a vLLM elsewhere', () => {
     })
     await expect(ready(compute)).rejects.toMatchObject({ status: 503 })
     server.kill('SIGCONT')
-    await vi.waitFor(async () => expect(await chat(await ready(compute), MODEL)).toBe('no adapter'), {
-      timeout: 15_000,
-    })
+    await eventually(async () => expect(await chat(await ready(compute), MODEL)).toBe('no adapter'))
   })
 
   it('makes every replica behind a router load an adapter, except one that cannot be reached', async () => {
@@ -232,7 +231,7 @@ describe('a vLLM elsewhere', () => {
       inference.ready(new AbortController().signal, () => ({ model: undefined, prompt }))
     const chosen = async (): Promise<Set<InferenceProcess>> =>
       new Set(await Promise.all(Array.from({ length: 30 }, (_, index) => readyFor(`prompt ${index}`))))
-    await vi.waitFor(async () => expect((await chosen()).size).toBe(3), { timeout: 15_000 })
+    await eventually(async () => expect((await chosen()).size).toBe(3))
     for (const process of await chosen()) {
       expect(await loadAdapter(process)).toBe(200)
       expect(await chat(process, 'digest')).toBe('B=1')
@@ -240,12 +239,14 @@ describe('a vLLM elsewhere', () => {
     for (const port of ports) expect(await idsOf(port)).toEqual([MODEL, 'digest'])
     const [first] = servers
     if (first !== undefined) await kill(first)
-    await vi.waitFor(async () => expect((await chosen()).size).toBe(2), { timeout: 15_000 })
+    await eventually(async () => expect((await chosen()).size).toBe(2))
     for (const process of await chosen()) expect(await chat(process, 'digest')).toBe('B=1')
-    expect(statusOf(compute)).toMatchObject({
-      state: 'ready',
-      last_error: expect.stringContaining('ECONNREFUSED'),
-    })
+    await eventually(() =>
+      expect(statusOf(compute)).toMatchObject({
+        state: 'ready',
+        last_error: expect.stringContaining('ECONNREFUSED'),
+      }),
+    )
   })
 })
 

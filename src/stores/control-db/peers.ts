@@ -45,6 +45,24 @@ export interface Peers {
   onMessage(topic: Topic, heard: Heard): void
 }
 
+/** Those who listen to messages, by topic. */
+export function createListeners() {
+  const heard = new Map<string, Heard[]>()
+  return {
+    add(topic: Topic, call: Heard): void {
+      heard.set(topic, [...(heard.get(topic) ?? []), call])
+    },
+    /** Passes on a message of another server. */
+    pass(topic: string, text: string, from: string): void {
+      for (const call of heard.get(topic) ?? []) call(text, from)
+    },
+    /** Says that messages may have been missed. */
+    missed(): void {
+      for (const call of new Set([...heard.values()].flat())) call(undefined, '')
+    },
+  }
+}
+
 /** PostgreSQL passes on less than 8,000 bytes at once. */
 export const TEXT_BYTES_MAX = 7_000
 

@@ -66,9 +66,10 @@ describe('several servers of one PostgreSQL', () => {
       await new Promise((wake) => setTimeout(wake, 300))
       expect(changes).toBe(0)
     })
-    await eventually(() => expect(changes).toBe(1))
+    await eventually(() => expect(changes).toBeGreaterThan(0))
+    const before = changes
     await one.deleteFrom('budgets').execute()
-    await eventually(() => expect(changes).toBe(2))
+    await eventually(() => expect(changes).toBeGreaterThan(before))
   })
 
   it('hear what the others send, in order, and not themselves', async () => {

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { messageOf } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Log } from '../../log.ts'
-import { type Heard, type Peers, type Topic, WATCHED_TABLES, type WatchedTable } from './peers.ts'
+import { createListeners, type Peers, type Topic, WATCHED_TABLES, type WatchedTable } from './peers.ts'
 import type { ControlDb } from './port.ts'
 
 /** The channel of `LISTEN` and `NOTIFY`. */
@@ -24,12 +24,12 @@ export interface PostgresPeers extends Peers {
 export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log, 'warn'>): PostgresPeers {
   const self = newId()
   const changed = new Map<string, (() => void)[]>()
-  const heard = new Map<string, Heard[]>()
+  const listeners = createListeners()
 
   function notified(payload: string): void {
     const [kind = '', name = '', from = '', ...text] = payload.split('\n')
     if (kind === 'table') for (const call of changed.get(name) ?? []) call()
-    else if (from !== self) for (const call of heard.get(name) ?? []) call(text.join('\n'), from)
+    else if (from !== self) listeners.pass(name, text.join('\n'), from)
   }
 
   return {
@@ -38,7 +38,7 @@ export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log,
 
     missed() {
       for (const call of new Set([...changed.values()].flat())) call()
-      for (const call of new Set([...heard.values()].flat())) call(undefined, '')
+      listeners.missed()
     },
 
     onChange(tables, call) {
@@ -53,9 +53,7 @@ export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log,
         )
     },
 
-    onMessage(topic, call) {
-      heard.set(topic, [...(heard.get(topic) ?? []), call])
-    },
+    onMessage: listeners.add,
   }
 }
 

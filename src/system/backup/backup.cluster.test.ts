@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { replyOf, useTestServer } from '../../testing.ts'
 
@@ -10,7 +11,9 @@ it('POST /v1/preview/system/backup is 409 where stores are elsewhere, which it n
   const reply = await server.post('/v1/preview/system/backup', { path: join(tmpdir(), newId()) })
   expect(reply.status).toBe(409)
   expect(await reply.text()).toMatch(/ClickHouse \(BACKUP DATABASE .* S3 .*OPERATIONS/)
-  const health = await replyOf(await server.request('/health'))
   const well = { ok: true, error: null }
-  expect(health).toMatchObject({ stores: { trace_db: well, control_db: well, blobs: well } })
+  await eventually(async () => {
+    const health = await replyOf(await server.request('/health'))
+    expect(health).toMatchObject({ stores: { trace_db: well, control_db: well, blobs: well } })
+  })
 })

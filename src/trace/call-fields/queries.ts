@@ -3,7 +3,7 @@ import { STATUS, TRACE_NAME } from '../calls/sql/derived.ts'
 import { selectionSql } from '../calls/sql/selected-calls.ts'
 import type { Selection } from '../calls/sql/selection.ts'
 import { PAYLOADS, type PayloadColumn, STORAGE_BYTES } from '../calls/sql/table.ts'
-import { TRUNCATED_BYTES, truncatedColumn } from '../calls/sql/truncated.ts'
+import { readablePayload, TRUNCATED_BYTES, truncatedColumn } from '../calls/sql/truncated.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 
 /** Values at a path of calls, as JSON texts. */
@@ -139,7 +139,8 @@ function columnLeaves(prefix: string): string[] {
 
 /** SQL for what is in a payload, pairs of a path and a JSON text: its members, or itself where it is no object. */
 function membersOf(root: PayloadColumn): string {
-  const document = `assumeNotNull(${truncatedColumn(root) ?? root})`
+  const truncated = truncatedColumn(root)
+  const document = truncated === undefined ? readablePayload(root) : `assumeNotNull(${truncated})`
   const members = `JSONExtractKeysAndValuesRaw(${document})`
   // `summary.weave` is what the server derives, so a client's own value there is left out.
   const shown = root === 'summary' ? `arrayFilter(member -> member.1 != 'weave', ${members})` : members

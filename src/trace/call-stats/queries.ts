@@ -2,6 +2,7 @@ import type { Query } from '../../stores/trace-db/port.ts'
 import { LATENCY_MS } from '../calls/sql/derived.ts'
 import { selectionSql } from '../calls/sql/selected-calls.ts'
 import type { Selection } from '../calls/sql/selection.ts'
+import { readablePayload } from '../calls/sql/truncated.ts'
 import type { Params } from '../query-language/params.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
 import type { TimeBuckets } from '../stats/time-buckets.ts'
@@ -50,7 +51,7 @@ export function selectUsage(work: Work, limit: number): Query {
   const { params } = work
   return {
     sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates, 'none')} FROM (
-        SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(ifNull(summary, ''), 'usage') AS usages
+        SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(${readablePayload('summary')}, 'usage') AS usages
         ${fromSelected(work)})
       ARRAY JOIN usages AS usage GROUP BY bucket, model LIMIT ${params.bind(limit, 'UInt64')}`,
     params: params.values,

@@ -16,21 +16,36 @@ const ODD = [
   String.raw`"\\\ud83d\ude00 \\ud800"`,
 ]
 
-describe('POST /calls/stream_query for calls with odd values', () => {
-  it.each(ODD)('200 with the call, found by its other leaves: %s', async (odd) => {
+const PAYLOADS = ['inputs', 'output', 'attributes', 'summary'] as const
+
+describe.each(PAYLOADS)('POST /calls/stream_query for calls with odd values in %s', (payload) => {
+  const long = `${'word '.repeat(40)}end`
+  const field = (name: string) => ({ $getField: `${payload}.${name}` })
+  const contains = { $contains: { input: field('long'), substr: { $literal: 'word end' } } }
+
+  it.each(ODD)('200 with the call, found by its other leaves and in order: %s', async (odd) => {
     const project_id = server.newProject()
-    const call = JSON.stringify(finishedCall({ inputs: 'INPUTS' })).replace(
-      '"INPUTS"',
-      `{"odd":${odd},"name":"found"}`,
+    const document = (rank: number): string => `{"odd":${odd},"name":"found","rank":${rank},"long":"${long}"}`
+    const batch = [1, 3, 2].map((rank) =>
+      JSON.stringify(finishedCall({ [payload]: 'PAYLOAD' })).replace('"PAYLOAD"', document(rank)),
     )
     const written = await server.request(`/v2/${project_id}/calls/complete`, {
       method: 'POST',
-      body: `{"batch":[${call}]}`,
+      body: `{"batch":[${batch.join(',')}]}`,
     })
     expect(written.status).toBe(200)
-    const query = { $expr: { $eq: [{ $getField: 'inputs.name' }, { $literal: 'found' }] } }
-    const response = await server.post('/calls/stream_query', { project_id, query })
-    expect(await response.text()).toContain(`"inputs":{"odd":${odd},"name":"found"}`)
+    for (const condition of [{ $eq: [field('name'), { $literal: 'found' }] }, contains]) {
+      const sort_by = [{ field: `${payload}.rank`, direction: 'desc' }]
+      const query = { $expr: condition }
+      const response = await server.post('/calls/stream_query', { project_id, query, sort_by })
+      const lines = (await response.text()).trimEnd().split('\n')
+      expect(lines).toHaveLength(3)
+      for (const [index, line] of lines.entries()) {
+        const [, found] = /"rank":\s*(\d)/.exec(line) ?? []
+        expect(found).toBe(String(3 - index))
+        expect(line).toContain(`"odd":${odd}`)
+      }
+    }
   })
 })
 

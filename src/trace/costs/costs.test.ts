@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Fields, useTestServer } from '../../testing.ts'
+import { nowIso } from '../../time.ts'
 import { defaultPrices } from './default-prices.ts'
 import { type Price, priceAt } from './prices.ts'
 
@@ -30,7 +31,7 @@ async function query(project_id: string, fields: Fields = {}): Promise<Fields[]>
 describe('POST /cost/create', () => {
   it('200 with an id for each model; the defaults are USD, from now on, and the default provider', async () => {
     const project = server.newProject()
-    const before = Date.now()
+    const before = Date.parse(nowIso())
     const [id] = await create(project, { m: { ...PRICE, provider_id: null, effective_date: null } })
     const [cost] = await query(project)
     expect(cost).toEqual({

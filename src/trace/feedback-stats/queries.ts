@@ -1,6 +1,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Query } from '../../stores/trace-db/port.ts'
 import { createParams, type Params } from '../query-language/params.ts'
+import { readableJson } from '../query-language/readable-json.ts'
 import { type Aggregate, aggregateColumn } from '../stats/aggregates.ts'
 import type { TimeBuckets } from '../stats/time-buckets.ts'
 import type { FeedbackAggregateReq, GroupKey, ValueType } from './wire.ts'
@@ -53,7 +54,7 @@ export function leafSql(path: readonly string[], type: ValueType, params: Params
 
 function rawSql(path: readonly string[], params: Params): string {
   const steps = path.map((step) => params.bind(step, 'String'))
-  const inPayload = `JSONExtractRaw(${['payload', ...steps].join(', ')})`
+  const inPayload = `JSONExtractRaw(${[readableJson('payload'), ...steps].join(', ')})`
   const [column = '', name] = path
   const bound = steps[1]
   if (column === 'scorer_trace_id' && path.length === 1)

@@ -3,6 +3,7 @@ import { JsonText, memberText } from '../../lossless-json.ts'
 import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'
+import { readableJson } from '../query-language/readable-json.ts'
 
 /** `texts` is an array of texts, `map` has texts or numbers under names; paths lead into both, as into `json`. */
 type ColumnKind = FieldKind | 'texts' | 'map'
@@ -61,7 +62,7 @@ export function feedbackField(path: string, params: Params): FieldExpression {
   const kind = COLUMNS[column]
   switch (kind) {
     case 'json':
-      return { sql: jsonLeaf(column, steps, params), kind }
+      return { sql: jsonLeaf(readableJson(column), steps, params), kind }
     case 'texts':
       if (steps.length === 0) return { sql: column, kind: 'text', many: true }
       return { sql: jsonLeaf(`toJSONString(${column})`, steps, params), kind: 'json' }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Fields, useTestServer } from '../../testing.ts'
+import { nowIso } from '../../time.ts'
 import { DIGESTS } from '../test-digests.ts'
 
 const server = useTestServer()
@@ -230,7 +231,7 @@ describe('POST /obj/delete', () => {
     expect(await query(project)).toMatchObject([{ digest: digests[0], is_latest: 1 }])
     expect(await obj(project, 'o', 'latest')).toMatchObject({ digest: digests[0] })
     await create(project, 'o', { v: 2 })
-    const before = Date.now()
+    const before = Date.parse(nowIso())
     await create(project, 'o', { v: 1 })
     const found = await query(project)
     expect(found).toMatchObject([

@@ -4,6 +4,7 @@ import { compileSort, type FieldExpression } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import { type Page, pageSql } from '../query-language/page.ts'
 import { createParams, type Params } from '../query-language/params.ts'
+import { readableJson } from '../query-language/readable-json.ts'
 import type { SortBy } from '../query-language/wire.ts'
 import type { TableQueryReq } from './wire.ts'
 
@@ -109,7 +110,7 @@ function sortKeys(sortBy: readonly SortBy[], params: Params): { columns: string;
   const columns: string[] = []
   const keyOf = (path: string): FieldExpression => {
     const name = `key${columns.length}`
-    columns.push(`${jsonLeaf('val', sortPath(path), params)} AS ${name}`)
+    columns.push(`${jsonLeaf(readableJson('val'), sortPath(path), params)} AS ${name}`)
     return { sql: name, kind: 'json' }
   }
   const order = compileSort(sortBy, keyOf, params)

@@ -90,7 +90,6 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may have one
     // where this one has none.
     retries: (error) => error instanceof EngineProcessLost && (!isUnsent(error) || peers.arePossible),
-    outlivesOutages: true,
     ready: (signal) => baseModels.untilAvailable(signal),
     isPaused: () => performance.now() < leftToOthersUntil,
     async handle({ id, attempt }, context) {

@@ -282,7 +282,7 @@ describe('the trajectories of a training job', () => {
         expect(found).toHaveLength(3)
         return found
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(calls.map((call) => [call.op_name, call.exception])).toEqual([
       ['trajectory.turn', null],

@@ -136,7 +136,6 @@ describe('POST /v1/chat/completions as a stream', () => {
     const client = new AbortController()
     const reader = (await stream(LONG, client.signal)).body?.getReader()
     for (let chunks = 0; chunks < 3; chunks++) expect((await reader?.read())?.done).toBe(false)
-    expect(await engineMetric(chatServer(), 'num_requests_running')).toBe(1)
     client.abort()
     await until(async () =>
       (await engineMetric(chatServer(), 'num_requests_running')) === 0 ? true : undefined,
@@ -175,7 +174,8 @@ describe('POST /v1/chat/completions as a stream', () => {
     })
     // Another server may have one that still takes a request while it ends.
     await until(() => (engineProcesses().some((pid) => killed.includes(pid)) ? undefined : true))
-    expect(contentOf(await chunksOf({}))).toBe('The answer is 5.')
+    const again = await until(() => chunksOf({}).catch(() => undefined))
+    expect(contentOf(again)).toBe('The answer is 5.')
   })
 })
 

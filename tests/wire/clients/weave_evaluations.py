@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import weave
+from waiting import wait_for
 from weave.trace.weave_client import WeaveClient
 
 ROWS = 500
@@ -45,7 +46,13 @@ def evaluated(client: WeaveClient) -> dict[str, Any]:
         name="triples", dataset=dataset, scorers=[even, Distance()]
     )
     summary = asyncio.run(evaluation.evaluate(Tripling(name="tripling", offset=0)))
-    client.flush()
+    wait_for(
+        client,
+        lambda: (
+            sum(call.ended_at is not None for call in client.get_calls())
+            == 4 * ROWS + 1
+        ),
+    )
     [run] = of(client, "Evaluation.evaluate")
     children = of(client, "Evaluation.predict_and_score", parent_ids=[run.id])
     predictions = of(client, "Tripling.predict", trace_ids=[run.trace_id])
@@ -73,6 +80,16 @@ def evaluated(client: WeaveClient) -> dict[str, Any]:
     }
 
 
+def run_of(client: WeaveClient, logger: weave.EvaluationLogger) -> Any:
+    """Of what was logged by hand, once it is stored."""
+
+    def found() -> list[Any]:
+        return list(client.get_calls(filter={"call_ids": [logger._evaluate_call.id]}))
+
+    wait_for(client, lambda: any(run.ended_at is not None for run in found()))
+    return found()[0]
+
+
 def logged(client: WeaveClient) -> dict[str, Any]:
     logger = weave.EvaluationLogger(
         name="by hand",
@@ -91,8 +108,7 @@ def logged(client: WeaveClient) -> dict[str, Any]:
         prediction.log_score("right", False)
     logger.set_view("report", "# By hand", extension="md")
     logger.log_summary({"note": "done"})
-    client.flush()
-    run = client.get_calls(filter={"call_ids": [logger._evaluate_call.id]})[0]
+    run = run_of(client, logger)
     children = of(client, "Evaluation.predict_and_score", parent_ids=[run.id])
     inside = next(call for call in children if call.output["output"] == "inside")
     return {
@@ -111,8 +127,7 @@ def failed(client: WeaveClient) -> dict[str, Any]:
     logger = weave.EvaluationLogger(name="fails")
     logger.log_prediction({"n": 1}, output=1).finish()
     logger.fail(RuntimeError("stopped"))
-    client.flush()
-    run = client.get_calls(filter={"call_ids": [logger._evaluate_call.id]})[0]
+    run = run_of(client, logger)
     return {
         "status": run.summary["weave"]["status"],
         "why": json.loads(run.exception)["message"],

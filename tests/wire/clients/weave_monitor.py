@@ -8,7 +8,7 @@ import weave
 from weave.conversation import Message, log_turn
 from weave.scorers import ValidJSONScorer
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 300
 
 client = weave.init("local/monitored")
 

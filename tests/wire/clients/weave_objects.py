@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-import time
 from typing import Any
 
 import weave
+from waiting import wait_for
 from weave.flow.leaderboard import (
     Leaderboard,
     LeaderboardColumn,
@@ -138,16 +138,10 @@ def monitors(client: WeaveClient) -> dict[str, Any]:
     }
 
 
-def wait_for_ends(client: WeaveClient, count: int) -> None:
-    """On a busy machine `flush` returns before the client has sent what its own background tasks still add."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        client.flush()
-        runs = client.get_calls(filter={"trace_roots_only": True})
-        ended = [run for run in runs if "Evaluation.evaluate" in run.op_name]
-        if sum(run.ended_at is not None for run in ended) >= count:
-            return
-        time.sleep(0.1)
+def ended_evaluations(client: WeaveClient) -> int:
+    runs = client.get_calls(filter={"trace_roots_only": True})
+    ended = [run for run in runs if "Evaluation.evaluate" in run.op_name]
+    return sum(run.ended_at is not None for run in ended)
 
 
 def leaderboard(client: WeaveClient) -> dict[str, Any]:
@@ -157,7 +151,7 @@ def leaderboard(client: WeaveClient) -> dict[str, Any]:
     published = weave.publish(evaluation)
     for name, factor in (("doubling", 2), ("negating", -2)):
         asyncio.run(evaluation.evaluate(Doubling(name=name, factor=factor)))
-    wait_for_ends(client, 2)
+    wait_for(client, lambda: ended_evaluations(client) >= 2)
     column = LeaderboardColumn(
         evaluation_object_ref=published.uri(),
         scorer_name="Positive",

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import weave
+from waiting import wait_for
 from weave.trace.weave_client import WeaveClient
 
 
@@ -99,7 +100,7 @@ def scores(client: WeaveClient) -> dict[str, Any]:
     scorer = Length(name="length", at_least=5)
     by_op = asyncio.run(call.apply_scorer(shouted))
     by_object = asyncio.run(call.apply_scorer(scorer))
-    client.flush()
+    wait_for(client, lambda: len(list(client.get_call(call.id).feedback)) == 2)
     kept = {item.feedback_type: item for item in client.get_call(call.id).feedback}
     return {
         "results": [by_op.result, by_object.result],

@@ -117,7 +117,7 @@ describe('an evaluation that the server runs', () => {
       rows: ROWS,
       of_the_evaluation: 2,
     })
-  }, 600_000)
+  })
 })
 
 describe('a monitor that PyPI weave publishes', () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../../eventually.ts'
 import { connectToNode } from './connection.ts'
 
 const HELLO = frame('h', JSON.stringify({ host: '127.0.0.1', port: 1, package: '/package' }))
@@ -65,7 +66,7 @@ describe('a connection to a node', () => {
     const received: Buffer[] = []
     const port = await node((socket) => socket.on('data', (chunk) => received.push(chunk)).write(HELLO))
     expect((await connect(port)).place).toEqual({ host: '127.0.0.1', port: 1, package: '/package' })
-    await vi.waitFor(() => expect(Buffer.concat(received)).toEqual(frame('k', 'key')))
+    await eventually(() => expect(Buffer.concat(received)).toEqual(frame('k', 'key')))
     const cut = Buffer.concat([
       frame('o', 'a'),
       frame('b', ''),

@@ -178,7 +178,7 @@ describe('an engine process as a Ray job', () => {
   it('ends one that nobody uses while it waits', async () => {
     await fakeRay()
     const run = newRunner()
-    const budget = createMemoryBudget({ budgetBytes: 0, idleMs: 0, roomMs: 600 })
+    const budget = createMemoryBudget({ budgetBytes: 0, idleMs: 0, roomMs: 3_000 })
     const unused = newTrainer(run, { name: 'unused', budget })
     const used = newTrainer(run, { name: 'used', budget })
     await unused.ready(signal())

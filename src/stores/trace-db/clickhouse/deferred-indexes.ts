@@ -15,16 +15,16 @@ const LOOK_EVERY_MS = 30_000
 /** Fewer rows are scanned as fast. */
 const ROWS_MIN = 20_000
 
-/** Seconds from which it is known how many rows arrive in a minute. */
-const ARRIVALS_S = 60
-
 /**
  * An index is built once the rows without it are those of so many minutes: while rows arrive, they are soon merged again.
  */
 const ARRIVALS_MIN = 20
 
-/** Where as many rows lack an index after a build as before, the next one would probably not help either. */
-const PAUSE_MS = 3_600_000
+/**
+ * Where as many of the earlier rows lack an index after a build as before, merges have dropped it, or it cannot be built. So the next build
+ * waits in proportion to the rows of that one: builds in vain, of some 24 us a row, take a twentieth of the time.
+ */
+const PAUSE_MS_PER_ROW = 0.5
 
 /**
  * What a query for whole words calls. It is answered by reading the index in place of the column, and where a part has no index, by making
@@ -63,30 +63,45 @@ export function buildDeferredIndexes({
   log: Pick<Log, 'warn'>
 }): DeferredIndexes {
   let looking: Promise<void> | undefined
-  /** Rows that lacked an index when a build began whose result was not looked at yet. */
-  const missingBefore = new Map<string, number>()
+  /** All rows of a table at the last look, and when that was. */
+  const seen = new Map<string, { rows: number; at: number }>()
+  /** A build whose result was not looked at yet: all rows when it began, and those that lacked an index. */
+  const begun = new Map<string, { rows: number; missing: number }>()
   const pausedUntil = new Map<string, number>()
   /** Of whose rows too many lack an index. */
   const sparse = new Set<string>()
 
   async function lookAt({ table, names, expressions }: Deferred): Promise<void> {
     const missing = await rowsWithout(expressions, table)
-    const { all, arrived } = await rowsOf(table)
-    if (missing > DIRECT_READ_SHARE_MAX * all) sparse.add(table)
+    const rows = await rowsOf(table)
+    if (missing > DIRECT_READ_SHARE_MAX * rows) sparse.add(table)
     else sparse.delete(table)
+    const arriving = arrivingPerMinute(table, rows)
     if (await isBusy(table)) return
-    pauseIfUseless(table, missing)
+    pauseIfUseless(table, { rows, missing })
     if (performance.now() < (pausedUntil.get(table) ?? 0)) return
-    if (missing < Math.max(ROWS_MIN, ARRIVALS_MIN * arrived)) return
+    if (missing < Math.max(ROWS_MIN, ARRIVALS_MIN * arriving)) return
     const steps = names.map((name) => `MATERIALIZE INDEX ${name}`)
     await requests.run(`ALTER TABLE ${table} ${steps.join(', ')}`)
-    missingBefore.set(table, missing)
+    begun.set(table, { rows, missing })
   }
 
-  function pauseIfUseless(table: string, missing: number): void {
-    if (missing >= (missingBefore.get(table) ?? Number.POSITIVE_INFINITY))
-      pausedUntil.set(table, performance.now() + PAUSE_MS)
-    missingBefore.delete(table)
+  /** How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not known. */
+  function arrivingPerMinute(table: string, rows: number): number {
+    const before = seen.get(table)
+    const at = performance.now()
+    seen.set(table, { rows, at })
+    if (before === undefined) return Number.POSITIVE_INFINITY
+    return (Math.max(0, rows - before.rows) / (at - before.at)) * 60_000
+  }
+
+  function pauseIfUseless(table: string, now: { rows: number; missing: number }): void {
+    const before = begun.get(table)
+    if (before === undefined) return
+    begun.delete(table)
+    const arrived = Math.max(0, now.rows - before.rows)
+    if (now.missing - arrived >= before.missing)
+      pausedUntil.set(table, performance.now() + before.missing * PAUSE_MS_PER_ROW)
   }
 
   /** Whether indexes of a table are being built. */
@@ -109,19 +124,13 @@ export function buildDeferredIndexes({
     return found?.rows ?? 0
   }
 
-  /**
-   * All rows, and those that were inserted in the last minute: in parts of one insert that no build has changed, also if merged
-   * since.
-   */
-  async function rowsOf(table: string): Promise<{ all: number; arrived: number }> {
-    const [found] = await requests.rows<{ all: number; arrived: number }>(
-      `SELECT sumIf(rows, active) AS all,
-          sumIf(rows, min_block_number = max_block_number AND data_version = min_block_number
-            AND modification_time > now() - ${ARRIVALS_S}) AS arrived
-        FROM system.parts WHERE database = currentDatabase() AND table = {table:String}`,
+  async function rowsOf(table: string): Promise<number> {
+    const [found] = await requests.rows<{ rows: number }>(
+      `SELECT sum(rows) AS rows FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = {table:String}`,
       { table },
     )
-    return found ?? { all: 0, arrived: 0 }
+    return found?.rows ?? 0
   }
 
   async function lookAtAll(): Promise<void> {

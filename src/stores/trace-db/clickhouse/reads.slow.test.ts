@@ -6,18 +6,22 @@ import { SILENT } from '../../../test-log.ts'
 import { openEmbedded } from '../embedded/embedded.ts'
 import { firstOf, rowsOf, type TraceDb } from '../port.ts'
 
-/** The time limit of reads here: longer than any other read of these tests takes while the machine is busy. */
-const READ_MS_MAX = 15_000
+/** The time limit of reads here: longer than any read of these tests takes while the machine is busy. */
+const READ_MS_MAX = 120_000
 
 /** How long tests wait for the end of a query. */
-const ENDED = { timeout: 20_000 }
+const ENDED = { timeout: 60_000 }
 
 let db: TraceDb
 
 beforeAll(async () => {
-  db = await openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-reads-')), SILENT, { readMsMax: READ_MS_MAX })
+  db = await openFor(READ_MS_MAX)
 })
 afterAll(() => db[Symbol.asyncDispose]())
+
+async function openFor(readMsMax: number): Promise<TraceDb> {
+  return openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-reads-')), SILENT, { readMsMax })
+}
 
 /** A query of some hours, in blocks of `blockMs`, which ClickHouse's time limit does not end. */
 function endless(project: string, { blockMs }: { blockMs: number }) {
@@ -34,10 +38,10 @@ async function leftAfterRow(rows: AsyncIterable<unknown>): Promise<unknown> {
   for await (const row of rows) return row
 }
 
-async function queriesOf(project: string): Promise<number> {
+async function queriesOf(project: string, asked = db): Promise<number> {
   const sql = `SELECT count() AS count FROM system.processes
     WHERE query LIKE {like:String} AND query NOT LIKE '%system.processes%'`
-  const row = await firstOf(db.query<{ count: number }>({ sql, params: { like: `%${project}%` } }))
+  const row = await firstOf(asked.query<{ count: number }>({ sql, params: { like: `%${project}%` } }))
   return row?.count ?? -1
 }
 
@@ -48,13 +52,11 @@ describe('a read of the trace database', () => {
     await expect.poll(() => queriesOf('gone'), ENDED).toBe(1)
     client.abort(new Error('gone'))
     await expect(read).rejects.toThrow('gone')
-    expect(await queriesOf('gone')).toBe(1)
     await expect.poll(() => queriesOf('gone'), ENDED).toBe(0)
   })
 
   it('is ended when its reader stops, and does not delay others until then', async () => {
     expect(await leftAfterRow(db.query(endless('first', { blockMs: 2_000 })))).toMatchObject({ number: 0 })
-    expect(await queriesOf('first')).toBe(1)
     await expect.poll(() => queriesOf('first'), ENDED).toBe(0)
   })
 
@@ -70,21 +72,22 @@ describe('a read of the trace database', () => {
       for (const read of await Promise.all(whole)) expect(read).toHaveLength(5)
     }
     // Some 250 reads, of which 170 are killed: seconds, and a minute on a machine with much other work.
-  }, 180_000)
+  })
 
   it('503 with a reason, and is ended, when it takes too long', async () => {
-    const read = rowsOf(db.query(endless('long', { blockMs: 200 })))
+    await using impatient = await openFor(2_000)
+    const read = rowsOf(impatient.query(endless('long', { blockMs: 200 })))
     await expect(read).rejects.toMatchObject({
       status: 503,
       message: expect.stringContaining('took too long'),
     })
-    await expect.poll(() => queriesOf('long'), ENDED).toBe(0)
+    await expect.poll(() => queriesOf('long', impatient), ENDED).toBe(0)
   })
 
   it('is answered while another project has more to read than there are readers', async () => {
     const clients = new AbortController()
     const flood = Array.from({ length: 20 }, () =>
-      rowsOf(db.query(endless('flood', { blockMs: 100 }), clients.signal)),
+      expect(rowsOf(db.query(endless('flood', { blockMs: 100 }), clients.signal))).rejects.toThrow('gone'),
     )
     await expect.poll(() => queriesOf('flood'), ENDED).toBe(3)
     const sql = 'SELECT {project_id:String} AS project'
@@ -94,7 +97,7 @@ describe('a read of the trace database', () => {
     }
     expect(await queriesOf('flood')).toBe(3)
     clients.abort(new Error('gone'))
-    for (const read of flood) await expect(read).rejects.toThrow('gone')
+    await Promise.all(flood)
     await expect.poll(() => queriesOf('flood'), ENDED).toBe(0)
   })
 

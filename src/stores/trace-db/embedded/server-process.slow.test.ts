@@ -81,7 +81,7 @@ describe('the process of the trace database', () => {
     const failed = expect(rest).rejects.toMatchObject({ status: 503 })
     process.kill((await pidOf(folder)) ?? 0, 'SIGKILL')
     await failed
-    expect(await idsOf('nothing')).toEqual([])
+    await eventually(async () => expect(await idsOf('nothing')).toEqual([]))
   })
 
   it('answers nobody without its key, and lets nobody in without its password', async () => {

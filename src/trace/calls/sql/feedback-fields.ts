@@ -2,6 +2,7 @@ import { invalidRequest, notAllowed } from '../../../errors.ts'
 import type { FieldExpression } from '../../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../../query-language/json-path.ts'
 import type { Params } from '../../query-language/params.ts'
+import { readableJson } from '../../query-language/readable-json.ts'
 
 const ANY_TYPE = '*'
 
@@ -62,7 +63,8 @@ function newestFirst(leaf: string): string {
 function leafOf(path: string, params: Params): { type: string; leaf: string } {
   const [, type, rest] = /^feedback\.\[(.+)\]\.(.+)$/.exec(path) ?? []
   const [root = '', ...steps] = rest === undefined ? [] : splitPath(rest)
-  if (type !== undefined && root === 'payload') return { type, leaf: jsonLeaf('payload', steps, params) }
+  if (type !== undefined && root === 'payload')
+    return { type, leaf: jsonLeaf(readableJson('payload'), steps, params) }
   if (type !== undefined && REFS.has(root) && steps.length === 0) return { type, leaf: root }
   throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
 }

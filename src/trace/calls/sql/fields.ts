@@ -5,7 +5,7 @@ import type { Params } from '../../query-language/params.ts'
 import { DISPLAY_NAME, ENDED_AT, LATENCY_MS, STATUS, TRACE_NAME } from './derived.ts'
 import { leafColumnField } from './leaf-column.ts'
 import { NEVER, PAYLOADS, payloadNamed, WORD_INDEXED } from './table.ts'
-import { isInTruncated, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
+import { isInTruncated, readablePayload, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
 
 const optional = (column: string): FieldExpression => ({ sql: `nullIf(${column}, '')`, kind: 'text' })
 const column = (name: string, kind: FieldKind): FieldExpression => ({ sql: name, kind })
@@ -50,15 +50,15 @@ export function callField(path: string, params: Params, leafColumns?: ReadonlySe
     return derived
   }
   if (root === undefined) throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
-  const leafOf = (document: string): FieldExpression => ({
-    sql: jsonLeaf(document, steps, params),
+  const leafOf = (document: string, text: string): FieldExpression => ({
+    sql: jsonLeaf(text, steps, params),
     kind: 'json',
     document,
   })
-  const whole = { ...leafOf(root), hasWordIndex: WORD_INDEXED.has(root) }
+  const whole = { ...leafOf(root, readablePayload(root)), hasWordIndex: WORD_INDEXED.has(root) }
   if (leafColumns?.has(path))
     return { ...whole, truncated: { field: () => leafColumnField(path), bytes: TRUNCATED_BYTES } }
   const truncated = truncatedColumn(root)
   if (truncated === undefined || !isInTruncated(steps)) return whole
-  return { ...whole, truncated: { field: () => leafOf(truncated), bytes: TRUNCATED_BYTES } }
+  return { ...whole, truncated: { field: () => leafOf(truncated, truncated), bytes: TRUNCATED_BYTES } }
 }

@@ -1,4 +1,5 @@
 import { splitPath } from '../../query-language/json-path.ts'
+import { readableJson } from '../../query-language/readable-json.ts'
 import type { PayloadColumn } from './table.ts'
 
 /**
@@ -13,7 +14,8 @@ import type { PayloadColumn } from './table.ts'
  * - a string of digits is whole however long it is, so that it is the same number.
  *
  * The database can also parse it where it refuses the original: a number too large for its types is a string of the
- * same characters, and half a surrogate pair is U+FFFD.
+ * same characters, and half a surrogate pair is U+FFFD. Such a copy is not truncated, so that it stands for the original in
+ * all queries ({@link readablePayload}).
  */
 const TRUNCATED: ReadonlyMap<string, string> = new Map<PayloadColumn, string>([
   ['inputs', 'inputs_excerpt'],
@@ -34,6 +36,13 @@ export function truncatedColumn(payload: string): string | undefined {
 /** Whether a dotted path may lead into a truncated copy. */
 export function mayBeTruncated(path: string): boolean {
   return TRUNCATED.has(splitPath(path)[0] ?? '')
+}
+
+/** SQL for a payload, or for its copy where the database cannot parse that one. */
+export function readablePayload(payload: PayloadColumn): string {
+  const text = `assumeNotNull(${payload})`
+  const copy = truncatedColumn(payload)
+  return copy === undefined ? readableJson(text) : `if(isValidJSON(${text}), ${text}, assumeNotNull(${copy}))`
 }
 
 /**

@@ -53,6 +53,19 @@ describe('a truncated copy of JSON', () => {
     )
   })
 
+  it.each([
+    ['half a surrogate pair', String.raw`"\ud800"`, '\ufffd'],
+    ['a number too large', '1e400', '1e400'],
+    ['an integer too large', '-18446744073709551616', '-18446744073709551616'],
+  ])(
+    'is whole where the database cannot parse the text for %s, which is then a string',
+    (_, odd, expected) => {
+      const numbers = Array.from({ length: TRUNCATED_ELEMENTS }, () => 0)
+      const text = `{"long":"${LONG}","late":[${numbers.join(',')},${odd}],"n":1.5}`
+      expect(JSON.parse(truncate(text))).toEqual({ long: LONG, late: [...numbers, expected], n: 1.5 })
+    },
+  )
+
   it('omits long keys and late elements, which paths may not name in it', () => {
     expect(isInTruncated(['a', 'é', '63', 'b'])).toBe(true)
     expect(isInTruncated(['a', '64'])).toBe(false)

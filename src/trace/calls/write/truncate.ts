@@ -6,7 +6,10 @@ import { TRUNCATED_BYTES, TRUNCATED_ELEMENTS } from '../sql/truncated.ts'
  * truncated.
  */
 export function truncate(json: string): string {
-  return shortened(withoutLoneSurrogates(json))
+  const text = withoutLoneSurrogates(json)
+  if (text !== json) return rewritten(text, 'whole').text
+  const { text: truncated, hasLargeNumbers } = rewritten(text, 'truncated')
+  return hasLargeNumbers ? rewritten(text, 'whole').text : truncated
 }
 
 const QUOTE = 0x22
@@ -20,8 +23,9 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** State of the single pass. */
-function shortened(json: string): string {
+/** A text whose numbers the database has types for, and whether there were others. */
+function rewritten(json: string, length: 'truncated' | 'whole'): { text: string; hasLargeNumbers: boolean } {
+  let hasLargeNumbers = false
   const kept: string[] = []
   /** Start of the text that is neither copied nor skipped yet. */
   let from = 0
@@ -33,15 +37,16 @@ function shortened(json: string): string {
     const character = json.charCodeAt(at)
     if (character === QUOTE) {
       const end = endOfString(json, at + 1)
-      const cut = leftOut === 0 ? cutOfString(json, at + 1, end) : end
+      const cut = length === 'truncated' && leftOut === 0 ? cutOfString(json, at + 1, end) : end
       if (cut < end) {
         kept.push(json.slice(from, cut))
         from = end
       }
       at = end
-    } else if (character <= NINE && character >= ZERO && leftOut === 0) {
+    } else if (character <= NINE && character >= ZERO) {
       const end = endOfNumber(json, at)
-      if (isTooLarge(json.slice(at, end))) {
+      if (isTooLarge(json, at, end)) {
+        hasLargeNumbers = true
         const start = json.charCodeAt(at - 1) === MINUS ? at - 1 : at
         kept.push(json.slice(from, start), `"${json.slice(start, end)}"`)
         from = end
@@ -55,7 +60,7 @@ function shortened(json: string): string {
         leftOut = 0
       }
       around.pop()
-    } else if (character === COMMA && leftOut === 0) {
+    } else if (character === COMMA && length === 'truncated' && leftOut === 0) {
       const elements = (around.pop() ?? 0) + 1
       around.push(elements)
       if (elements > TRUNCATED_ELEMENTS) {
@@ -64,7 +69,7 @@ function shortened(json: string): string {
       }
     }
   }
-  return kept.length === 0 ? json : kept.join('') + json.slice(from)
+  return { text: kept.length === 0 ? json : kept.join('') + json.slice(from), hasLargeNumbers }
 }
 
 /** Where a number ends whose first digit is at `start`. */
@@ -76,8 +81,13 @@ function endOfNumber(json: string, start: number): number {
 
 const NUMBER_PARTS = '0123456789.eE+-'
 
+/** Shorter numbers have neither 19 digits nor an exponent of three. */
+const LARGE_CHARS_MIN = 5
+
 /** Whether the database may have no type for a number without its sign: UInt64 has up to 20 digits, Int64 19. */
-function isTooLarge(digits: string): boolean {
+function isTooLarge(json: string, start: number, end: number): boolean {
+  if (end - start < LARGE_CHARS_MIN) return false
+  const digits = json.slice(start, end)
   return (digits.length >= 19 && /^\d+$/.test(digits)) || !Number.isFinite(Number(digits))
 }
 
