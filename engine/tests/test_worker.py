@@ -162,16 +162,16 @@ def test_cancel(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) ->
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 99) * 2)
     worker.start_job("running", step_0, tmp_path / "none", groups, packed_sequence_length=256)
     worker.start_job("waiting", step_0, tmp_path / "none", groups)
-    started = worker.read()
-    assert started["kind"] == "training_started"
-    while worker.read()["kind"] != "gradient_step":
-        pass
+    seen = [worker.read()]
+    while seen[-1]["kind"] != "gradient_step":
+        seen.append(worker.read())
+    (sequences,) = (message["num_sequences"] for message in seen if message["kind"] == "training_started")
     for job_id in ("waiting", "running"):
         worker.write(json.dumps({"kind": "cancel_job", "job_id": job_id}))
     running = worker.read_job()
     assert running[-1]["kind"] == "job_cancelled"
     # Written before the cancel was read, or the step in progress.
-    assert len(steps(running)) < started["num_sequences"] - 1
+    assert len(steps(running)) < sequences - 1
     waiting = worker.read_job()
     assert waiting[-1]["kind"] == "job_cancelled"
     assert steps(waiting) == []
