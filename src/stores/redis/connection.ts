@@ -24,7 +24,7 @@ export function redisClient(options: RedisOptions, retryMs?: number) {
   }
   const client = createClient({
     socket: isEncrypted
-      ? { ...common, tls: true, servername: host, ...(options.ca !== undefined && { ca: options.ca }) }
+      ? { ...common, tls: true, ...(options.ca !== undefined && { ca: options.ca }) }
       : common,
     ...(password !== undefined && { username: user, password }),
     database,

@@ -1,11 +1,16 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { createServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedis, type TestRedis } from '../../../tests/cluster/redis.ts'
 import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
+import { CERT, KEY } from '../../test-certificate.ts'
 import { SILENT } from '../../test-log.ts'
 import { startTestNetwork } from '../../test-network.ts'
 import { NO_PEERS, type Peers, type Topic } from '../control-db/peers.ts'
 import { createSecretKey } from '../secret-key.ts'
+import { checkRedis } from './connection.ts'
 import { openRedisPeers } from './redis-peers.ts'
 
 let redis: TestRedis
@@ -66,6 +71,23 @@ describe('servers that send each other messages through Redis', () => {
     await eventually(() => expect(textsOf(itsPeer)).toEqual(['of a stranger']))
     one.peers.send('monitors', 'of a peer')
     await eventually(() => expect(textsOf(same)).toEqual(['of a peer']))
+  })
+})
+
+describe('a Redis with TLS', () => {
+  it('is reached where its certificate is signed by one that is given, and only then', async () => {
+    const listener = createServer({ cert: CERT, key: KEY }, (client) => {
+      const target = connect(redis.port, '127.0.0.1')
+      for (const socket of [client, target]) socket.on('error', () => socket.destroy())
+      client.pipe(target).pipe(client)
+    })
+    listener.listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    const { port } = listener.address() as AddressInfo
+    const url = redis.url.replace(/^redis:/, 'rediss:').replace(/@.*/, `@localhost:${port}/0`)
+    await checkRedis({ url, ca: CERT })
+    await expect(checkRedis({ url })).rejects.toThrow(/self-signed/)
+    listener.close()
   })
 })
 
