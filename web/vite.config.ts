@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type UserConfig } from 'vite'
 
 /** The Heddle that `npm run web` uses. */
 const SERVER = process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060'
@@ -10,7 +10,13 @@ const SERVER = process.env.HEDDLE_URL ?? 'http://127.0.0.1:6060'
 const API_GETS =
   /^\/(v1|v2|inference|health|version|metrics|server_info|tags|aliases|annotation_queues|project|storage|openapi\.json|docs)(\/|$|\?)/
 
-export default defineConfig({
+export default defineConfig(({ command }) => {
+  // Whatever the environment says: a start of a test or of a developer would otherwise build React for development.
+  if (command === 'build') process.env.NODE_ENV = 'production'
+  return CONFIG
+})
+
+const CONFIG: UserConfig = {
   root: import.meta.dirname,
   plugins: [react(), tailwind()],
   build: {
@@ -43,4 +49,4 @@ export default defineConfig({
       },
     },
   },
-})
+}
