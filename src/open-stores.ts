@@ -94,7 +94,7 @@ export async function openStores(
   const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
   const {
     control,
-    peers: ofPostgres,
+    peers: byPostgres,
     dropLog,
   } = await named('control database', placeOfControlDb(controlPlace), async () =>
     opening.use(await openControlDb(controlPlace, log, noteControlWrite)),
@@ -102,9 +102,9 @@ export async function openStores(
   await checkPlaces(control, placesOf({ dataFolder, clickhouse, postgres, s3 }))
   const secretKey = await named('secret key', at('secret.key'), () => openSecretKey(dataFolder, givenKey))
   const peers =
-    redis === undefined || !ofPostgres.arePossible
-      ? ofPostgres
-      : opening.use(await throughRedis(redis, { base: ofPostgres, secretKey, log }))
+    redis === undefined || !byPostgres.arePossible
+      ? byPostgres
+      : opening.use(await throughRedis(redis, { base: byPostgres, secretKey, log }))
   const blobs = await named('file store', placeOfBlobs({ dataFolder, s3 }), async () =>
     opening.use(await openBlobs({ dataFolder, s3 }, secretKey, log)),
   )

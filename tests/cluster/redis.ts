@@ -15,7 +15,7 @@ import { checkRedis } from '../../src/stores/redis/connection.ts'
 /** It starts at once, and on a busy machine within seconds. */
 const START_MS_MAX = 60_000
 
-/** A server that speaks as Redis does; disposal removes all. */
+/** A server compatible with Redis; disposal removes all. */
 export interface TestRedis extends AsyncDisposable {
   url: string
   port: number

@@ -34,7 +34,7 @@ print(sys.version.split()[0], *missing)`
 const SILENT = { error: () => undefined, warn: () => undefined }
 
 export function environmentChecks(config: Config): Check[] {
-  const { redis: options } = config
+  const { redis } = config
   return [
     { name: 'Node', look: () => ok(`${process.version}, ${process.execPath}`) },
     { name: 'Python', look: python },
@@ -42,7 +42,7 @@ export function environmentChecks(config: Config): Check[] {
     { name: 'web UI', look: web },
     { name: 'ClickHouse', look: () => clickHouse(config) },
     { name: 'control database', look: () => controlDatabase(config) },
-    ...(options === undefined ? [] : [{ name: 'Redis', look: () => redis(options) }]),
+    ...(redis === undefined ? [] : [{ name: 'Redis', look: () => redisServer(redis) }]),
     { name: 'file store', look: () => fileStore(config) },
     { name: 'base model', look: () => baseModel(config) },
   ]
@@ -119,7 +119,7 @@ async function controlDatabase({ postgres }: Config): Promise<Finding> {
   }
 }
 
-async function redis(options: RedisOptions): Promise<Finding> {
+async function redisServer(options: RedisOptions): Promise<Finding> {
   try {
     await checkRedis(options)
     return ok('It answers, and its channels can be used')

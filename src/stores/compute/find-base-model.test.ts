@@ -59,7 +59,7 @@ describe('a base model', () => {
     ['https://example.com/model', 'neither'],
     ['a/b/c', 'neither'],
     ['no/such-model', 'the hub has none of that name'],
-  ])('%s is not, and the reason is told', async (id, reason) => {
+  ])('%s is not there, for a reason that is given', async (id, reason) => {
     expect(await find(id)).toEqual({
       isThere: false,
       reason: expect.stringContaining(reason),

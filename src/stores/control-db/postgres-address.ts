@@ -1,3 +1,5 @@
+import { decodedPart, hostOf } from '../server-address.ts'
+
 /** A PostgreSQL server that others operate. */
 export interface PostgresOptions {
   /** Such as `postgres://user:password@host:5432/database?sslmode=verify-full`. */
@@ -43,11 +45,11 @@ export function readPostgresAddress({ url: text, ca }: PostgresOptions): Postgre
   if (tls !== 'verify-full' && ca !== undefined)
     throw new Error('certificates are checked with sslmode=verify-full only')
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: url.port === '' ? PORT_DEFAULT : Number(url.port),
-    user: decoded(url.username) || NAME_DEFAULT,
-    password: decoded(url.password),
-    database: decoded(url.pathname.slice(1)) || NAME_DEFAULT,
+    user: decodedPart(url.username) || NAME_DEFAULT,
+    password: decodedPart(url.password),
+    database: decodedPart(url.pathname.slice(1)) || NAME_DEFAULT,
     tls,
   }
 }
@@ -56,12 +58,4 @@ export function readPostgresAddress({ url: text, ca }: PostgresOptions): Postgre
 export function placeOfPostgres(options: PostgresOptions): string {
   const { host, port, database } = readPostgresAddress(options)
   return `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw new Error('% in user, password or database is written %25')
-  }
 }

@@ -1,3 +1,5 @@
+import { decodedPart, hostOf } from '../server-address.ts'
+
 /** A Redis server that others operate. */
 export interface RedisOptions {
   /** Such as `rediss://user:password@host:6379/0`; with `redis:` without TLS. */
@@ -36,19 +38,11 @@ export function readRedisAddress({ url: text, ca }: RedisOptions): RedisAddress 
   const isEncrypted = url.protocol === 'rediss:'
   if (!isEncrypted && ca !== undefined) throw new Error('certificates are checked with rediss: only')
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: url.port === '' ? PORT_DEFAULT : Number(url.port),
-    user: decoded(url.username) || USER_DEFAULT,
-    password: decoded(url.password) || undefined,
+    user: decodedPart(url.username) || USER_DEFAULT,
+    password: decodedPart(url.password) || undefined,
     database: Number(database[1] ?? 0),
     isEncrypted,
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw new Error('% in user or password is written %25')
   }
 }

@@ -25,8 +25,8 @@ export interface RedisUse {
 }
 
 /**
- * Servers that send each other messages through Redis. A Redis that is away stops nothing, neither a start: it is connected
- * to again and again.
+ * Servers that send each other messages through Redis. Where Redis cannot be reached, servers start and work
+ * all the same, and connect to it as soon as they can.
  */
 export function openRedisPeers(
   options: RedisOptions,

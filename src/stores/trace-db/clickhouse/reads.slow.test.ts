@@ -75,13 +75,13 @@ describe('a read of the trace database', () => {
   })
 
   it('503 with a reason, and is ended, when it takes too long', async () => {
-    await using impatient = await openFor(2_000)
-    const read = rowsOf(impatient.query(endless('long', { blockMs: 200 })))
+    await using limited = await openFor(2_000)
+    const read = rowsOf(limited.query(endless('long', { blockMs: 200 })))
     await expect(read).rejects.toMatchObject({
       status: 503,
       message: expect.stringContaining('took too long'),
     })
-    await expect.poll(() => queriesOf('long', impatient), ENDED).toBe(0)
+    await expect.poll(() => queriesOf('long', limited), ENDED).toBe(0)
   })
 
   it('is answered while another project has more to read than there are readers', async () => {

@@ -42,7 +42,7 @@ export function startPart(start: CallStart, user: string, at: BodyPath): CallPar
       ? withMember(start.attributes.text, 'otel_span', start.otel_dump.text)
       : start.attributes.text,
     inputs: start.inputs.text,
-    inputs_excerpt: truncatedIfShorter(start.inputs),
+    inputs_excerpt: truncatedUnlessEqual(start.inputs),
     input_refs: refsIn(start.inputs),
     wb_user_id: user,
     wb_run_id: start.wb_run_id ?? undefined,
@@ -62,7 +62,7 @@ export function endPart(end: CallEnd, at: BodyPath): CallPart {
     exception: end.exception ?? undefined,
     error_count: errorCount(end.summary),
     output: end.output?.text,
-    output_excerpt: end.output == null ? undefined : truncatedIfShorter(end.output),
+    output_excerpt: end.output == null ? undefined : truncatedUnlessEqual(end.output),
     output_refs: end.output == null ? [] : refsIn(end.output),
     summary: end.summary.text,
     wb_run_step_end: end.wb_run_step_end ?? undefined,
@@ -70,7 +70,7 @@ export function endPart(end: CallEnd, at: BodyPath): CallPart {
 }
 
 /** The truncated copy; undefined where it equals the payload, which is the column's default. */
-export function truncatedIfShorter({ text }: JsonText): string | undefined {
+export function truncatedUnlessEqual({ text }: JsonText): string | undefined {
   const truncated = truncate(text)
   return truncated === text ? undefined : truncated
 }

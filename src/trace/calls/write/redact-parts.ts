@@ -3,7 +3,7 @@ import type { Redactable } from '../../../redaction/redaction-job.ts'
 import type { Redaction, Redactor } from '../../../redaction/service.ts'
 import { isRef } from '../../ref-uri.ts'
 import { PAYLOADS } from '../sql/table.ts'
-import { type CallPart, truncatedIfShorter } from './parts.ts'
+import { type CallPart, truncatedUnlessEqual } from './parts.ts'
 
 /** Texts that clients choose freely. Names of ops that are refs, ids and users are kept: others refer to them. */
 const TEXTS = ['op_name', 'display_name', 'thread_id', 'turn_id', 'exception'] as const
@@ -62,12 +62,12 @@ function fieldOf(part: CallPart, column: Column, how: Omit<Redactable, 'text'>):
 function derivedOf(part: CallPart, column: Column, text: string): Partial<CallPart> {
   if (column === 'inputs')
     return {
-      inputs_excerpt: truncatedIfShorter(new JsonText(text)),
+      inputs_excerpt: truncatedUnlessEqual(new JsonText(text)),
       input_refs: refsLeft(part.input_refs, text),
     }
   if (column === 'output')
     return {
-      output_excerpt: truncatedIfShorter(new JsonText(text)),
+      output_excerpt: truncatedUnlessEqual(new JsonText(text)),
       output_refs: refsLeft(part.output_refs, text),
     }
   return {}

@@ -7,9 +7,7 @@ import { TRUNCATED_BYTES, TRUNCATED_ELEMENTS } from '../sql/truncated.ts'
  */
 export function truncate(json: string): string {
   const text = withoutLoneSurrogates(json)
-  if (text !== json) return rewritten(text, 'whole').text
-  const { text: truncated, hasLargeNumbers } = rewritten(text, 'truncated')
-  return hasLargeNumbers ? rewritten(text, 'whole').text : truncated
+  return (text === json ? shortened(json) : undefined) ?? withoutLargeNumbers(text)
 }
 
 const QUOTE = 0x22
@@ -23,9 +21,8 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** A text whose numbers the database has types for, and whether there were others. */
-function rewritten(json: string, length: 'truncated' | 'whole'): { text: string; hasLargeNumbers: boolean } {
-  let hasLargeNumbers = false
+/** A text with its long strings and arrays cut; undefined where it has a number that the database may have no type for. */
+function shortened(json: string): string | undefined {
   const kept: string[] = []
   /** Start of the text that is neither copied nor skipped yet. */
   let from = 0
@@ -37,20 +34,15 @@ function rewritten(json: string, length: 'truncated' | 'whole'): { text: string;
     const character = json.charCodeAt(at)
     if (character === QUOTE) {
       const end = endOfString(json, at + 1)
-      const cut = length === 'truncated' && leftOut === 0 ? cutOfString(json, at + 1, end) : end
+      const cut = leftOut === 0 ? cutOfString(json, at + 1, end) : end
       if (cut < end) {
         kept.push(json.slice(from, cut))
         from = end
       }
       at = end
-    } else if (character <= NINE && character >= ZERO) {
+    } else if (isDigit(character)) {
       const end = endOfNumber(json, at)
-      if (isTooLarge(json, at, end)) {
-        hasLargeNumbers = true
-        const start = json.charCodeAt(at - 1) === MINUS ? at - 1 : at
-        kept.push(json.slice(from, start), `"${json.slice(start, end)}"`)
-        from = end
-      }
+      if (isTooLarge(json, at, end)) return undefined
       at = end - 1
     } else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
       around.push(character === OPEN_ARRAY ? 1 : Number.NaN)
@@ -60,7 +52,7 @@ function rewritten(json: string, length: 'truncated' | 'whole'): { text: string;
         leftOut = 0
       }
       around.pop()
-    } else if (character === COMMA && length === 'truncated' && leftOut === 0) {
+    } else if (character === COMMA && leftOut === 0) {
       const elements = (around.pop() ?? 0) + 1
       around.push(elements)
       if (elements > TRUNCATED_ELEMENTS) {
@@ -69,26 +61,50 @@ function rewritten(json: string, length: 'truncated' | 'whole'): { text: string;
       }
     }
   }
-  return { text: kept.length === 0 ? json : kept.join('') + json.slice(from), hasLargeNumbers }
+  return kept.length === 0 ? json : kept.join('') + json.slice(from)
 }
+
+/** A text in which numbers that the database may have no type for are strings of the same characters. */
+function withoutLargeNumbers(json: string): string {
+  const kept: string[] = []
+  let from = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(json, at + 1)
+    else if (isDigit(character)) {
+      const end = endOfNumber(json, at)
+      if (isTooLarge(json, at, end)) {
+        const start = json.charCodeAt(at - 1) === MINUS ? at - 1 : at
+        kept.push(json.slice(from, start), `"${json.slice(start, end)}"`)
+        from = end
+      }
+      at = end - 1
+    }
+  }
+  return kept.join('') + json.slice(from)
+}
+
+function isDigit(character: number): boolean {
+  return character >= ZERO && character <= NINE
+}
+
+const NUMBER_PARTS = /[\d.eE+-]*/y
 
 /** Where a number ends whose first digit is at `start`. */
 function endOfNumber(json: string, start: number): number {
-  let end = start + 1
-  while (NUMBER_PARTS.includes(json[end] ?? ' ')) end++
-  return end
+  NUMBER_PARTS.lastIndex = start
+  NUMBER_PARTS.test(json)
+  return NUMBER_PARTS.lastIndex
 }
 
-const NUMBER_PARTS = '0123456789.eE+-'
+/** UInt64 has up to 20 digits, Int64 19. */
+const LARGE_DIGITS_MIN = 19
 
-/** Shorter numbers have neither 19 digits nor an exponent of three. */
-const LARGE_CHARS_MIN = 5
-
-/** Whether the database may have no type for a number without its sign: UInt64 has up to 20 digits, Int64 19. */
+/** Whether the database may have no type for a number without its sign. */
 function isTooLarge(json: string, start: number, end: number): boolean {
-  if (end - start < LARGE_CHARS_MIN) return false
   const digits = json.slice(start, end)
-  return (digits.length >= 19 && /^\d+$/.test(digits)) || !Number.isFinite(Number(digits))
+  if (digits.length < LARGE_DIGITS_MIN && !/e/i.test(digits)) return false
+  return (digits.length >= LARGE_DIGITS_MIN && /^\d+$/.test(digits)) || !Number.isFinite(Number(digits))
 }
 
 /** Where the closing quote of a string is whose text begins at `start`. */
