@@ -60,7 +60,7 @@ export function selectLeaves(
   steps: readonly string[],
 ): BinaryQuery {
   const params = createParams()
-  const leaf = jsonLeaf(column === 'inputs' ? INPUTS : OUTPUT, steps, params)
+  const leaf = jsonLeaf(readablePayload(column), steps, params)
   return {
     sql: `SELECT id, ${leaf} FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
     params: params.values,
