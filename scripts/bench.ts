@@ -106,7 +106,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
   train  the time of one reinforcement-learning step, its parts, and the same step of TRL's GRPOTrainer
            --steps    measured steps of each kind (default 8)
            --warm-up  steps of each kind before those (default 2)
-           --poll-ms  pause between two looks at a job's events (default 10)
+           --poll-ms  pause between two looks at a job's events (default 50)
   learn  held-out results before and after training; ends with status 1 unless each of them improved enough
            --tasks    of sums, preference, phone and notation (default all)
            --seeds    one run of each task for each seed (default 0 1 2)

@@ -45,8 +45,8 @@ def add_lora_linear(
         chosen_NI = x_NI[tokens]
         start = 0
         for a_A1RI, b_A1OR, size in zip(lora_a_stacked, lora_b_stacked, output_slices, strict=True):
-            shrunk_NR = chosen_NI @ a_A1RI[adapter, 0].T * scale
-            add_product(y_NO[:, start : start + size], tokens, shrunk_NR, b_A1OR[adapter, 0])
+            shrunk_NR = chosen_NI @ a_A1RI[adapter, 0].T
+            add_product(y_NO[:, start : start + size], tokens, shrunk_NR, b_A1OR[adapter, 0], scale)
             start += size
 
 
@@ -56,7 +56,8 @@ def add_lora_logits(
     """The same for the head, which computes only the tokens that are sampled from."""
     y_NO, x_NI = y.view(-1, y.shape[-1]), x.view(-1, x.shape[-1])
     for adapter, tokens in tokens_by_adapter(wrapper.sampler_indices[: len(x_NI)]):
-        add_product(y_NO, tokens, x_NI[tokens] @ lora_a_stacked[adapter, 0].T * scale, lora_b_stacked[adapter, 0])
+        shrunk_NR = x_NI[tokens] @ lora_a_stacked[adapter, 0].T
+        add_product(y_NO, tokens, shrunk_NR, lora_b_stacked[adapter, 0], scale)
 
 
 def add_lora_embedding(wrapper: Any, y: Tensor, x: Tensor, lora_b_stacked: Tensor, **_: Any) -> None:
@@ -67,12 +68,16 @@ def add_lora_embedding(wrapper: Any, y: Tensor, x: Tensor, lora_b_stacked: Tenso
 
 
 def tokens_by_adapter(index_N: Tensor) -> Iterator[tuple[int, slice | Tensor]]:
-    adapters = cast(list[int], index_N.unique().tolist())
+    adapters = set(cast(list[int], index_N.tolist()))
     for adapter in adapters:
         if adapter >= 0:
             yield adapter, slice(None) if len(adapters) == 1 else (index_N == adapter).nonzero().squeeze(1)
 
 
-def add_product(y_NO: Tensor, tokens: slice | Tensor, shrunk_NR: Tensor, b_OR: Tensor) -> None:
+def add_product(y_NO: Tensor, tokens: slice | Tensor, shrunk_NR: Tensor, b_OR: Tensor, scale: float = 1.0) -> None:
     # The logits are padded beyond the vocabulary.
-    y_NO[tokens, : len(b_OR)] += shrunk_NR @ b_OR.T
+    y_NO = y_NO[:, : len(b_OR)]
+    if isinstance(tokens, slice):
+        y_NO.addmm_(shrunk_NR, b_OR.T, alpha=scale)
+    else:
+        y_NO.index_add_(0, tokens, shrunk_NR @ b_OR.T, alpha=scale)
