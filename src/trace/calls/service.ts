@@ -126,7 +126,7 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     context: CallContext,
   ): Promise<readonly string[] | undefined> {
     if (isOfFamily(selection) || !hasPrefilter(selection) || !(await tableSize.isLarge())) return undefined
-    return idScan.prefilteredIds({ selection, context }, COUNTED_IDS_MAX)
+    return idScan.prefilteredIds({ selection, context }, { idsMax: COUNTED_IDS_MAX, usesWordIndex: true })
   }
 
   async function queryStats(req: CallsQueryStatsReq, context: CallContext) {

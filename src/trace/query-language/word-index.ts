@@ -21,6 +21,7 @@ const WHOLE_WORDS = /(?<=[^a-z])[a-z]{2,}(?=[^a-z])/g
  * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control characters
  * count as well: the database writes the text of an object anew, with `\n` for `\u000a`.
  */
+const NUMBERED_BEGINNING = String.raw`\\u00`
 const NUMBERED = String.raw`['\\u000', '\\u001', '\\u002', '\\u003', '\\u004', '\\u005', '\\u006', '\\u007']`
 
 /** A word that documents with such characters have besides: any word may be hidden there. */
@@ -28,6 +29,11 @@ const NUMBERED_WORD = 'qzxnumberedqzx'
 
 /** SQL that is true for a JSON document that may contain any text of printable ASCII without showing it. */
 export function hasNumberedSql(document: string): string {
+  // One search takes half as long as eight, and most documents have no such beginning.
+  return `(position(assumeNotNull(${document}), '${NUMBERED_BEGINNING}') > 0 AND ${isNumberedSql(document)})`
+}
+
+function isNumberedSql(document: string): string {
   return `multiSearchAny(assumeNotNull(${document}), ${NUMBERED})`
 }
 
@@ -37,7 +43,7 @@ export function hasNumberedSql(document: string): string {
  */
 export function wordsSql(document: string): string {
   const text = `assumeNotNull(${document})`
-  const marked = `if(${hasNumberedSql(document)}, concat(${text}, ' ${NUMBERED_WORD}'), ${text})`
+  const marked = `if(${isNumberedSql(document)}, concat(${text}, ' ${NUMBERED_WORD}'), ${text})`
   return `lower(translate(${marked}, '0123456789', '          '))`
 }
 

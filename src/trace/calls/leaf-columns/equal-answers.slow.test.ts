@@ -151,7 +151,7 @@ describe('a list by leaf columns is the same as by payloads', () => {
     project = server.newProject()
     reader = createListReader({
       traces: server.stores.traces,
-      recent: { lines: () => undefined, line: () => undefined },
+      recent: { lines: () => undefined, line: () => undefined, hasMost: () => false },
     })
     await command('SYSTEM STOP MERGES calls')
     await write()

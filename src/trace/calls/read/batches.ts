@@ -3,7 +3,7 @@ import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import { wholeLines } from '../../../stores/trace-db/whole-lines.ts'
 import { inBatches } from '../../batches.ts'
 import { finishLines } from '../render/by-database.ts'
-import { renderRows } from '../render/by-server.ts'
+import { renderRows, renderRowsById } from '../render/by-server.ts'
 import { type List, shownCalls } from './list.ts'
 import { mayReadRanges, rendererOf } from './plan.ts'
 import * as queries from './queries.ts'
@@ -19,6 +19,9 @@ const PER_BATCH = {
 
 /** Batches that are read at once, of which the first is sent meanwhile: a query alone does not keep two cores busy. */
 const BATCHES_AT_ONCE = 2
+
+/** Of a call that has been deleted since it was found. */
+const NO_LINE = Buffer.alloc(0)
 
 /** For fewer calls, naming their ids takes less time than finding out whether they can be read in ranges. */
 const RANGED_CALLS_MIN = 500
@@ -37,18 +40,47 @@ export interface BatchReader {
   linesOfIds(list: List, ids: readonly string[]): Promise<Buffer[]>
 }
 
-export function createBatchReader({ traces }: { traces: TraceDb }): BatchReader {
+/** Answers calls without the database, exactly as the database would, or not at all. */
+export interface KnownCalls {
+  /** One call by its id as a JSON line, which is empty where there is no such call; undefined where only the database knows. */
+  line(list: List, id: string): Buffer | undefined
+}
+
+interface Deps {
+  traces: TraceDb
+  recent: KnownCalls
+}
+
+export function createBatchReader({ traces, recent }: Deps): BatchReader {
   /** Some calls as pieces of lines. */
   async function* read(list: List, calls: queries.CallSet, count: number): AsyncGenerator<Buffer> {
     const { selection, context } = list
     const shown = shownCalls(list)
-    if (rendererOf(count) === 'server') {
-      const query = queries.selectRows(selection, calls, shown)
-      for await (const rows of wholeRows(traces, query, context.signal)) yield renderRows(rows, shown).lines
-      return
-    }
+    if (rendererOf(count) === 'server')
+      return yield* 'ids' in calls ? fromDatabase(list, calls) : fromMemory(list, calls)
     const query = queries.selectLines(selection, calls, shown)
     for await (const lines of wholeLines(traces, query, context.signal)) yield finishLines(lines)
+  }
+
+  async function* fromDatabase(list: List, calls: queries.CallSet): AsyncGenerator<Buffer> {
+    const shown = shownCalls(list)
+    for await (const piece of rowsOfCalls(list, calls)) yield renderRows(piece, shown).lines
+  }
+
+  function rowsOfCalls(list: List, calls: queries.CallSet): AsyncGenerator<Uint8Array> {
+    const query = queries.selectRows(list.selection, calls, shownCalls(list))
+    return wholeRows(traces, query, list.context.signal)
+  }
+
+  /** Those that memory does not know come from the database as well. */
+  async function* fromMemory(list: List, ids: readonly string[]): AsyncGenerator<Buffer> {
+    const known = new Map(ids.map((id) => [id, recent.line(list, id)]))
+    const unknown = ids.filter((id) => known.get(id) === undefined)
+    if (unknown.length === ids.length) return yield* fromDatabase(list, ids)
+    if (unknown.length > 0)
+      for await (const piece of rowsOfCalls(list, unknown))
+        for (const [id, line] of renderRowsById(piece, shownCalls(list))) known.set(id, line)
+    yield Buffer.concat(ids.map((id) => known.get(id) ?? NO_LINE))
   }
 
   /** Whether a list is to be read in ranges: its calls are neighbours, with few other calls between them. */

@@ -3,7 +3,7 @@ import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/po
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import { renderRows } from '../render/by-server.ts'
 import { isOfFamily } from '../sql/filter.ts'
-import { createBatchReader } from './batches.ts'
+import { createBatchReader, type KnownCalls } from './batches.ts'
 import { createIdScan, type FoundCalls } from './id-scan.ts'
 import { type List, shownCalls } from './list.ts'
 import { planRead, type Source, type Step } from './plan.ts'
@@ -38,12 +38,12 @@ interface Lines {
   isFull(): boolean
 }
 
-/** Answers lists without the database, exactly as the database would, or not at all. */
-export interface KnownLists {
+/** Answers lists as well without the database. */
+export interface KnownLists extends KnownCalls {
   /** The calls of a list as JSON lines; undefined where only the database knows them. */
   lines(list: List): Buffer | undefined
-  /** One call by its id, as such a line, which is empty where there is no such call. */
-  line(list: List, id: string): Buffer | undefined
+  /** Whether it knows at least half of the calls of a project. */
+  hasMost(projectId: string): boolean
 }
 
 interface Deps {
@@ -55,13 +55,16 @@ export function createListReader({ traces, recent }: Deps): ListReader {
   const tableSize = createTableSize({ traces })
   const windowBounds = createWindowBounds({ traces })
   const idScan = createIdScan({ traces })
-  const batches = createBatchReader({ traces })
+  const batches = createBatchReader({ traces, recent })
   let longLists = 0
 
   async function* lines(list: List): AsyncGenerator<Uint8Array> {
     const known = recent.lines(list)
     if (known !== undefined) return yield known
-    const plan = planRead(list, { isLargeTable: await tableSize.isLarge() })
+    const plan = planRead(list, {
+      isLargeTable: await tableSize.isLarge(),
+      areCallsKnown: recent.hasMost(list.selection.project_id),
+    })
     for await (const { step, scope } of scopedSteps(list, plan)) {
       if (scope.ids?.length === 0) return
       using _slot = step.isLong ? takeSlot() : undefined
@@ -91,7 +94,7 @@ export function createListReader({ traces, recent }: Deps): ListReader {
       case 'ids':
         return { ids: source.ids }
       case 'prefilter': {
-        const ids = await idScan.prefilteredIds(list, source.idsMax)
+        const ids = await idScan.prefilteredIds(list, source)
         return ids && { ids }
       }
       case 'window': {
@@ -134,13 +137,7 @@ export function createListReader({ traces, recent }: Deps): ListReader {
     return { [Symbol.dispose]: () => void longLists-- }
   }
 
-  async function linesOfIds(list: List, ids: readonly string[]): Promise<Buffer[]> {
-    const [id, ...others] = ids
-    const known = id === undefined || others.length > 0 ? undefined : recent.line(list, id)
-    return known === undefined ? batches.linesOfIds(list, ids) : [known]
-  }
-
-  return { lines, linesOfIds, ids: idScan.ids }
+  return { lines, linesOfIds: batches.linesOfIds, ids: idScan.ids }
 }
 
 /**

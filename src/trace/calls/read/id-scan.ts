@@ -2,7 +2,7 @@ import { tooLarge } from '../../../errors.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import type { List } from './list.ts'
-import type { Step } from './plan.ts'
+import type { Prefilter, Step } from './plan.ts'
 import * as queries from './queries.ts'
 import type { FoundCall } from './ranges.ts'
 
@@ -21,7 +21,7 @@ export interface IdScan {
   /** Ids that include those of a list; undefined for more than `idsMax`, or where there is no prefilter. */
   prefilteredIds(
     list: Pick<List, 'selection' | 'context'>,
-    idsMax: number,
+    prefilter: Prefilter,
   ): Promise<readonly string[] | undefined>
   /** The ids of a list, as the database finds them. */
   ids(list: List): AsyncGenerator<string>
@@ -46,10 +46,10 @@ export function createIdScan({ traces }: { traces: TraceDb }): IdScan {
 
   async function prefilteredIds(
     { selection, context }: Pick<List, 'selection' | 'context'>,
-    idsMax: number,
+    { idsMax, usesWordIndex }: Prefilter,
   ): Promise<readonly string[] | undefined> {
     // One row past the limit shows that more exist, mostly soon; one call may have several rows.
-    for (const query of queries.selectsPrefiltered(selection, idsMax + 1)) {
+    for (const query of queries.selectsPrefiltered(selection, { limit: idsMax + 1, usesWordIndex })) {
       const rows = await rowsOf(traces.query<{ id: string }>(query, context.signal))
       if (rows.length <= idsMax) return [...new Set(rows.map(({ id }) => id))]
     }

@@ -27,7 +27,7 @@ const listOf = (fields: Req) => {
 }
 
 function planOf(fields: Req, table: 'small' | 'large' = 'large'): Step[] {
-  return planRead(listOf(fields), { isLargeTable: table === 'large' })
+  return planRead(listOf(fields), { isLargeTable: table === 'large', areCallsKnown: false })
 }
 
 /** The sources and shapes of a plan's steps, in short. */
@@ -115,6 +115,27 @@ describe('the plan of a list', () => {
     expect(planOf(fields, 'small').map(shown)).toEqual(steps)
   })
 
+  it('uses the index of words of a large table alone', () => {
+    const usesIndex = (table: 'small' | 'large'): boolean =>
+      planOf({ query: CONTAINS }, table).some(
+        ({ source }) => source.kind === 'prefilter' && source.usesWordIndex,
+      )
+    expect([usesIndex('small'), usesIndex('large')]).toEqual([false, true])
+  })
+
+  it.each<[string, Req, string[]]>([
+    ['a trace', { filter: { trace_ids: ['t'] }, limit: 50 }, ['prefilter,batches', 'full scan,batches']],
+    [
+      'a condition on a payload',
+      { sort_by: NEWEST_FIRST, limit: 50, query: SCORES_HIGH },
+      ['full scan,batches'],
+    ],
+    ['an order by a payload', { sort_by: BY_SCORE, limit: 50 }, ['full scan,batches,truncated']],
+  ])('finds ids alone where memory knows the calls: %s', (_name, fields, steps) => {
+    const plan = planRead(listOf(fields), { isLargeTable: false, areCallsKnown: true })
+    expect(plan.map(shown)).toEqual(steps)
+  })
+
   it.each<[string, Req, string[]]>([
     [
       'a condition on it, which rows may show to be few',
@@ -144,7 +165,10 @@ describe('the plan of a list', () => {
   ])('with a leaf column: %s', (_name, fields, steps) => {
     const list = listOf(fields)
     const leafColumns = new Set(['output.score', 'attributes.env'])
-    const plan = planRead({ ...list, selection: { ...list.selection, leafColumns } }, { isLargeTable: true })
+    const plan = planRead(
+      { ...list, selection: { ...list.selection, leafColumns } },
+      { isLargeTable: true, areCallsKnown: false },
+    )
     expect(plan.map(shown)).toEqual(steps)
   })
 

@@ -8,11 +8,18 @@ export type Source =
   /** Among the ids that the filter names. */
   | { kind: 'ids'; ids: readonly string[] }
   /** Among the ids that a scan of unmerged rows finds (`prefiltersSql`); a step is skipped whose scan finds more than `idsMax`. */
-  | { kind: 'prefilter'; idsMax: number }
+  | ({ kind: 'prefilter' } & Prefilter)
   /** Among those that started first or last. A step is skipped whose window would hold all calls. */
   | { kind: 'window'; window: ScanWindow }
   /** Among all calls of the project that an index does not rule out. */
   | { kind: 'full scan' }
+
+/** How candidates are searched. */
+export interface Prefilter {
+  idsMax: number
+  /** Whether the index of words is used: to plan that takes longer than to read few payloads. */
+  usesWordIndex: boolean
+}
 
 /** One try at reading a list. */
 export interface Step {
@@ -20,7 +27,7 @@ export interface Step {
   /**
    * `page`: the rows in one query, of limited memory, written as JSON here; where they take more memory, or more candidates were
    * found than the list shows, it becomes `batches`.
-   * `batches`: first the ids in order (an id scan), then the rows, a batch at a time ({@link rendererOf}).
+   * `batches`: first the ids in order (an id scan), then the rows, a batch at a time ({@link rendererOf}), or the calls from memory.
    */
   shape: 'page' | 'batches'
   /** What an id scan orders by: payloads, or their truncated copies first, which shows whether the whole ones are needed. */
@@ -42,7 +49,7 @@ const IDS_MAX = 200
  */
 export function planRead(
   { req, selection, page }: Pick<List, 'req' | 'selection' | 'page'>,
-  { isLargeTable }: { isLargeTable: boolean },
+  { isLargeTable, areCallsKnown }: { isLargeTable: boolean; areCallsKnown: boolean },
 ): Step[] {
   const isTruncated = (path: string): boolean =>
     mayBeTruncated(path) || selection.leafColumns?.has(path) === true
@@ -50,10 +57,10 @@ export function planRead(
   const isLong = page.limit === undefined || page.limit > PAGE_CALLS_MAX
   const scan = (source: Source, isNarrow: boolean): Step => {
     // An id scan over truncated payloads and its rows take less time than one query over whole ones.
-    const isPage = !isLong && isNarrow && sortBy === 'whole'
+    const isPage = !isLong && isNarrow && sortBy === 'whole' && !areCallsKnown
     return { source, shape: isPage ? 'page' : 'batches', sortBy, isLong }
   }
-  const amongIds = idsSource(selection)
+  const amongIds = idsSource(selection, isLargeTable)
   const windows = isLargeTable ? scanWindows(selection, page) : []
   const scans = [
     ...windows.map((window) => scan({ kind: 'window', window }, true)),
@@ -63,7 +70,7 @@ export function planRead(
   const step: Step = {
     source: amongIds,
     // Sizes of whole traces are looked up only for the calls of the list, once these are known.
-    shape: req.include_total_storage_size ? 'batches' : 'page',
+    shape: req.include_total_storage_size || areCallsKnown ? 'batches' : 'page',
     sortBy,
     isLong: false,
   }
@@ -71,10 +78,14 @@ export function planRead(
 }
 
 /** Undefined where the ids are too many, or unknown. */
-function idsSource(selection: List['selection']): Extract<Source, { kind: 'ids' | 'prefilter' }> | undefined {
+function idsSource(
+  selection: List['selection'],
+  isLargeTable: boolean,
+): Extract<Source, { kind: 'ids' | 'prefilter' }> | undefined {
   const named = selection.filter?.call_ids
   if (named?.length) return named.length <= IDS_MAX ? { kind: 'ids', ids: [...new Set(named)] } : undefined
-  return hasPrefilter(selection) ? { kind: 'prefilter', idsMax: IDS_MAX } : undefined
+  if (!hasPrefilter(selection)) return undefined
+  return { kind: 'prefilter', idsMax: IDS_MAX, usesWordIndex: isLargeTable }
 }
 
 /** From this many calls on, the database writes JSON faster, even with the time to plan the query. */

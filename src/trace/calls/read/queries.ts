@@ -85,9 +85,12 @@ function listSql(
  * Queries that each find ids of rows that include those of the selected calls, perhaps with duplicates; none where nearly
  * all rows would match.
  */
-export function selectsPrefiltered(selection: Selection, limit: number): Sql[] {
+export function selectsPrefiltered(
+  selection: Selection,
+  { limit, usesWordIndex }: { limit: number; usesWordIndex: boolean },
+): Sql[] {
   const params = createParams()
-  const conditions = prefiltersSql(selection, params)
+  const conditions = prefiltersSql(selection, params, usesWordIndex)
   const count = params.bind(limit, 'UInt64')
   return conditions.map((where) => ({
     sql: `SELECT id FROM ${CALL_ROWS} WHERE ${where} LIMIT ${count}`,

@@ -88,7 +88,10 @@ describe('an index of the words of payloads', () => {
     await writeCalls(own, project, [finishedCall({ inputs: { text: 'the quokka ate' }, output: 'wallaby' })])
     const isRead = async (word: string, path: string): Promise<boolean> => {
       const $contains = { input: { $getField: path }, substr: { $literal: word } }
-      const [query] = selectsPrefiltered({ project_id: project, query: { $expr: { $contains } } }, 1)
+      const [query] = selectsPrefiltered(
+        { project_id: project, query: { $expr: { $contains } } },
+        { limit: 1, usesWordIndex: true },
+      )
       const sql = `EXPLAIN ESTIMATE SELECT * FROM (${query?.sql})`
       const parts = own.stores.traces.query<{ rows: number }>({ sql, params: query?.params ?? {} })
       return ((await firstOf(parts))?.rows ?? 0) > 0
@@ -181,7 +184,9 @@ describe('POST /calls/stream_query for a part of a text', () => {
     const selection = { project_id: project, query: { $expr: { $contains } } }
     const { traces } = server.stores
     const candidates = await rowsOf(
-      traces.query<{ id: string }>(selectsPrefiltered(selection, CALLS)[0] ?? { sql: '', params: {} }),
+      traces.query<{ id: string }>(
+        selectsPrefiltered(selection, { limit: CALLS, usesWordIndex: true })[0] ?? { sql: '', params: {} },
+      ),
     )
     const scope = { ids: candidates.map(({ id }) => id) }
     const counts = [scope, { ids: [] }, {}].map(async (among) => {

@@ -25,6 +25,8 @@ export interface ProjectTail {
   find(id: string): KeptCall | null | undefined
   /** The visible calls that are newer than all others, newest first. */
   newest(): Iterable<KeptCall>
+  /** Whether it has at least half of the calls of the project. */
+  hasMost(): boolean
   /** Whether no other call of the project meets all of these conditions. */
   hasAll(times: readonly TimeCondition[]): boolean
   /** Memory that it takes, approximately. */
@@ -53,11 +55,13 @@ export function createProjectTail(stored: Bounds): ProjectTail {
   let isSorted = true
   let bytes = 0
   let bounds = stored
+  /** Rows of calls that are not in memory. */
+  let elsewhere = stored.startedAt === '' ? 0 : Number.POSITIVE_INFINITY
 
   function writeOne(row: CallRow): void {
     const known = calls.get(row.id)
     if (known === undefined && !isNew(row.id)) {
-      moveBounds(row)
+      leaveToDatabase(row)
       return
     }
     const before = known && { bytes: known.bytes, startedAt: startOf(known) }
@@ -74,7 +78,8 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     return risesWithTime(id) && id > bounds.id
   }
 
-  function moveBounds({ id, started_at = '' }: Pick<CallRow, 'id' | 'started_at'>): void {
+  function leaveToDatabase({ id, started_at = '' }: Pick<CallRow, 'id' | 'started_at'>): void {
+    elsewhere++
     bounds = {
       id: risesWithTime(id) && id > bounds.id ? id : bounds.id,
       startedAt: started_at > bounds.startedAt ? started_at : bounds.startedAt,
@@ -84,7 +89,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
   function evict(call: KeptCall): void {
     calls.delete(call.id)
     bytes -= call.bytes
-    moveBounds({ id: call.id, started_at: call.texts.started_at })
+    leaveToDatabase({ id: call.id, started_at: call.texts.started_at })
     // The order still refers to it.
     call.payloads = undefined
     if (order.length > 2 * calls.size + EVICTED_MAX) order = order.filter(isKept)
@@ -102,7 +107,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       for (const row of rows) {
         const call = calls.get(row.id)
         if (call !== undefined) evict(call)
-        moveBounds(row)
+        leaveToDatabase(row)
       }
     },
     evictOldest() {
@@ -125,6 +130,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
         if (isKept(call) && isVisible(call)) yield call
       }
     },
+    hasMost: () => calls.size >= elsewhere,
     hasAll: (times) =>
       bounds.startedAt === '' || times.some((condition) => isAfter(bounds.startedAt, condition)),
     bytes: () => bytes,

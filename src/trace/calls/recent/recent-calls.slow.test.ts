@@ -18,7 +18,11 @@ const server = useTestServer()
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']
-const FROM_DATABASE: KnownLists = { lines: () => undefined, line: () => undefined }
+const FROM_DATABASE: KnownLists = {
+  lines: () => undefined,
+  line: () => undefined,
+  hasMost: () => false,
+}
 
 /** Numbers from 0 to 1 that are always the same (Park and Miller's generator). */
 function createRandom(seed: number): () => number {
@@ -162,6 +166,32 @@ const LISTS: Partial<CallsStreamQueryReq>[] = [
   { offset: 5 },
 ]
 
+/** Only the database finds the calls of these, which memory may know. */
+const SEARCHES: Partial<CallsStreamQueryReq>[] = [
+  { sort_by: [{ field: 'output', direction: 'desc' }], limit: 30 },
+  { sort_by: [{ field: 'inputs.text', direction: 'asc' }], limit: 20, offset: 10, columns: ['inputs'] },
+  { sort_by: NEWEST_FIRST, limit: 20, query: contains('inputs.text', 'é'.repeat(20)) },
+  { limit: 10, query: contains('attributes', 'a') },
+  { sort_by: [{ field: 'wb_user_id', direction: 'asc' }] },
+]
+
+function contains(path: string, text: string): Query {
+  return Query.parse({
+    $expr: { $contains: { input: { $getField: path }, substr: { $literal: text } } },
+  })
+}
+
+/** Counts the calls of a list that come from memory and those that do not. */
+function counting(recent: KnownLists) {
+  const calls = { known: 0, unknown: 0 }
+  const line: KnownLists['line'] = (list, id) => {
+    const found = recent.line(list, id)
+    calls[found === undefined ? 'unknown' : 'known']++
+    return found
+  }
+  return { lists: { ...recent, line }, calls }
+}
+
 /** A trace database some of whose inserts fail, before or after their rows are stored. */
 function failing(traces: TraceDb, random: () => number): TraceDb {
   return {
@@ -203,6 +233,32 @@ describe('recent calls', () => {
     }
     expect(answers > 10).toBe(bytesMax > 1)
   })
+
+  it.each([
+    ['all', 6, 2 ** 30],
+    ['some', 7, 200_000],
+    ['no', 8, 1],
+  ])(
+    'are what the database has, where it finds them, and memory has %s calls',
+    async (share, seed, bytesMax) => {
+      const random = createRandom(seed)
+      const recent = openRecent(failing(server.stores.traces, random), bytesMax)
+      const project = server.newProject()
+      const rows = createRows(random, project)
+      const seen = new Set<string>()
+      for (let batch = 0; batch < 20; batch++) {
+        await recent.insert(Array.from({ length: 10 }, rows.next)).catch(() => undefined)
+        for (const fields of SEARCHES) {
+          const list = listOf(project, fields)
+          const { lists, calls } = counting(recent)
+          const answer = callsIn(await answerOf(lists, list))
+          expect(answer, JSON.stringify(fields)).toEqual(callsIn(await answerOf(FROM_DATABASE, list)))
+          seen.add([calls.known > 0 && 'known', calls.unknown > 0 && 'unknown'].filter(Boolean).join(' and '))
+        }
+      }
+      expect(seen.has('known and unknown')).toBe(share !== 'no')
+    },
+  )
 
   it('answers for one call by its id, and for an id that is newer than all', async () => {
     const recent = openRecent(server.stores.traces)

@@ -119,6 +119,8 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
         .reduce((count) => count + 1, 0)
     },
 
+    hasMost: (projectId) => tails.get(projectId)?.hasMost() === true,
+
     line(list, id) {
       const call = tails.get(list.selection.project_id)?.find(id)
       return call === undefined ? undefined : linesOf(visible(call), list)

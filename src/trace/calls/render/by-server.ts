@@ -29,6 +29,20 @@ export function renderRows(rows: Uint8Array, shown: ShownColumns): { lines: Buff
   return { lines: text.written(), calls }
 }
 
+/** The same, each line by the id of its call, in the order of the rows. */
+export function renderRowsById(rows: Uint8Array, shown: ShownColumns): Map<string, Buffer> {
+  const text = createText(rows.byteLength)
+  const members = callMembers(shown)
+  const ends: { id: string; end: number }[] = []
+  for (const row = readRowBinary(rows); !row.done(); ) {
+    const call = readCall(row, members)
+    addCall(text, call, members)
+    ends.push({ id: String(call.values.get('id')), end: text.written().byteLength })
+  }
+  const lines = text.written()
+  return new Map(ends.map(({ id, end }, index) => [id, lines.subarray(ends[index - 1]?.end ?? 0, end)]))
+}
+
 const READ: Record<MemberForm, (row: RowBinary) => Value> = {
   text: (row) => row.text(),
   optional: (row) => row.text() || null,

@@ -34,7 +34,7 @@ export function startRowsSql({ project_id, filter }: Filtered, params: Params): 
  * Conditions in SQL, each true for at least one row, not merged, of every selected call; none where they would be for nearly
  * all rows. A merged column has the value of one of its rows, so a condition on one column alone is true for that row.
  */
-export function prefiltersSql(selection: Selection, params: Params): string[] {
+export function prefiltersSql(selection: Selection, params: Params, usesWordIndex: boolean): string[] {
   const project = params.bindProject(selection.project_id)
   const family = familyColumn(selection.filter)
   if (family !== undefined)
@@ -44,14 +44,20 @@ export function prefiltersSql(selection: Selection, params: Params): string[] {
   const leafColumns = fieldsIn(selection.query).includes('started_at') ? undefined : selection.leafColumns
   const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
   const field: FieldResolver = (path) =>
-    isPayload(path) && !selection.expanded?.has(path) ? callField(path, params, leafColumns) : NOT_A_COLUMN
+    isPayload(path) && !selection.expanded?.has(path)
+      ? withoutIndex(callField(path, params, leafColumns), usesWordIndex)
+      : NOT_A_COLUMN
   const prefilters = compilePrefilters(selection.query, field, params)
   return prefilters.map((prefilter) => `project_id = ${project} AND ${prefilter}`)
 }
 
 /** Whether there are {@link prefiltersSql}. @throws 4xx for a query that cannot be compiled */
 export function hasPrefilter(selection: Selection): boolean {
-  return prefiltersSql(selection, createParams()).length > 0
+  return prefiltersSql(selection, createParams(), false).length > 0
+}
+
+function withoutIndex(field: FieldExpression, usesWordIndex: boolean): FieldExpression {
+  return usesWordIndex ? field : { ...field, hasWordIndex: false }
 }
 
 /** A field whose value is not in a single row. */
