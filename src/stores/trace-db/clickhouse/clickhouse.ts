@@ -31,6 +31,9 @@ const READ_BYTES_MAX = 4 * 1024 ** 3
 /** Elements of a query's syntax tree: this many take a second to plan, and twice as many take four. */
 const QUERY_PARTS_MAX = 40_000
 
+/** Skip indexes that merges build alone: each has files, and an insert waits for the disk for each file. */
+const BUILT_BY_MERGES = ['by_trace']
+
 /** What every query runs with. */
 export const QUERY_SETTINGS = {
   date_time_input_format: 'best_effort',
@@ -48,7 +51,7 @@ export const QUERY_SETTINGS = {
   use_statistics: 0,
   // Half of a search through new calls is to decompress them.
   use_uncompressed_cache: 1,
-  exclude_materialize_skip_indexes_on_insert: DEFERRED_INDEXES.join(),
+  exclude_materialize_skip_indexes_on_insert: [...DEFERRED_INDEXES, ...BUILT_BY_MERGES].join(),
   // Fits a query with the largest number of conditions.
   max_query_size: String(QUERY_CHARS_MAX),
   max_ast_elements: String(QUERY_PARTS_MAX),

@@ -4,7 +4,7 @@ import { firstOf, isOutOfMemory, rowsOf } from '../../../stores/trace-db/port.ts
 import { documentsOf, type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
 import type { Selection } from '../sql/selection.ts'
-import { selectBound, selectIds, selectPage } from './queries.ts'
+import { selectBound, selectIds, selectPage, selectsPrefiltered } from './queries.ts'
 import type { WindowBound } from './scan-windows.ts'
 
 const server = useTestServer()
@@ -283,5 +283,24 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     const sort_by = each(100, (index) => ({ field: `inputs.a${index}`, direction: 'asc' }))
     const response = await server.post('/calls/stream_query', { project_id: server.newProject(), sort_by })
     expect(response.status).toBe(400)
+  })
+})
+
+describe('the ids of traces', () => {
+  /** What EXPLAIN says of the search for the calls of a trace. */
+  async function explained(project_id: string, trace: string): Promise<string> {
+    const selection = { project_id, filter: { trace_ids: [trace] } }
+    const [query] = selectsPrefiltered(selection, { limit: 201, usesWordIndex: false })
+    const sql = `EXPLAIN indexes = 1 ${query?.sql}`
+    const lines = server.stores.traces.query<{ explain: string }>({ sql, params: query?.params ?? {} })
+    return (await rowsOf(lines)).map(({ explain }) => explain.trim()).join('\n')
+  }
+
+  it('exclude granules by the least and the greatest, once parts are merged', async () => {
+    const project = server.newProject()
+    await write(project, [{ trace_id: newId() }])
+    await write(project, [{ trace_id: newId() }])
+    await server.stores.traces.command({ sql: 'OPTIMIZE TABLE calls FINAL', params: {} })
+    expect(await explained(project, newId())).toMatch(/Name: by_trace\n(.+\n){2}Parts: 0\//)
   })
 })

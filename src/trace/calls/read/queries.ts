@@ -5,7 +5,7 @@ import { createParams, type Params } from '../../query-language/params.ts'
 import { lineSql } from '../render/by-database.ts'
 import { callColumns, callColumnTypes } from '../render/by-server.ts'
 import { callField } from '../sql/fields.ts'
-import { filterSql, filterSqlAmong, prefiltersSql, startRowsSql } from '../sql/filter.ts'
+import { filterSql, filterSqlAmong, isOfFamily, prefiltersSql, startRowsSql } from '../sql/filter.ts'
 import { type SelectedCalls, selectionSql } from '../sql/selected-calls.ts'
 import type { Selection } from '../sql/selection.ts'
 import { CALL_ROWS, MERGED_CALLS, STORAGE_BYTES, VISIBLE } from '../sql/table.ts'
@@ -92,8 +92,10 @@ export function selectsPrefiltered(
   const params = createParams()
   const conditions = prefiltersSql(selection, params, usesWordIndex)
   const count = params.bind(limit, 'UInt64')
+  // Indexes leave a granule or two, which several threads take a third longer to read than one.
+  const settings = isOfFamily(selection) ? 'SETTINGS max_threads = 1' : ''
   return conditions.map((where) => ({
-    sql: `SELECT id FROM ${CALL_ROWS} WHERE ${where} LIMIT ${count}`,
+    sql: `SELECT id FROM ${CALL_ROWS} WHERE ${where} LIMIT ${count} ${settings}`,
     params: params.values,
   }))
 }
