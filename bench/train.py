@@ -34,8 +34,8 @@ REST_S = 2.0
 takes a core from the next loop."""
 
 POLL_MS = 50.0
-"""Between two looks at a job. A look takes the client and the server 3 ms of the cores that the trainer computes on: every
-10 ms they would slow it down by a third, where programs with openpipe-art look once a second."""
+"""Between two looks at a job. A look takes the client and the server 3 ms of the cores that the trainer computes on:
+every 10 ms they would slow it down by a third, where programs with openpipe-art look once a second."""
 
 # The adapter that Heddle gives every model.
 RANK, ALPHA = 8, 16
