@@ -38,7 +38,7 @@ interface Lines {
   isFull(): boolean
 }
 
-/** Answers lists as well without the database. */
+/** Answers whole lists in the same way. */
 export interface KnownLists extends KnownCalls {
   /** The calls of a list as JSON lines; undefined where only the database knows them. */
   lines(list: List): Buffer | undefined
