@@ -17,11 +17,13 @@ const WORDS = new RegExp(`[a-z]{${WORD_CHARS_MIN},}`, 'g')
 /** Words of a text that something else than a letter comes before and after. */
 const WHOLE_WORDS = /(?<=[^a-z])[a-z]{2,}(?=[^a-z])/g
 
+/** How JSON begins to spell any character below 256 by its number. */
+const NUMBERED_BEGINNING = String.raw`\\u00`
+
 /**
  * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control characters
  * count as well: the database writes the text of an object anew, with `\n` for `\u000a`.
  */
-const NUMBERED_BEGINNING = String.raw`\\u00`
 const NUMBERED = String.raw`['\\u000', '\\u001', '\\u002', '\\u003', '\\u004', '\\u005', '\\u006', '\\u007']`
 
 /** A word that documents with such characters have besides: any word may be hidden there. */

@@ -54,12 +54,10 @@ interface Deps {
 export function createBatchReader({ traces, recent }: Deps): BatchReader {
   /** Some calls as pieces of lines. */
   async function* read(list: List, calls: queries.CallSet, count: number): AsyncGenerator<Buffer> {
-    const { selection, context } = list
-    const shown = shownCalls(list)
     if (rendererOf(count) === 'server')
       return yield* 'ids' in calls ? fromDatabase(list, calls) : fromMemory(list, calls)
-    const query = queries.selectLines(selection, calls, shown)
-    for await (const lines of wholeLines(traces, query, context.signal)) yield finishLines(lines)
+    const query = queries.selectLines(list.selection, calls, shownCalls(list))
+    for await (const lines of wholeLines(traces, query, list.context.signal)) yield finishLines(lines)
   }
 
   async function* fromDatabase(list: List, calls: queries.CallSet): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@ import type { ColumnType } from '../../../stores/trace-db/port.ts'
 import { type RowBinary, readRowBinary } from '../../../stores/trace-db/row-binary.ts'
 import { isoOfMicros } from '../../../time.ts'
 import { PAYLOADS } from '../sql/table.ts'
-import { addCall, createText, type ShownCall, type Value } from './call-text.ts'
+import { addCall, createText, type ShownCall, type Text, type Value } from './call-text.ts'
 import { callMembers, type Member, type MemberForm, payloadSql, type ShownColumns } from './members.ts'
 
 /** The columns that {@link renderRows} reads, in its order. */
@@ -23,24 +23,29 @@ export function callColumnTypes(shown: ShownColumns): ColumnType[] {
  */
 export function renderRows(rows: Uint8Array, shown: ShownColumns): { lines: Buffer; calls: number } {
   const text = createText(rows.byteLength)
-  const members = callMembers(shown)
   let calls = 0
-  for (const row = readRowBinary(rows); !row.done(); calls++) addCall(text, readCall(row, members), members)
+  for (const _ of addedCalls(text, rows, shown)) calls++
   return { lines: text.written(), calls }
 }
 
 /** The same, each line by the id of its call, in the order of the rows. */
 export function renderRowsById(rows: Uint8Array, shown: ShownColumns): Map<string, Buffer> {
   const text = createText(rows.byteLength)
-  const members = callMembers(shown)
   const ends: { id: string; end: number }[] = []
+  for (const { values } of addedCalls(text, rows, shown))
+    ends.push({ id: String(values.get('id')), end: text.written().byteLength })
+  const lines = text.written()
+  return new Map(ends.map(({ id, end }, index) => [id, lines.subarray(ends[index - 1]?.end ?? 0, end)]))
+}
+
+/** Adds the lines of rows to a text; yields each call once its line is there. */
+function* addedCalls(text: Text, rows: Uint8Array, shown: ShownColumns): Generator<ShownCall> {
+  const members = callMembers(shown)
   for (const row = readRowBinary(rows); !row.done(); ) {
     const call = readCall(row, members)
     addCall(text, call, members)
-    ends.push({ id: String(call.values.get('id')), end: text.written().byteLength })
+    yield call
   }
-  const lines = text.written()
-  return new Map(ends.map(({ id, end }, index) => [id, lines.subarray(ends[index - 1]?.end ?? 0, end)]))
 }
 
 const READ: Record<MemberForm, (row: RowBinary) => Value> = {

@@ -43,10 +43,11 @@ export function prefiltersSql(selection: Selection, params: Params, usesWordInde
   // Of calls in a range of start times an index finds the rows, which are fewer than those of all calls.
   const leafColumns = fieldsIn(selection.query).includes('started_at') ? undefined : selection.leafColumns
   const isPayload = (path: string): boolean => PAYLOADS.some((payload) => path.split('.')[0] === payload)
-  const field: FieldResolver = (path) =>
-    isPayload(path) && !selection.expanded?.has(path)
-      ? withoutIndex(callField(path, params, leafColumns), usesWordIndex)
-      : NOT_A_COLUMN
+  const field: FieldResolver = (path) => {
+    if (!isPayload(path) || selection.expanded?.has(path)) return NOT_A_COLUMN
+    const column = callField(path, params, leafColumns)
+    return usesWordIndex ? column : { ...column, hasWordIndex: false }
+  }
   const prefilters = compilePrefilters(selection.query, field, params)
   return prefilters.map((prefilter) => `project_id = ${project} AND ${prefilter}`)
 }
@@ -54,10 +55,6 @@ export function prefiltersSql(selection: Selection, params: Params, usesWordInde
 /** Whether there are {@link prefiltersSql}. @throws 4xx for a query that cannot be compiled */
 export function hasPrefilter(selection: Selection): boolean {
   return prefiltersSql(selection, createParams(), false).length > 0
-}
-
-function withoutIndex(field: FieldExpression, usesWordIndex: boolean): FieldExpression {
-  return usesWordIndex ? field : { ...field, hasWordIndex: false }
 }
 
 /** A field whose value is not in a single row. */
