@@ -4,17 +4,26 @@ Each weight is quantized as it is loaded. Embeddings, head and norms stay as the
 quantizes the same layers in the same way (serve.py).
 """
 
-from typing import Any, Literal, cast
+import sys
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
-from bitsandbytes.nn.modules import Linear4bit
 from transformers import AutoConfig, BitsAndBytesConfig
 
 from engine.errors import Problem
 from engine.memory import EXPERTS
 
+if TYPE_CHECKING:
+    from bitsandbytes.nn.modules import Linear4bit
+
 Quantization = Literal["none", "nf4"]
 SETTING = "HEDDLE_BASE_QUANTIZATION=nf4"
+
+
+def leave_out_bitsandbytes() -> None:
+    """To be called before PEFT is imported, by a process that needs no layers in 4 bits: PEFT and transformers import
+    bitsandbytes where they find it, and it brings PyTorch's compiler along, which takes a third of all imports."""
+    sys.modules["bitsandbytes"] = cast(Any, None)
 
 
 def check_stored(path: str, quantization: Quantization) -> None:
@@ -51,8 +60,12 @@ def how_to_load(dtype: torch.dtype, device: torch.device) -> dict[str, Any]:
     }
 
 
-def layers_in_four_bits(model: Any) -> dict[str, Linear4bit]:
-    return {name: layer for name, layer in model.named_modules() if isinstance(layer, Linear4bit)}
+def layers_in_four_bits(model: Any) -> "dict[str, Linear4bit]":
+    # Whatever made such a layer has imported the module.
+    module = sys.modules.get("bitsandbytes.nn.modules")
+    if module is None:
+        return {}
+    return {name: layer for name, layer in model.named_modules() if isinstance(layer, module.Linear4bit)}
 
 
 def keep_layout(model: Any) -> None:

@@ -14,8 +14,11 @@ from typing import Any, cast
 
 import torch
 from peft import PeftModel
-from peft.tuners.lora import Linear, Linear4bit
+from peft.tuners import lora
 from torch import Tensor
+
+# PEFT has its layer in 4 bits only where it finds bitsandbytes (four_bits.py).
+PLAIN = tuple(getattr(lora, name) for name in ("Linear", "Linear4bit") if hasattr(lora, name))
 
 # Tokens converted at once: 17,408 inputs of 2,048 tokens are 136 MiB in float32.
 TOKENS_AT_ONCE = 2048
@@ -85,4 +88,4 @@ def light(model: PeftModel) -> Generator[None]:
 
 
 def is_plain(layer: Any) -> bool:
-    return type(layer) in (Linear, Linear4bit) and not layer.lora_variant and not layer.lora_bias["default"]
+    return type(layer) in PLAIN and not layer.lora_variant and not layer.lora_bias["default"]

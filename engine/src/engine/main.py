@@ -27,6 +27,10 @@ def main() -> None:
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds. Looking for garbage among all that stays would take a seventh of it.
     gc.disable()
+    from engine.four_bits import leave_out_bitsandbytes
+
+    if arguments.base_quantization == "none":
+        leave_out_bitsandbytes()
     from engine.answers import Answers
     from engine.errors import Problem, explain
     from engine.followers import meet
