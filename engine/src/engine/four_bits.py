@@ -22,7 +22,8 @@ SETTING = "HEDDLE_BASE_QUANTIZATION=nf4"
 
 def leave_out_bitsandbytes() -> None:
     """To be called before PEFT is imported, by a process that needs no layers in 4 bits: PEFT and transformers import
-    bitsandbytes where they find it, and it brings PyTorch's compiler along, which takes a third of all imports."""
+    bitsandbytes where they find it, and it brings PyTorch's compiler along: a fifth of the time in which a trainer
+    starts."""
     sys.modules["bitsandbytes"] = cast(Any, None)
 
 
