@@ -246,9 +246,8 @@ describe('recent calls', () => {
       const project = server.newProject()
       const rows = createRows(random, project)
       const seen = new Set<string>()
-      for (let round = 0; round < 7; round++) {
-        for (let batch = 0; batch < 3; batch++)
-          await recent.insert(Array.from({ length: 10 }, rows.next)).catch(() => undefined)
+      for (let batch = 0; batch < 20; batch++) {
+        await recent.insert(Array.from({ length: 10 }, rows.next)).catch(() => undefined)
         for (const fields of SEARCHES) {
           const list = listOf(project, fields)
           const { lists, calls } = counting(recent)
