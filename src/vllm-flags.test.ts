@@ -38,12 +38,17 @@ describe('flags for vLLM', () => {
     expect(parseVllmFlags('fp8')).toEqual({ problem: 'begins with fp8, which is no flag' })
   })
 
-  it('are none of those that engine/src/engine/serve.py sets, but for three that only a CPU needs, which may be set anew', () => {
+  it('are none of those that engine/src/engine/serve.py sets, but for four that only a CPU needs, which may be set anew', () => {
     const source = readFileSync(new URL('../engine/src/engine/serve.py', import.meta.url), 'utf8')
     const command = /^def command[\s\S]*?(?=^def )/m.exec(source)?.[0] ?? ''
     const set = [...command.matchAll(/"(--[a-z-]+)"/g)].map(([, flag = '']) => flag)
     expect(set.length).toBeGreaterThan(20)
     const passed = set.filter((flag) => 'words' in parseVllmFlags(flag))
-    expect(passed).toEqual(['--enforce-eager', '--no-enable-chunked-prefill', '--block-size'])
+    expect(passed).toEqual([
+      '--enforce-eager',
+      '--no-enable-chunked-prefill',
+      '--block-size',
+      '--kv-transfer-config',
+    ])
   })
 })

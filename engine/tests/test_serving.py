@@ -91,6 +91,36 @@ def test_the_prefix_cache_keeps_models_apart(adapters: dict[str, Path]) -> None:
     assert reply["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
 
 
+def test_answers_to_one_prompt_are_those_of_each_alone(adapters: dict[str, Path]) -> None:
+    """Prompts shorter than a block of the cache, of one and of more, and answers of some blocks; many at once, of which
+    some end early."""
+    words = [f"token_{number}" for number in range(40)]
+    work = [(model, " ".join(words[:length])) for model in (MODEL, "a", "b") for length in (1, 2, 3, 5, 8, 13, 21)]
+
+    def sampled(model: str, prompt: str, n: int, tokens: int, **more: Any) -> list[list[tuple[str, float]]]:
+        """With the likeliest token each time, which is the only one that more than one answer may be asked for."""
+        fixed = {"temperature": 1, "top_k": 1, "logprobs": True, "return_tokens_as_token_ids": True, "ignore_eos": True}
+        status, reply = chat(model=model, messages=[user(prompt)], n=n, max_tokens=tokens, **fixed, **more)
+        assert status == 200, reply
+        if n > 1 and not more:
+            shared.append(reply["usage"]["prompt_tokens_details"]["cached_tokens"] % 32)
+        answers = [found["logprobs"]["content"] for found in reply["choices"]]
+        return [[(item["token"], item["logprob"]) for item in items] for items in answers]
+
+    shared: list[int] = []
+    alone = {one: sampled(*one, 1, 70, cache_salt="alone")[0] for one in work}
+    asked = [(one, n, tokens) for n, tokens in ((8, 70), (4, 1), (1, 40), (8, 2)) for one in work]
+    with ThreadPoolExecutor(48) as pool:
+        waiting = [pool.submit(sampled, *one, n, tokens) for one, n, tokens in asked]
+        found = [one.result() for one in waiting]
+    for (one, _, tokens), answers_of_one in zip(asked, found, strict=True):
+        for answer_of_one in answers_of_one:
+            assert [token for token, _ in answer_of_one] == [token for token, _ in alone[one][:tokens]], one
+            expected = [logprob for _, logprob in alone[one][:tokens]]
+            assert [logprob for _, logprob in answer_of_one] == pytest.approx(expected, abs=1e-4), one
+    assert any(shared), "no prompt shared more than whole blocks"
+
+
 @pytest.mark.parametrize("name", ["zero", "a", "b"])
 def test_the_trainer_computes_the_logprobs_of_the_server(
     adapters: dict[str, Path], base: BaseModel, tokenizer: Any, name: str

@@ -8,6 +8,7 @@ are in one process group, led by this one, so that killing the group leaves noth
 
 import argparse
 import importlib.metadata
+import json
 import os
 import signal
 import subprocess
@@ -22,6 +23,13 @@ from engine.sleeping import LEVEL_VARIABLE
 from engine.workspace import BUCKET, add_workspace_arguments
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
+
+# A producer only in name: vLLM treats consumers as if loads came while they compute.
+SHARED_PROMPTS = {
+    "kv_connector": "SharedPrompts",
+    "kv_connector_module_path": "engine.shared_prompts",
+    "kv_role": "kv_producer",
+}
 
 stopping = threading.Event()  # vLLM was asked to end
 
@@ -161,6 +169,8 @@ def command(arguments: argparse.Namespace) -> list[str]:
         # Prompts share whole blocks. vLLM's 128 tokens are more than most prompts of a small model have; 32 is the
         # least that its attention takes, and as fast (docs/decisions/0009).
         flags += ["--block-size", "32"]
+        # What prompts have beyond whole blocks is shared by these (shared_prompts.py).
+        flags += ["--kv-transfer-config", json.dumps(SHARED_PROMPTS)]
         # In the engine's own process, as fast as in a worker of its own, which vLLM would choose: that one looks for
         # work without a pause for a second after its last, on the core that the trainer needs just then.
         flags += ["--distributed-executor-backend", "vllm.v1.executor.uniproc_executor.UniProcExecutor"]
