@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { type ChatTarget, type Load, load, openChatTarget } from './load.ts'
+import { type ChatTarget, type Load, load, openChatTarget, question } from './load.ts'
 import { lastSlope, openInspector } from './memory.ts'
 import { writeResults } from './results-file.ts'
 import { median } from './statistics.ts'
@@ -151,26 +151,6 @@ async function takeTurns({
   process.stdout.write(`${kind}  ${what.padEnd(32)} ${speeds.toSorted().join('  ')}\n`)
 }
 
-let asked = 0
-
-/** Short but for the text `before` it, and never the same twice, so that no answer comes from a cache. */
-function question({
-  model,
-  stream,
-  tokens,
-  before = '',
-}: {
-  model: string
-  stream: boolean
-  tokens: number
-  before?: string
-}): object {
-  const number = asked++
-  const content = `${before}What is ${number % 1000} + ${Math.floor(number / 1000)}?`
-  const messages = [{ role: 'user', content }]
-  return { model, messages, stream, max_tokens: tokens, ignore_eos: true, temperature: 0 }
-}
-
 /** Medians over the rounds; ratio and difference are taken within each round. */
 function summary({ atOnce, stream, model, taken }: Cell) {
   const of = (number: (round: Record<Side, Load>) => number): number => median(taken.map(number))
@@ -281,7 +261,8 @@ async function measureIds({
 async function measureMemory(heddle: ChatTarget, given: Given): Promise<object> {
   const inspector = await openInspector(given.inspector, given['server-pid'])
   const requests = MEMORY_REQUESTS / MEMORY_READINGS
-  const bodies = () => question({ model: BASE_MODEL, stream: asked % 2 === 0, tokens: 1 })
+  let asked = 0
+  const bodies = () => question({ model: BASE_MODEL, stream: asked++ % 2 === 0, tokens: 1 })
   const readings: { requests: number; rss_mib: number; heap_mib: number }[] = []
   process.stdout.write('\nMemory of Heddle after collections, over short requests\n')
   for (let reading = 0; reading <= MEMORY_READINGS; reading++) {

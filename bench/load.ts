@@ -4,8 +4,11 @@ import { median } from './statistics.ts'
 
 /** A server as seen by the load generator; connections are kept. */
 export interface ChatTarget {
-  /** Milliseconds to the first byte of an answer, once the answer is complete. @throws Error with another reply. */
-  ask(body: object): Promise<number>
+  /**
+   * Milliseconds to each piece of an answer, once the answer is complete; a stream comes in some piece a token.
+   * @throws Error with another reply
+   */
+  ask(body: object): Promise<number[]>
   close(): Promise<void>
 }
 
@@ -42,7 +45,8 @@ export async function load(
   async function work(): Promise<void> {
     while (sent < requests) {
       sent++
-      firsts.push(await target.ask(bodies()))
+      const [first] = await target.ask(bodies())
+      firsts.push(first ?? Number.NaN)
     }
   }
   const started = performance.now()
@@ -50,11 +54,31 @@ export async function load(
   return { perSecond: (1000 * requests) / (performance.now() - started), firstMs: median(firsts) }
 }
 
-function ask(pool: Pool, headers: Record<string, string>, body: object): Promise<number> {
+let asked = 0
+
+/** Short but for the text `before` it, and never the same twice, so that no answer comes from a cache. */
+export function question({
+  model,
+  stream,
+  tokens,
+  before = '',
+}: {
+  model: string
+  stream: boolean
+  tokens: number
+  before?: string
+}): object {
+  const number = asked++
+  const content = `${before}What is ${number % 1000} + ${Math.floor(number / 1000)}?`
+  const messages = [{ role: 'user', content }]
+  return { model, messages, stream, max_tokens: tokens, ignore_eos: true, temperature: 0 }
+}
+
+function ask(pool: Pool, headers: Record<string, string>, body: object): Promise<number[]> {
   const started = performance.now()
   let status = 0
   let type = ''
-  let firstMs = 0
+  const pieces: number[] = []
   let last: Buffer = Buffer.alloc(0)
   return new Promise((fulfil, reject) => {
     pool.dispatch(
@@ -66,12 +90,12 @@ function ask(pool: Pool, headers: Record<string, string>, body: object): Promise
           type = String(replyHeaders['content-type'])
         },
         onResponseData(_controller, chunk) {
-          firstMs ||= performance.now() - started
+          pieces.push(performance.now() - started)
           last = chunk
         },
         onResponseEnd() {
           const isWhole = !type.startsWith('text/event-stream') || last.includes(DONE)
-          if (status === 200 && isWhole) fulfil(firstMs)
+          if (status === 200 && isWhole) fulfil(pieces)
           else reject(new Error(`Status ${status}, ends with ${last}`))
         },
         onResponseError: (_controller, error) => reject(error),

@@ -5,23 +5,21 @@
  */
 import { parseArgs } from 'node:util'
 import { KEY } from '../scripts/own-server.ts'
-import { newId } from '../src/ids.ts'
 import { namesIn } from './names-in.ts'
 import { writeResults } from './results-file.ts'
 import { percentile } from './statistics.ts'
 import { coreShare } from './traces/process-cost.ts'
 import { type Question, questions } from './traces/questions.ts'
 import { type BenchServer, type ServerName, startServer } from './traces/servers.ts'
-import { openTarget, type Target } from './traces/target.ts'
-import { batchesOf, completeBody, makeCalls, type WorkCall } from './traces/workload.ts'
+import { BATCH_CALLS, pause, randomOf, WRITERS, writeCalls, writeSteadily } from './traces/steady-writers.ts'
+import { openTarget } from './traces/target.ts'
+import { batchesOf, makeCalls, type WorkCall } from './traces/workload.ts'
 
 const SERVERS: readonly ServerName[] = ['Heddle', 'Before', 'ClickHouse']
 const PROJECT = 'bench/mixed'
 const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
 
-const WRITERS = 2
 const READERS = 8
-const BATCH_CALLS = 100
 
 /** Each number makes another page of the newest calls; beyond this many pages there are too few. */
 const PAGES = 40
@@ -97,17 +95,9 @@ async function main(): Promise<void> {
 async function fill(server: BenchServer, count: number): Promise<WorkCall[]> {
   const target = openTarget(server.url, WRITERS)
   const calls = [...makeCalls(count)]
-  for (const batch of batchesOf(calls, BATCH_CALLS)) await write(target, batch)
+  for (const batch of batchesOf(calls, BATCH_CALLS)) await writeCalls(target, PROJECT, batch)
   await target.close()
   return calls
-}
-
-async function write(target: Target, calls: readonly WorkCall[]): Promise<void> {
-  await target.ask({
-    path: `/v2/${PROJECT}/calls/complete`,
-    headers: HEADERS,
-    body: completeBody(PROJECT, calls),
-  })
 }
 
 async function measure(server: BenchServer, stored: readonly WorkCall[], load: Load): Promise<Measured> {
@@ -122,15 +112,6 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
       () => to.push(performance.now() - due),
       () => failed++,
     )
-  }
-
-  async function writer(): Promise<void> {
-    const everyMs = (1000 * BATCH_CALLS * WRITERS) / load.rate
-    for (let due = performance.now(); due < until; due += everyMs) {
-      await pause(due)
-      const batch = copiesOf(stored)
-      await timed(writes, due, () => write(target, batch))
-    }
   }
 
   /** A reader that is late counts its waiting. */
@@ -158,7 +139,14 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
 
   const cores = coreShare(server.pid, load.seconds * 1000)
   await Promise.all([
-    ...Array.from({ length: WRITERS }, writer),
+    writeSteadily({
+      target,
+      project: PROJECT,
+      stored,
+      rate: load.rate,
+      until,
+      timed: (due, write) => timed(writes, due, write),
+    }),
     ...Array.from({ length: READERS }, reader),
     probe(),
   ])
@@ -176,37 +164,12 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
   }
 }
 
-/** Resolves at a time, or at once where it has passed. */
-async function pause(due: number): Promise<void> {
-  const ms = due - performance.now()
-  if (ms > 0) await new Promise((wake) => setTimeout(wake, ms))
-}
-
-/** New calls of now, like stored ones. */
-function copiesOf(stored: readonly WorkCall[]): WorkCall[] {
-  const now = Date.now()
-  return Array.from({ length: BATCH_CALLS }, (_, index) => ({
-    ...randomOf(stored),
-    id: newId(),
-    trace: newId(),
-    parent: null,
-    startedMs: now + index,
-    endedMs: now + index + 100,
-  }))
-}
-
 function newQuestion(stored: readonly WorkCall[]): [name: string, question: Question] {
   const number = Math.floor(Math.random() * PAGES)
   const name = randomOf(ASKED)
   const question = questions(PROJECT, randomOf(stored), stored.length, number)[name]
   if (question === undefined) throw new Error(`There is no question ${name}`)
   return [name, question]
-}
-
-function randomOf<Item>(items: readonly Item[]): Item {
-  const item = items[Math.floor(Math.random() * items.length)]
-  if (item === undefined) throw new Error('There is nothing to choose from')
-  return item
 }
 
 /** Medians over the rounds, with the lowest and the highest. */

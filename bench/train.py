@@ -234,10 +234,14 @@ async def measure(given: argparse.Namespace) -> dict[str, list[Step]]:
     return {name: taken[given.warm_up :] for name, taken in steps.items()}
 
 
+def medians_of(steps: list[Step]) -> Step:
+    """Of each number that any of the steps has, over the steps that have it."""
+    keys = {key for step in steps for key in step}
+    return {key: statistics.median(step[key] for step in steps if key in step) for key in keys}
+
+
 def report(steps: dict[str, list[Step]], given: argparse.Namespace) -> dict[str, object]:
-    medians = {
-        name: {key: statistics.median(step[key] for step in taken) for key in taken[0]} for name, taken in steps.items()
-    }
+    medians = {name: medians_of(taken) for name, taken in steps.items()}
     heddle, with_art, trl = medians["heddle"], medians["art"], medians["trl"]
     ratio = heddle["total"] / trl["total"]
     waited = with_art["waited"]

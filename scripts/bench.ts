@@ -70,6 +70,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
       options: chatOptions,
     },
   },
+  streams: {
+    program: 'streams.ts',
+    needs: ['engine'],
+    withServer: { accepts: ['rounds', 'seconds', 'rate', 'json'], options: engineOptions },
+  },
   traces: { program: 'traces.ts', needs: ['reference', 'peers'] },
   growth: { program: 'growth.ts', needs: [] },
   cluster: { program: 'cluster.ts', needs: ['reference', 's3', 'postgres'] },
@@ -89,6 +94,7 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
        npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--template NAME] [--thinking on|off]
                                      [--primer N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
+       npm run bench -- streams [--rounds N] [--seconds N] [--rate N] [--json FILE]
        npm run bench -- traces [--calls N] [--scale] [--only NAMES] [--json FILE]
        npm run bench -- growth [--calls N] [--folder DIR] [--json FILE]
        npm run bench -- cluster [--calls N] [--rounds N] [--json FILE]
@@ -121,6 +127,11 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --requests     of a round at 64 at a time; one at a time takes a sixteenth (default 256)
            --skip-memory  leaves out the 10,000 requests over which the memory is read
            --only-ids     takes the time of token ids alone
+  streams  times between the tokens of 64 streams, of vLLM alone and through Heddle, with nothing beside them and while
+           calls come in
+             --rounds   of all four, in turns (default 5)
+             --seconds  of each (default 15)
+             --rate     calls that come in each second (default 1000)
   traces  calls in and questions out, beside weave's own server on ClickHouse and on SQLite, Phoenix and MLflow
            --calls  how many, about 2 kB each (default 20000)
            --scale  also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream
@@ -293,10 +304,15 @@ function learnOptions({ baseModel }: Run): string[] {
 }
 
 /** The address of vLLM behind Heddle, and the process whose memory is measured. */
-function chatOptions({ server, inspector }: Run): string[] {
-  const asked = ['--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
+function chatOptions(run: Run): string[] {
+  const { server, inspector } = run
+  return [...engineOptions(run), '--inspector', `http://${inspector}`, '--server-pid', String(server.pid)]
+}
+
+/** The address of vLLM behind Heddle. */
+function engineOptions({ server }: Run): string[] {
   const { url, key } = engineOf(server)
-  return ['--engine-url', url, '--engine-key', key, ...asked]
+  return ['--engine-url', url, '--engine-key', key]
 }
 
 await main().catch((error: unknown) => {
