@@ -52,7 +52,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   train: {
     program: 'train.py',
     needs: ['engine', 'clients', 'bench'],
-    withServer: { accepts: ['steps', 'warm-up', 'poll-ms', 'seed', 'json'], options: trainOptions },
+    withServer: {
+      accepts: ['steps', 'warm-up', 'poll-ms', 'learning-rate', 'seed', 'json'],
+      options: trainOptions,
+    },
   },
   learn: {
     program: 'learn.py',
@@ -90,7 +93,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   gpu: { program: 'gpu.py', needs: ['bench'] },
 }
 
-const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--json FILE]
+const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms N] [--learning-rate N] [--seed N] [--json FILE]
        npm run bench -- learn [--tasks NAME …] [--seeds N …] [--steps N] [--template NAME] [--thinking on|off]
                                      [--primer N] [--json FILE]
        npm run bench -- chat [--rounds N] [--requests N] [--skip-memory] [--only-ids] [--json FILE]
@@ -113,6 +116,9 @@ const HELP = `Usage: npm run bench -- train [--steps N] [--warm-up N] [--poll-ms
            --steps    measured steps of each kind (default 8)
            --warm-up  steps of each kind before those (default 2)
            --poll-ms  pause between two looks at a job's events (default 50)
+           --learning-rate  of both (default 0.002, with which Heddle's answers become longer than TRL's; at 1e-6 both
+                            answer as the base model does)
+           --seed     of the questions (default 0)
   learn  held-out results before and after training; ends with status 1 unless each of them improved enough
            --tasks    of sums, preference, phone and notation (default all)
            --seeds    one run of each task for each seed (default 0 1 2)
