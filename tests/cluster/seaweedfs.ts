@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env } from 'node:process'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import pRetry from 'p-retry'
+import pRetry, { AbortError } from 'p-retry'
 import { environmentFolder } from '../../scripts/python-environments.ts'
 import { startChild } from '../../src/stores/processes/child.ts'
 import { freePort } from '../../src/stores/processes/free-port.ts'
@@ -14,6 +14,20 @@ export const S3_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test-access', AWS_SECRET_ACC
 
 /** It starts in four seconds, and on a busy machine in twenty. */
 const START_MS_MAX = 60_000
+
+/** All but that of S3; by default gRPC has ports beside the others, which may be taken. */
+const PORTS = [
+  'master.port',
+  'master.port.grpc',
+  'volume.port',
+  'volume.port.grpc',
+  'filer.port',
+  'filer.port.grpc',
+  's3.port.grpc',
+]
+
+/** Another program may take a port before it is listened on. */
+const PORT_RETRIES = 3
 
 /** Megabytes of one of its files of many objects: it allocates them as they are needed. */
 const VOLUME_MB = 100
@@ -29,9 +43,17 @@ export interface SeaweedFs extends AsyncDisposable {
 }
 
 /** @throws Error that says how to install it, or with its last output when it does not start */
-export async function startSeaweedFs(): Promise<SeaweedFs> {
+export function startSeaweedFs(): Promise<SeaweedFs> {
+  return pRetry(startOnNewPorts, {
+    retries: PORT_RETRIES,
+    shouldRetry: ({ error }) => error.message.includes('address already in use'),
+  })
+}
+
+async function startOnNewPorts(): Promise<SeaweedFs> {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-seaweedfs-'))
-  const [master, volume, filer, s3] = await Promise.all(Array.from({ length: 4 }, freePort))
+  const ports = await Promise.all(PORTS.map(async (name) => `-${name}=${await freePort()}`))
+  const s3 = await freePort()
   writeFileSync(join(folder, 's3.json'), JSON.stringify({ identities: [identity()] }))
   const logs = createLogFolder(folder)
   const options = {
@@ -42,15 +64,13 @@ export async function startSeaweedFs(): Promise<SeaweedFs> {
       `-dir=${folder}`,
       '-ip=127.0.0.1',
       '-ip.bind=127.0.0.1',
-      `-master.port=${master}`,
+      ...ports,
+      `-s3.port=${s3}`,
       `-master.volumeSizeLimitMB=${VOLUME_MB}`,
-      `-volume.port=${volume}`,
       '-volume.max=100',
       '-volume.minFreeSpace=1',
       '-filer',
-      `-filer.port=${filer}`,
       '-s3',
-      `-s3.port=${s3}`,
       '-s3.autoCreateBucket=false',
       '-s3.port.iceberg=0',
       '-s3.port.lance=0',
@@ -79,6 +99,7 @@ export async function startSeaweedFs(): Promise<SeaweedFs> {
 
   async function untilReady(): Promise<void> {
     const create = async (): Promise<void> => {
+      if (!child.isAlive()) throw new AbortError('It has ended')
       await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
         // After a start over the same files.
         if (!(error instanceof Error && error.name.startsWith('BucketAlready'))) throw error
