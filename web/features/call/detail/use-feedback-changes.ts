@@ -11,9 +11,10 @@ interface Given {
 /** Adds and removes feedback of a call; what was removed can be brought back. */
 export function useFeedbackChanges(project: string, id: string) {
   const queries = useQueryClient()
-  const changed = async () => {
-    await queries.invalidateQueries({ queryKey: ['feedback', project, id] })
-    await queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
+  // What waits is shown beside what is stored, so it waits for the call's own feedback alone.
+  const changed = () => {
+    void queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
+    return queries.invalidateQueries({ queryKey: ['feedback', project, id] })
   }
   const onError = (error: Error) => notify({ title: 'The feedback was not saved', detail: error.message })
   const mutationKey = ['feedback', project, id, 'add']
