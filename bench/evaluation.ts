@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { KEY } from '../scripts/own-server.ts'
+import { JSON_HEADERS } from '../scripts/own-server.ts'
 import { writeResults } from './results-file.ts'
 import { median } from './statistics.ts'
 import { startServer } from './traces/servers.ts'
@@ -26,15 +26,13 @@ const QUEUED_PER_REQUEST = 1000
 const ROUNDS = 15
 const PROJECT = 'bench/evaluation'
 
-const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { rows: { type: 'string', default: '10000' }, json: { type: 'string' } },
   })
   const server = await startServer('Heddle')
   const target = openTarget(server.url, 1)
-  const post: Post = (path, body) => target.ask({ path, headers, body: JSON.stringify(body) })
+  const post: Post = (path, body) => target.ask({ path, headers: JSON_HEADERS, body: JSON.stringify(body) })
   try {
     const results = {
       results: await measureResults(post, Number(values.rows)),

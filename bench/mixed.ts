@@ -4,10 +4,10 @@
  * server on ClickHouse, in turns, each on an idle machine.
  */
 import { parseArgs } from 'node:util'
-import { KEY } from '../scripts/own-server.ts'
+import { JSON_HEADERS } from '../scripts/own-server.ts'
 import { namesIn } from './names-in.ts'
 import { writeResults } from './results-file.ts'
-import { percentile } from './statistics.ts'
+import { percentile, spread } from './statistics.ts'
 import { coreShare } from './traces/process-cost.ts'
 import { type Question, questions } from './traces/questions.ts'
 import { type BenchServer, type ServerName, startServer } from './traces/servers.ts'
@@ -17,7 +17,6 @@ import { batchesOf, makeCalls, type WorkCall } from './traces/workload.ts'
 
 const SERVERS: readonly ServerName[] = ['Heddle', 'Before', 'ClickHouse']
 const PROJECT = 'bench/mixed'
-const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
 
 const READERS = 8
 
@@ -103,7 +102,6 @@ async function fill(server: BenchServer, count: number): Promise<WorkCall[]> {
 async function measure(server: BenchServer, stored: readonly WorkCall[], load: Load): Promise<Measured> {
   const target = openTarget(server.url, WRITERS + READERS + 1)
   const until = performance.now() + load.seconds * 1000
-  const writes: number[] = []
   const reads: Record<string, number[]> = {}
   const health: number[] = []
   let failed = 0
@@ -123,7 +121,7 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
       await pause(due)
       const [name, { path, body }] = newQuestion(stored)
       reads[name] ??= []
-      const question = { path, headers: HEADERS, body: JSON.stringify(body) }
+      const question = { path, headers: JSON_HEADERS, body: JSON.stringify(body) }
       await timed(reads[name], due, () => target.drain(question))
     }
   }
@@ -133,20 +131,13 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
       await pause(due)
       // What no query answers: the server's own thread.
       const path = server.name === 'Heddle' ? '/version' : '/server_info'
-      await timed(health, due, () => target.drain({ method: 'GET', path, headers: HEADERS }))
+      await timed(health, due, () => target.drain({ method: 'GET', path, headers: JSON_HEADERS }))
     }
   }
 
   const cores = coreShare(server.pid, load.seconds * 1000)
-  await Promise.all([
-    writeSteadily({
-      target,
-      project: PROJECT,
-      stored,
-      rate: load.rate,
-      until,
-      timed: (due, write) => timed(writes, due, write),
-    }),
+  const [written] = await Promise.all([
+    writeSteadily({ target, project: PROJECT, stored, rate: load.rate, until }),
     ...Array.from({ length: READERS }, reader),
     probe(),
   ])
@@ -154,11 +145,11 @@ async function measure(server: BenchServer, stored: readonly WorkCall[], load: L
   return {
     server: server.name,
     asked: load.asked,
-    writesPerSecond: (writes.length * BATCH_CALLS) / load.seconds,
+    writesPerSecond: (written.tookMs.length * BATCH_CALLS) / load.seconds,
     readsPerSecond: Object.values(reads).flat().length / load.seconds,
-    failed,
+    failed: failed + written.failed,
     cores: await cores,
-    writes,
+    writes: written.tookMs,
     reads,
     health,
   }
@@ -180,9 +171,7 @@ function show(measured: readonly Measured[], names: readonly ServerName[]): void
     const row = (label: string, value: (one: Measured) => number, digits = 0): void => {
       const cells = names.map((name) => {
         const values = measured.filter((one) => one.server === name && one.asked === asked).map(value)
-        const text = [percentile(values, 50), Math.min(...values), Math.max(...values)]
-        const [middle, low, high] = text.map((number) => number.toFixed(digits))
-        return `${middle} (${low} to ${high})`.padEnd(26)
+        return spread(values, digits).padEnd(26)
       })
       process.stdout.write(`${label.padEnd(34)}${cells.join('')}\n`)
     }

@@ -7,8 +7,9 @@ import { z } from 'zod'
 import { startChild } from './child.ts'
 import { type ChatTarget, openChatTarget, question } from './load.ts'
 import { writeResults } from './results-file.ts'
-import { median, percentile } from './statistics.ts'
-import type { WritingTask, Written } from './streams/writing.ts'
+import { median, percentile, spread } from './statistics.ts'
+import type { WritingTask } from './streams/writing.ts'
+import { BATCH_CALLS, type Written } from './traces/steady-writers.ts'
 
 const BASE_MODEL = 'heddle/loom-tiny'
 const PROJECT = 'bench/streams'
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
           rate > 0 ? child.tell({ ...task, seconds }) : undefined,
         ])
         const writes = written && {
-          perSecond: written.calls / seconds,
+          perSecond: (written.tookMs.length * BATCH_CALLS) / seconds,
           p95Ms: percentile(written.tookMs, 95),
           failed: written.failed,
         }
@@ -123,9 +124,7 @@ function show(measured: readonly Measured[]): void {
       const cells = SIDES.map((side) => {
         const taken = measured.filter((one) => one.side === side && one.rate === rate).map(value)
         const known = taken.filter((number) => number !== undefined)
-        if (known.length === 0) return ''.padEnd(28)
-        const [middle, low, high] = [median(known), Math.min(...known), Math.max(...known)]
-        return `${middle.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)})`.padEnd(28)
+        return spread(known, 1).padEnd(28)
       })
       process.stdout.write(`${label.padEnd(30)}${cells.join('')}\n`)
     }

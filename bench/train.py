@@ -13,6 +13,7 @@ import random
 import statistics
 import subprocess
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import art
@@ -49,24 +50,17 @@ Step = dict[str, float]
 """Seconds by part and as a `total`; beside them what says whether the steps are alike: `reward` and `tokens`."""
 
 
+@dataclass
 class Loop:
     """One model during its steps. All loops of one seed see the same questions."""
 
-    def __init__(
-        self,
-        heddle: Heddle,
-        model: Model,
-        questions: list[list[Scenario]],
-        learning_rate: float,
-        pause_s: float,
-    ) -> None:
-        self.heddle = heddle
-        self.model = model
-        self.questions = questions
-        self.learning_rate = learning_rate
-        self.pause_s = pause_s
-        self.step = 0
-        self.task = Sums()
+    heddle: Heddle
+    model: Model
+    questions: list[list[Scenario]]
+    learning_rate: float
+    pause_s: float
+    step: int = 0
+    task: Sums = field(default_factory=Sums)
 
     async def group(self, scenario: Scenario) -> art.TrajectoryGroup:
         """All attempts at one question, in one request."""
@@ -113,21 +107,14 @@ class Loop:
         return {"gap": max(gaps)} if gaps else {}
 
 
+@dataclass
 class ArtLoop(Loop):
     """The same as programs with openpipe-art are written: a request for every rollout, and its backend, which looks at
     the events once a second."""
 
-    def __init__(
-        self,
-        heddle: Heddle,
-        model: Model,
-        questions: list[list[Scenario]],
-        learning_rate: float,
-        pause_s: float,
-    ) -> None:
-        super().__init__(heddle, model, questions, learning_rate, pause_s)
-        self.backend = ServerlessBackend(api_key=heddle.api_key, base_url=heddle.api_url)
-        self.art_model = art.TrainableModel(name=model.name, project=PROJECT, base_model=BASE_MODEL)
+    def __post_init__(self) -> None:
+        self.backend = ServerlessBackend(api_key=self.heddle.api_key, base_url=self.heddle.api_url)
+        self.art_model = art.TrainableModel(name=self.model.name, project=PROJECT, base_model=BASE_MODEL)
 
     async def group(self, scenario: Scenario) -> art.TrajectoryGroup:
         question: art.Messages = [{"role": "user", "content": scenario.question}]

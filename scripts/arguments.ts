@@ -3,7 +3,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { messageOf } from '../src/errors.ts'
 
 /** The exit code of a command line that was not understood. */
-const NOT_UNDERSTOOD = 2
+export const NOT_UNDERSTOOD = 2
 
 /** What this process was given. With `--help` it ends after the usage, and with what the config does not know by {@link refuse}. */
 export function readArguments<const Config extends ParseArgsConfig>(

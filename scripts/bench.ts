@@ -11,6 +11,7 @@ import { basename, delimiter, join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '../src/errors.ts'
 import { sitePackagesOf } from '../src/stores/compute/python-environment.ts'
+import { NOT_UNDERSTOOD } from './arguments.ts'
 import { BENCHES, type Bench } from './benches.ts'
 import { engineOf, engineReady, freePort, type OwnServer, runClient, startServer } from './own-server.ts'
 import { setUp } from './parts.ts'
@@ -41,10 +42,6 @@ const WITH_SERVER: Readonly<Record<string, (run: Run) => string[]>> = {
   chat: chatOptions,
   streams: engineOptions,
 }
-
-/** Exit codes: that of the benchmark, 1 where it could not be run, 2 where the command was not understood. */
-const FAILED = 1
-const NOT_UNDERSTOOD = 2
 
 async function main(): Promise<void> {
   const cli = new Command('npm run bench --')
@@ -180,5 +177,5 @@ function engineOptions({ server }: Run): string[] {
 
 await main().catch((error: unknown) => {
   process.stderr.write(`\n${messageOf(error)}\n`)
-  process.exitCode = FAILED
+  process.exitCode = 1
 })

@@ -164,14 +164,14 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
   soak: {
     about:
-      'good clients, requests that mean harm and kills at once; ends with status 1 unless nothing acknowledged is missing, no good request failed but by a refusal for now or a kill, GET /version has a p99 of 250 ms, and memory came back',
+      'well-behaved clients, hostile requests and kills at once; ends with status 1 if an acknowledged write is missing, a good request failed for another reason than a temporary refusal or a kill, the p99 of GET /version exceeds 250 ms, or memory does not return to its level',
     program: 'soak.ts',
     needs: [],
     options: { '--minutes <n>': 'in all, besides the start and the end (default 10)' },
   },
   'power-loss': {
     about:
-      "the server's disk loses all that was not synced, and the server starts again on what is left; ends with status 1 unless everything acknowledged is there (as root on Linux)",
+      'simulated power failures: writes that were not synced to disk are lost and the server restarts; ends with status 1 if an acknowledged write is missing (as root on Linux)',
     program: 'power-loss.ts',
     needs: [],
     options: { '--rounds <n>': 'power failures (default 10)' },

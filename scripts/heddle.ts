@@ -2,12 +2,12 @@
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '../src/errors.ts'
 import { VERSION } from '../src/version.ts'
+import { NOT_UNDERSTOOD } from './arguments.ts'
 import { COMMANDS } from './heddle/commands.ts'
 import { outliveReader } from './output.ts'
 
-/** Exit codes: 0 done, 1 failed, 2 the command was not understood. */
+/** The exit code of a command that failed. */
 const FAILED = 1
-const NOT_UNDERSTOOD = 2
 
 const program = new Command('heddle')
   .description('One self-hosted server for tracing, evaluation, training and inference.')

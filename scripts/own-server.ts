@@ -23,6 +23,9 @@ export interface OwnServer {
 /** Any key is accepted in local mode; this one has the length that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
 
+/** Of a request with a body of JSON to such a server. */
+export const JSON_HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+
 /** How long the engine may take to start; it takes about half a minute on two cores. */
 const ENGINE_WAIT_MS = 300_000
 

@@ -1,7 +1,7 @@
 /** Clients of one or several projects of an entity that send as many requests as they can, each one after the other; the parent says which. */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
-import { KEY } from '../../scripts/own-server.ts'
+import { JSON_HEADERS } from '../../scripts/own-server.ts'
 import { answerParent } from '../child.ts'
 import { completeBody, makeCalls, opRef } from '../traces/workload.ts'
 
@@ -21,7 +21,6 @@ const CALLS = 20_000
 /** Calls of one write, some 2 kB each. */
 const BATCH = 200
 
-const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
 const [, , url = '', count = '1'] = process.argv
 const projects = Array.from({ length: Number(count) }, (_, project) => `flood/project${project}`)
 const pool = new Pool(url, { pipelining: 1, headersTimeout: 300_000, bodyTimeout: 300_000 })
@@ -32,7 +31,7 @@ let isOn = false
 let running: Promise<void>[] = []
 
 async function send(path: string, body: string): Promise<unknown> {
-  const reply = await pool.request({ method: 'POST', path, headers, body })
+  const reply = await pool.request({ method: 'POST', path, headers: JSON_HEADERS, body })
   const text = await reply.body.text()
   if (reply.statusCode === 200) counts.done++
   else if (reply.statusCode === 503 || reply.statusCode === 429) counts.refused++

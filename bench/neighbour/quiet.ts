@@ -1,5 +1,5 @@
 /** A client that sends one small call at a time, reads the newest ones and searches, like an interactive user. */
-import { KEY } from '../../scripts/own-server.ts'
+import { JSON_HEADERS } from '../../scripts/own-server.ts'
 import { openTarget } from '../traces/target.ts'
 import { completeBody, makeCalls } from '../traces/workload.ts'
 
@@ -25,12 +25,11 @@ const CALLS = 2_000
 
 const PAUSE_MS = 20
 
-const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-
 /** Fills the quiet project. */
 export async function quietLoad(url: string): Promise<QuietLoad> {
   const target = openTarget(url, 2)
-  const post = (path: string, body: string): Promise<unknown> => target.ask({ path, headers, body })
+  const post = (path: string, body: string): Promise<unknown> =>
+    target.ask({ path, headers: JSON_HEADERS, body })
   const calls = [...makeCalls(CALLS)]
   for (let from = 0; from < CALLS; from += 500)
     await post(`/v2/${PROJECT}/calls/complete`, completeBody(PROJECT, calls.slice(from, from + 500)))

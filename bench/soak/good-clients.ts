@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
 import { z } from 'zod'
-import { KEY } from '../../scripts/own-server.ts'
+import { JSON_HEADERS } from '../../scripts/own-server.ts'
 import { messageOf } from '../../src/errors.ts'
 import { answerParent } from '../child.ts'
 
@@ -48,8 +48,6 @@ let pool: Pool | undefined
 let isDown = true
 let isOn = true
 
-const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-
 /** The reply to a request; undefined where it was refused temporarily, or the server was killed meanwhile. */
 async function ask(path: string, body: object): Promise<string | undefined> {
   while (isDown && isOn) await pause()
@@ -57,7 +55,12 @@ async function ask(path: string, body: object): Promise<string | undefined> {
   const asked = pool
   if (asked === undefined) return undefined
   try {
-    const reply = await asked.request({ method: 'POST', path, headers, body: JSON.stringify(body) })
+    const reply = await asked.request({
+      method: 'POST',
+      path,
+      headers: JSON_HEADERS,
+      body: JSON.stringify(body),
+    })
     const text = await reply.body.text()
     if (reply.statusCode === 200) return text
     if ([429, 503].includes(reply.statusCode) && reply.headers['retry-after'] !== undefined) counts.refused++

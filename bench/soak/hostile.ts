@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { KEY } from '../../scripts/own-server.ts'
+import { JSON_HEADERS, KEY } from '../../scripts/own-server.ts'
 import { answerParent, tellParent } from '../child.ts'
 
 export type HostileTask = { kind: 'up'; url: string } | { kind: 'down' | 'start' | 'stop' }
@@ -19,8 +19,6 @@ const ANSWER_MS_MAX = 60_000
 const SOCKETS = 200
 const SOCKETS_MS = 5_000
 
-const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-
 let url: string | undefined
 let isOn = true
 const answers: Answers = {}
@@ -34,7 +32,7 @@ async function send(
   const deadline = AbortSignal.timeout(ANSWER_MS_MAX)
   const request = {
     method: 'POST',
-    headers,
+    headers: JSON_HEADERS,
     body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     ...init,
   }
@@ -112,7 +110,7 @@ const KINDS: Record<string, (kind: string) => Promise<unknown>> = {
       kind,
       '/calls/query_stats',
       { project_id: PROJECT },
-      { headers: { ...headers, origin: 'http://evil.example' } },
+      { headers: { ...JSON_HEADERS, origin: 'http://evil.example' } },
     ),
   'idle sockets': idleSockets,
   'a list of 100,000 values': (kind) =>
@@ -168,7 +166,7 @@ const KINDS: Record<string, (kind: string) => Promise<unknown>> = {
   'a compressed bomb': (kind) =>
     send(kind, `/otel/v1/traces`, gzipSync(Buffer.alloc(200_000_000)), {
       headers: {
-        ...headers,
+        ...JSON_HEADERS,
         project_id: PROJECT,
         'content-type': 'application/x-protobuf',
         'content-encoding': 'gzip',

@@ -1,5 +1,5 @@
 /** Calls that come in at a steady rate, as from the programs of a team. */
-import { KEY } from '../../scripts/own-server.ts'
+import { JSON_HEADERS } from '../../scripts/own-server.ts'
 import { newId } from '../../src/ids.ts'
 import type { Target } from './target.ts'
 import { completeBody, type WorkCall } from './workload.ts'
@@ -7,13 +7,17 @@ import { completeBody, type WorkCall } from './workload.ts'
 export const WRITERS = 2
 export const BATCH_CALLS = 100
 
-const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+export interface Written {
+  /** Milliseconds of each batch since it was due. */
+  tookMs: number[]
+  failed: number
+}
 
 /** Writes complete calls; resolves once they are stored. */
 export async function writeCalls(target: Target, project: string, calls: readonly WorkCall[]): Promise<void> {
   await target.ask({
     path: `/v2/${project}/calls/complete`,
-    headers: HEADERS,
+    headers: JSON_HEADERS,
     body: completeBody(project, calls),
   })
 }
@@ -21,7 +25,6 @@ export async function writeCalls(target: Target, project: string, calls: readonl
 /**
  * Writes new calls, like stored ones, until a time of `performance.now()`.
  * @param rate calls a second, of all writers together
- * @param timed runs a write and notes what it took since it was due
  */
 export async function writeSteadily({
   target,
@@ -29,24 +32,26 @@ export async function writeSteadily({
   stored,
   rate,
   until,
-  timed,
 }: {
   target: Target
   project: string
   stored: readonly WorkCall[]
   rate: number
   until: number
-  timed: (due: number, write: () => Promise<void>) => Promise<void>
-}): Promise<void> {
+}): Promise<Written> {
+  const written: Written = { tookMs: [], failed: 0 }
   const everyMs = (1000 * BATCH_CALLS * WRITERS) / rate
   async function writer(): Promise<void> {
     for (let due = performance.now(); due < until; due += everyMs) {
       await pause(due)
-      const batch = copiesOf(stored)
-      await timed(due, () => writeCalls(target, project, batch))
+      await writeCalls(target, project, copiesOf(stored)).then(
+        () => written.tookMs.push(performance.now() - due),
+        () => written.failed++,
+      )
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
+  return written
 }
 
 /** Resolves at a time of `performance.now()`, or at once where it has passed. */
