@@ -23,6 +23,34 @@ describe('isoOfMicros and microsOf', () => {
   })
 })
 
+describe('isoMicros', () => {
+  it('reads times in UTC as it reads the same times with an offset of zero', () => {
+    const dates = [
+      '2026-01-28',
+      '2026-02-28',
+      '2026-02-29',
+      '2024-02-29',
+      '2026-12-31',
+      '2026-13-01',
+      '0001-01-01',
+    ]
+    const clocks = ['00:00:00', '23:59:59', '24:00:00', '24:00:01', '12:60:00', '12:00:60', '05:06']
+    const fractions = ['', '.5', '.123', '.123456', '.1234567', '.']
+    for (const date of dates)
+      for (const clock of clocks)
+        for (const fraction of fractions) {
+          const text = `${date}T${clock}${fraction}`
+          expect(isoMicros(`${text}Z`), text).toBe(isoMicros(`${text}+00:00`))
+        }
+  })
+
+  it('has six digits of a second, cut and not rounded', () => {
+    expect(isoMicros('2026-01-05T01:02:03Z')).toBe('2026-01-05T01:02:03.000000Z')
+    expect(isoMicros('2026-01-05T01:02:03.1234569Z')).toBe('2026-01-05T01:02:03.123456Z')
+    expect(isoMicros('2026-01-05T01:02:03.5+01:00')).toBe('2026-01-05T00:02:03.500000Z')
+  })
+})
+
 describe('nowAfter', () => {
   it('is now, or a microsecond after the latest of the times', () => {
     const before = nowIso()

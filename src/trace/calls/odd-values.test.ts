@@ -89,7 +89,7 @@ describe('POST /v2/{entity}/{project}/calls/complete with half a character', () 
   })
 })
 
-describe('POST /call/upsert_batch with two ends of one call', () => {
+describe('POST /call/upsert_batch with several parts of one kind', () => {
   it('200 and the refs of both are found', async () => {
     const project_id = server.newProject()
     const { id, trace_id, op_name, started_at, ended_at, attributes, inputs, summary }: Fields =
@@ -104,6 +104,21 @@ describe('POST /call/upsert_batch with two ends of one call', () => {
     ]
     expect((await server.post('/call/upsert_batch', { batch })).status).toBe(200)
     const found = await server.post('/calls/query_stats', { project_id, filter: { output_refs: [ref] } })
+    expect(await found.json()).toMatchObject({ count: 1 })
+  })
+
+  it('200 and filters read the payload that counts, whichever of them was long', async () => {
+    const project_id = server.newProject()
+    const { id, trace_id, op_name, started_at, attributes, ended_at, summary }: Fields = finishedCall()
+    const start = (inputs: Fields) => ({
+      mode: 'start',
+      req: { start: { project_id, id, trace_id, op_name, started_at, attributes, inputs } },
+    })
+    const end = { mode: 'end', req: { end: { project_id, id, ended_at, summary } } }
+    const batch = [start({ k: 1, long: 'x'.repeat(1000) }), start({ k: 2 }), end]
+    expect((await server.post('/call/upsert_batch', { batch })).status).toBe(200)
+    const query = { $expr: { $eq: [{ $getField: 'inputs.k' }, { $literal: 2 }] } }
+    const found = await server.post('/calls/query_stats', { project_id, query })
     expect(await found.json()).toMatchObject({ count: 1 })
   })
 })

@@ -91,7 +91,7 @@ export function openClickHouse(
   function commitsOf(table: string): GroupCommit {
     let commit = commits.get(table)
     if (commit === undefined) {
-      const write = (lines: string) => kept(() => insert(table, lines))
+      const write = (lines: readonly Buffer[]) => kept(() => insert(table, lines))
       commit = createGroupCommit(
         Array.from({ length: WRITERS }, () => write),
         pauses,
@@ -114,7 +114,7 @@ export function openClickHouse(
     return begun.promise
   }
 
-  function insert(table: string, lines: string): Promise<void> {
+  function insert(table: string, lines: readonly Buffer[]): Promise<void> {
     const token = randomUUID()
     return request(server, server.repeatsInserts, (connection) => connection.insert(table, lines, token))
   }
@@ -141,8 +141,8 @@ export function openClickHouse(
     async insert(table, rows) {
       if (rows.length === 0) return
       let lines = ''
-      for (const row of rows) lines += `${withoutLoneSurrogates(JSON.stringify(row))}\n`
-      await commitsOf(table).write(ownerOf(rows), lines)
+      for (const row of rows) lines += `${JSON.stringify(row)}\n`
+      await commitsOf(table).write(ownerOf(rows), Buffer.from(withoutLoneSurrogates(lines)))
     },
 
     async command({ sql, params }) {

@@ -50,7 +50,7 @@ export interface Connection extends AsyncDisposable {
   /** Runs a statement that returns nothing. */
   run(sql: string, params?: Record<string, unknown>): Promise<void>
   /** Inserts lines of JSON. Where a table deduplicates, a later insert with the same token is not applied. */
-  insert(table: string, lines: string, token: string): Promise<void>
+  insert(table: string, lines: readonly Buffer[], token: string): Promise<void>
   /** Inserts rows in Native, read as they are sent. */
   insertNative(table: string, columns: readonly string[], rows: AsyncIterable<Uint8Array>): Promise<void>
   /** Runs a query; resolves with the bytes of its result, cut anywhere, once the first are there. */
@@ -122,7 +122,7 @@ export function connect(endpoint: Endpoint): Connection {
     },
 
     async insert(table, lines, token) {
-      const values = Readable.from([Buffer.from(lines)])
+      const values = Readable.from(lines, { objectMode: false })
       const query = `INSERT INTO ${table} FORMAT JSONEachRow`
       const own = { wait_end_of_query: 1, insert_deduplication_token: token } as const
       const { stream } = await client.exec({ query, values, clickhouse_settings: own })

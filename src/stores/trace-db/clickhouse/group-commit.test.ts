@@ -1,16 +1,24 @@
 import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../eventually.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 
 const KEPT = { kept: Promise.resolve() }
 
 /** Resolves when the callbacks of all settled promises have run. */
 const idle = () => new Promise((resolve) => setImmediate(resolve))
 
+/** A group commit of rows that are texts. */
+function textCommit(
+  sessions: readonly ((rows: string) => Promise<{ kept: Promise<void> }>)[],
+): Pick<GroupCommit, 'drained'> & { write(owner: string, rows: string): Promise<void> } {
+  const group = createGroupCommit(sessions.map((commit) => (rows) => commit(Buffer.concat(rows).toString())))
+  return { ...group, write: (owner, rows) => group.write(owner, Buffer.from(rows)) }
+}
+
 describe('createGroupCommit', () => {
   it('commits rows together that arrive while a commit runs', async () => {
     const commits: string[] = []
-    const group = createGroupCommit([
+    const group = textCommit([
       async (lines) => {
         commits.push(lines)
         return KEPT
@@ -22,7 +30,7 @@ describe('createGroupCommit', () => {
 
   it('finds refused rows by halving, and only these fail', async () => {
     let commits = 0
-    const group = createGroupCommit([
+    const group = textCommit([
       async (lines) => {
         commits++
         if (lines.includes('bad')) throw new Error('refused')
@@ -40,7 +48,7 @@ describe('createGroupCommit', () => {
 
   it('tries the rows of others no more often because one owner has many that are refused', async () => {
     const tries = new Map<string, number>()
-    const group = createGroupCommit([
+    const group = textCommit([
       async (lines) => {
         for (const name of lines.split('\n')) tries.set(name, (tries.get(name) ?? 0) + 1)
         if (lines.includes('bad')) throw new Error('refused')
@@ -59,7 +67,7 @@ describe('createGroupCommit', () => {
 
   it('writes the next group before the result of the previous one is known; each writer gets its own result', async () => {
     const settle: (() => void)[] = []
-    const group = createGroupCommit([
+    const group = textCommit([
       async (lines) => ({
         kept: new Promise((resolve, reject) => {
           settle.push(() => (lines === 'a' ? resolve() : reject(new Error('lost'))))
@@ -84,7 +92,7 @@ describe('createGroupCommit', () => {
   it('lets owners take turns, however much each has to write', async () => {
     const half = 'x'.repeat(16 * 1024 * 1024)
     const order: string[] = []
-    const group = createGroupCommit([async () => KEPT])
+    const group = textCommit([async () => KEPT])
     const flood = [1, 2, 3, 4, 5, 6].map((number) =>
       group.write('flood', half).then(() => order.push(`flood ${number}`)),
     )
@@ -97,7 +105,7 @@ describe('createGroupCommit', () => {
     // Work that takes no time is followed by no pause.
     vi.useFakeTimers({ toFake: ['performance'] })
     const commits: string[] = []
-    const group = createGroupCommit([
+    const group = textCommit([
       async (rows) => {
         commits.push(rows)
         return KEPT
@@ -113,7 +121,7 @@ describe('createGroupCommit', () => {
 
   it('refuses an owner that has used up its share, and no other owner', async () => {
     let goOn: () => void = () => {}
-    const group = createGroupCommit([() => new Promise((resolve) => (goOn = () => resolve(KEPT)))])
+    const group = textCommit([() => new Promise((resolve) => (goOn = () => resolve(KEPT)))])
     const large = 'x'.repeat(32 * 1024 * 1024)
     const writes = Array.from({ length: 8 }, () => group.write('flood', large))
     const results = Promise.allSettled([...writes, group.write('other', large)])
@@ -131,7 +139,7 @@ describe('createGroupCommit', () => {
         begun.push(`${name}: ${rows}`)
         return new Promise<typeof KEPT>((resolve) => end.set(rows, () => resolve(KEPT)))
       }
-      return { group: createGroupCommit([session('one'), session('two')]), begun, end }
+      return { group: textCommit([session('one'), session('two')]), begun, end }
     }
 
     it('commits the rows of another owner beside the commit in progress', async () => {

@@ -17,21 +17,21 @@ const ENTITY_BYTES_MAX = WAITING_BYTES_MAX * 0.875
 interface Waiting {
   owner: string
   /** Encoded. */
-  rows: string
+  rows: Buffer
   bytes: number
   resolve: () => void
   reject: (error: unknown) => void
 }
 
 /** Writes rows. They are durable when `kept` resolves; the next group need not wait for that. */
-type Commit = (rows: string) => Promise<{ kept: Promise<void> }>
+type Commit = (rows: readonly Buffer[]) => Promise<{ kept: Promise<void> }>
 
 export interface GroupCommit {
   /**
    * Resolves when an owner's encoded rows are on disk.
    * @throws 503 when too many bytes wait; what the commit failed with.
    */
-  write(owner: string, rows: string): Promise<void>
+  write(owner: string, rows: Buffer): Promise<void>
   /** Resolves when nothing waits and no write is in progress; nothing may be written afterwards. */
   drained(): Promise<void>
 }
@@ -93,7 +93,7 @@ export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = 
   return {
     write(owner, rows) {
       active.note(owner)
-      const bytes = Buffer.byteLength(rows)
+      const bytes = rows.byteLength
       const [all, own, ofEntity] = [lines.weight(), lines.weight(owner), lines.weightOfEntity(owner)]
       // Where nothing else waits, one writer's rows are accepted in any number.
       const isFull = all > 0 && all + bytes > WAITING_BYTES_MAX
@@ -124,7 +124,7 @@ async function commitGroup(
   order: 'as it came' | 'by owner' = 'as it came',
 ): Promise<{ settled: Promise<void> }> {
   try {
-    const { kept } = await commit(group.map((writer) => writer.rows).join(''))
+    const { kept } = await commit(group.map((writer) => writer.rows))
     return { settled: settle(group, kept) }
   } catch (error) {
     // A single write cannot be halved, and an error of the store would fail every half.

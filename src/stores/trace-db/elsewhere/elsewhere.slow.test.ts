@@ -163,8 +163,8 @@ describe('an insert that is repeated', () => {
     const url = `http://127.0.0.1:${server.port}`
     const at = { url, username: 'heddle', password: 'heddle', headers: {}, database: 'repeated' }
     await using connection = connect(at)
-    const line = JSON.stringify({ entity: 'e', project: 'p', model: 'm', requests: 1 })
-    for (const token of ['a', 'a', 'b']) await connection.insert('completion_usage', line, token)
+    const line = Buffer.from(JSON.stringify({ entity: 'e', project: 'p', model: 'm', requests: 1 }))
+    for (const token of ['a', 'a', 'b']) await connection.insert('completion_usage', [line], token)
     const sql = 'SELECT sum(requests) AS sum FROM completion_usage'
     expect(await connection.rows(sql)).toEqual([{ sum: 2 }])
   })

@@ -11,7 +11,7 @@ export interface CallRow {
   project_id: string
   id: string
   /** In the row of a start. */
-  has_start?: 1
+  has_start?: 1 | undefined
   trace_id?: string | undefined
   /** '' for a root, and likewise for other texts that a call does not have. */
   parent_id?: string | undefined

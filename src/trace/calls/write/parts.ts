@@ -86,16 +86,39 @@ export function joinParts(parts: readonly CallPart[]): CallPart[] {
   return [...joined.values()]
 }
 
-/** The same rules as the database's merge: later values win, and refs are united. */
+/**
+ * The same rules as the database's merge: later values win, a truncated copy is that of its payload, and refs are united. Written
+ * out, since to go through the columns takes five times as long.
+ */
 function joinTwo(first: CallPart, second: CallPart): CallPart {
-  const joined = { ...first }
-  for (const [column, value] of Object.entries(second))
-    if (value !== undefined) Reflect.set(joined, column, value)
   return {
-    ...joined,
+    project_id: first.project_id,
+    id: first.id,
+    has_start: second.has_start ?? first.has_start,
+    trace_id: second.trace_id ?? first.trace_id,
+    parent_id: second.parent_id ?? first.parent_id,
+    thread_id: second.thread_id ?? first.thread_id,
+    turn_id: second.turn_id ?? first.turn_id,
+    op_name: second.op_name ?? first.op_name,
+    display_name: second.display_name ?? first.display_name,
+    started_at: second.started_at ?? first.started_at,
+    ended_at: second.ended_at ?? first.ended_at,
+    deleted_at: second.deleted_at ?? first.deleted_at,
+    exception: second.exception ?? first.exception,
+    error_count: second.error_count ?? first.error_count,
+    wb_user_id: second.wb_user_id ?? first.wb_user_id,
+    wb_run_id: second.wb_run_id ?? first.wb_run_id,
+    wb_run_step: second.wb_run_step ?? first.wb_run_step,
+    wb_run_step_end: second.wb_run_step_end ?? first.wb_run_step_end,
+    attributes: second.attributes ?? first.attributes,
+    inputs: second.inputs ?? first.inputs,
+    inputs_excerpt: (second.inputs === undefined ? first : second).inputs_excerpt,
+    output: second.output ?? first.output,
+    output_excerpt: (second.output === undefined ? first : second).output_excerpt,
+    summary: second.summary ?? first.summary,
     input_refs: [...(first.input_refs ?? []), ...(second.input_refs ?? [])],
     output_refs: [...(first.output_refs ?? []), ...(second.output_refs ?? [])],
-  }
+  } satisfies Required<CallPart>
 }
 
 /** Wire: ids are canonical UUIDs or OpenTelemetry span ids. */
