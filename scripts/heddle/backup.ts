@@ -1,25 +1,15 @@
 import type { Command } from 'commander'
-import { givenSettings } from '../../src/given-settings.ts'
-import { refusalOfBackup, storesElsewhere } from '../../src/stores/backup/no-snapshots.ts'
-import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
-import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
-import { requireSqlite } from '../../src/stores/control-db/sqlite.ts'
-import { openDataFolder } from '../../src/stores/data-folder.ts'
-import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import { BackupRes } from '../../src/system/backup/wire.ts'
-import { VERSION } from '../../src/version.ts'
 import { type Asked, askForLines, replyOf } from '../ask.ts'
 import { type Progress, showProgress } from '../progress.ts'
-import { brokenPartsIn } from './broken-parts.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption, keyOption, path, urlOption } from './options.ts'
 import { type ServerOptions, serverOf } from './running-server.ts'
 import { megabytes } from './sizes.ts'
+import type { Done } from './stopped-backup.ts'
 
 interface Options extends ServerOptions {
   json?: true
 }
-
-type Done = Extract<BackupRes, { state: 'done' }>
 
 /** `heddle backup`: by the server that holds the data folder, or of a folder that none holds. */
 export function addBackup(program: Command): void {
@@ -59,6 +49,11 @@ ${examples('heddle backup /backups/monday', 'heddle backup monday.tar --data /sr
     })
 }
 
+async function ofStopped(data: string, target: string, progress: Progress | undefined): Promise<Done> {
+  const { backupStopped } = await import('./stopped-backup.ts')
+  return backupStopped(data, target, progress)
+}
+
 async function ofRunning(server: Asked, target: string, progress: Progress | undefined): Promise<Done> {
   for await (const line of askForLines(server, '/v1/preview/system/backup', { path: target })) {
     const report = replyOf(server.url, BackupRes, line)
@@ -67,32 +62,6 @@ async function ofRunning(server: Asked, target: string, progress: Progress | und
     progress?.show(`${megabytes(report.bytes)} of ${megabytes(report.bytes_total)}`)
   }
   throw new Error('The server has ended before the backup was whole')
-}
-
-async function ofStopped(data: string, to: string, progress: Progress | undefined): Promise<Done> {
-  const elsewhere = storesElsewhere(readStoresElsewhere(givenSettings(process.env).env))
-  if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
-  requireSqlite(data)
-  const stopping = new AbortController()
-  process.once('SIGINT', () => stopping.abort(new Error('Interrupted')))
-  using _held = openDataFolder(data)
-  const target = await checkTarget(to, data)
-  await using snapshot = await takeStoppedSnapshot(data)
-  const { takenAt, files, bytes } = await writeBackup(
-    snapshot,
-    { target, version: VERSION },
-    (done) => progress?.show(`${megabytes(done.bytes)} of ${megabytes(done.bytesTotal)}`),
-    stopping.signal,
-  )
-  return {
-    state: 'done',
-    path: target,
-    taken_at: takenAt,
-    held_ms: 0,
-    files,
-    bytes,
-    broken_parts: brokenPartsIn(data).length,
-  }
 }
 
 function show({ path: target, taken_at, held_ms, files, bytes, broken_parts }: Done): void {

@@ -2,9 +2,6 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../../src/config.ts'
 import { messageOf } from '../../src/errors.ts'
 import { type Check, type Finding, failed, ok } from './doctor/check.ts'
-import { dataChecks } from './doctor/data-checks.ts'
-import { environmentChecks } from './doctor/environment-checks.ts'
-import { serverChecks } from './doctor/server-checks.ts'
 import { addDoctorGpu } from './doctor-gpu.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
 
@@ -23,7 +20,7 @@ export function addDoctor(program: Command): void {
     .action(async ({ data, json }: { data?: string; json?: true }) => {
       const dataFolder = data ?? defaultDataFolder()
       const found: Found[] = []
-      for (const { name, look } of checksOf(dataFolder)) {
+      for (const { name, look } of await checksOf(dataFolder)) {
         const finding = { name, ...(await lookOf(look)) }
         found.push(finding)
         if (!json) process.stdout.write(textOf(finding))
@@ -36,7 +33,12 @@ export function addDoctor(program: Command): void {
 }
 
 /** With settings that cannot be read, only the data folder can be looked at. */
-function checksOf(dataFolder: string): Check[] {
+async function checksOf(dataFolder: string): Promise<Check[]> {
+  const [{ dataChecks }, { environmentChecks }, { serverChecks }] = await Promise.all([
+    import('./doctor/data-checks.ts'),
+    import('./doctor/environment-checks.ts'),
+    import('./doctor/server-checks.ts'),
+  ])
   const config = configOf(dataFolder)
   const configuration: Check = {
     name: 'configuration',

@@ -51,7 +51,6 @@ imports, and the work of open training jobs, which start again.
 ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'heddle move --forget')}`,
     )
     .action(async (options: Options) => {
-      // It needs the whole server, whose loading would double the time in which every other command starts.
       const { forgetMovesOf, move } = await import('../../src/move.ts')
       const source = readConfig({ ...process.env, HEDDLE_DATA: options.data ?? defaultDataFolder() })
       const log = createLog({ logLevel: 'warn', logFormat: source.logFormat })

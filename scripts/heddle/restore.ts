@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { restoreBackup } from '../../src/stores/backup/restore.ts'
-import { controlMigrations } from '../../src/stores/control-db/migrate.ts'
 import { VERSION } from '../../src/version.ts'
 import { showProgress } from '../progress.ts'
 import { dataOption, examples, jsonOption, path } from './options.ts'
@@ -23,6 +21,10 @@ ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --d
     .action(async (backup: string, { data, json }: { data: string; json?: true }) => {
       const progress = json ? undefined : showProgress('Restoring')
       try {
+        const [{ restoreBackup }, { controlMigrations }] = await Promise.all([
+          import('../../src/stores/backup/restore.ts'),
+          import('../../src/stores/control-db/migrate.ts'),
+        ])
         const migrations = [...(await controlMigrations()).keys()]
         const restored = await restoreBackup(backup, data, { version: VERSION, migrations })
         progress?.done()

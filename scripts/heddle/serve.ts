@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import { serve } from '../serve.ts'
 import { dataOption, defaultDataFolder, examples, port } from './options.ts'
 
 /** Options and the variables that they set: `src/config.ts` reads and checks these. */
@@ -42,6 +41,7 @@ docs/CONFIGURATION.md has all settings, as environment variables; an option wins
         const value = options[option]
         if (value !== undefined) process.env[variable] = value
       }
+      const { serve } = await import('../serve.ts')
       await serve()
     })
 }
