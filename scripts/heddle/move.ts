@@ -51,10 +51,10 @@ imports, and the work of open training jobs, which start again.
 ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'heddle move --forget')}`,
     )
     .action(async (options: Options) => {
-      const { forgetMovesOf, move } = await import('../../src/move.ts')
       const source = readConfig({ ...process.env, HEDDLE_DATA: options.data ?? defaultDataFolder() })
       const log = createLog({ logLevel: 'warn', logFormat: source.logFormat })
       if (options.forget) {
+        const { forgetMovesOf } = await import('../../src/move.ts')
         const count = await forgetMovesOf(source, log)
         process.stdout.write(
           options.json ? `${JSON.stringify({ forgotten: count })}\n` : `Forgot ${count} moves.\n`,
@@ -63,6 +63,7 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
       }
       if (options.to === undefined) throw new Error('Name the new place with --to')
       const target = settingsOf(options.to, source.dataFolder)
+      const { move } = await import('../../src/move.ts')
       const progress = options.json ? undefined : showProgress('Moving')
       const stopping = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -14,7 +14,7 @@ const SHARED_COMMIT_BYTES_MAX = 512 * 1024
 /** Encoded rows of one writer. */
 interface Rows {
   owner: string
-  bytes: number
+  rows: Buffer
 }
 
 export interface CommitGroupsDeps<Waiting extends Rows> {
@@ -68,7 +68,7 @@ export function createCommitGroups<Waiting extends Rows>({
           if (owner === undefined || next === undefined) continue
           owners.push(owner)
           group.push(next)
-          bytes += next.bytes
+          bytes += next.rows.byteLength
           if (bytes >= bytesMax) return group
         }
       }

@@ -18,7 +18,6 @@ interface Waiting {
   owner: string
   /** Encoded. */
   rows: Buffer
-  bytes: number
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -102,7 +101,7 @@ export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = 
       if (isFull || isOwnersFull || isEntitysFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
-        lines.add(owner, { owner, rows, bytes, resolve, reject }, bytes)
+        lines.add(owner, { owner, rows, resolve, reject }, bytes)
         startIdle()
       })
     },
