@@ -1,3 +1,4 @@
+import type { LimitFunction } from 'p-limit'
 import type { Place } from '../../access.ts'
 import type { Amount, ErasedUser, Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -25,9 +26,11 @@ export interface Erased {
 
 export interface EraserDeps {
   control: ControlDb
-  mutations: Mutations
+  mutations: Pick<Mutations, 'untilGone'>
   removals: readonly Removal[]
   dropControlLog: () => void
+  /** Limits how many erasures count or remove something at once. */
+  working: LimitFunction
 }
 
 /** Carries an erasure out, or continues one, and keeps its receipt; what was done already is found done. */
@@ -40,20 +43,32 @@ export async function erase(
   const { control, mutations, removals, dropControlLog } = deps
   const note = (changes: Partial<ErasureRow>): Promise<void> =>
     queries.updateErasure(control, row.id, changes)
+  const working = <Result>(step: () => Promise<Result>): Promise<Result> =>
+    deps.working(() => {
+      signal.throwIfAborted()
+      return step()
+    })
 
-  if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
-  await eraseUser(removals, row, erased, signal, note)
+  await working(async () => {
+    if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
+    await eraseUser(removals, row, erased, signal, note)
+  })
   for (let pass = 1; ; pass++) {
-    await eraseProjects(removals, erased, signal)
-    await note({ erased_at: nowIso() })
+    await working(async () => {
+      await eraseProjects(removals, erased, signal)
+      await note({ erased_at: nowIso() })
+    })
     await mutations.untilGone(signal)
-    const left = (await countProjects(removals, erased)).reduce((sum, { count }) => sum + count, 0)
+    const counted = await working(() => countProjects(removals, erased))
+    const left = counted.reduce((sum, { count }) => sum + count, 0)
     if (left === 0) break
     if (pass === PASSES_MAX) throw new Error(`${left} rows were written while their project was erased`)
   }
   const { entity, user } = erased
-  if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
-  if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
+  await working(async () => {
+    if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
+    if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
+  })
   if (entity !== undefined || user !== undefined) await mutations.untilGone(signal)
   dropControlLog()
 }

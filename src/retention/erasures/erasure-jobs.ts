@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
@@ -13,8 +14,11 @@ const ATTEMPTS_MAX = 1_000_000
 /** A disk that is full, or a database that cannot be reached, may be back in a minute. */
 const RETRY_MS = 60_000
 
-/** Erasures that are carried out at once: each waits most of the time until replaced files are removed. */
-const AT_ONCE = 4
+/** Erasures under way: most of the time each waits until the database removes replaced files, half a minute to 8 minutes later. */
+const AT_ONCE = 64
+
+/** Of these, the ones that count or remove something: more would only compete with requests for the stores. */
+const WORKING_MAX = 4
 
 /**
  * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone.
@@ -22,14 +26,15 @@ const AT_ONCE = 4
 const ErasurePayload = z.object({ entity: z.string().nullable(), user: z.string().nullable() })
 export type ErasurePayload = z.output<typeof ErasurePayload>
 
-export interface ErasureJobsDeps extends EraserDeps {
+export interface ErasureJobsDeps extends Omit<EraserDeps, 'working'> {
   jobQueue: JobQueue
-  projects: Pick<Projects, 'closed'>
+  projects: { closed: Pick<Projects['closed'], 'reopen'> }
 }
 
 /** Declares the jobs that carry erasures out; each has the id of its receipt. */
 export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayload> {
   const { control, jobQueue, projects } = deps
+  const working = pLimit(WORKING_MAX)
 
   async function erasedOf(row: ErasureRow, { entity, user }: ErasurePayload): Promise<Erased> {
     return {
@@ -50,7 +55,7 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
       const row = await queries.findErasure(control, id)
       if (row === undefined || row.gone_at !== null) return
       const erased = await erasedOf(row, payload)
-      await erase(deps, row, erased, signal)
+      await erase({ ...deps, working }, row, erased, signal)
       await control.transaction().execute(async (tx) => {
         await fence(tx)
         await queries.updateErasure(tx, id, { gone_at: nowIso() })

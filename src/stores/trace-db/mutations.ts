@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isoIn } from '../../time.ts'
 import { firstOf, type Query, type TraceDb } from './port.ts'
 
 /** A mutation takes from a tenth of a second to minutes. */
@@ -56,6 +55,20 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     })
   }
 
+  let look: Promise<number> | undefined
+
+  /**
+   * When the oldest replaced part was replaced whose files are there, in seconds since 1970, as it will be in a moment: all
+   * that wait share one look a second.
+   */
+  function nextLook(): Promise<number> {
+    look ??= delay(GONE_POLL_MS).then(async () => {
+      look = undefined
+      return (await firstOf(traces.query<{ oldest: number | null }>(OLDEST_REPLACED)))?.oldest ?? Infinity
+    })
+    return look
+  }
+
   return {
     run: change,
 
@@ -65,8 +78,8 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     },
 
     async untilGone(signal) {
-      const at = isoIn(0)
-      while ((await count(countReplaced(at))) > 0) await delay(GONE_POLL_MS, undefined, { signal })
+      const now = Math.floor(Date.now() / 1000)
+      while ((await nextLook()) <= now) signal.throwIfAborted()
     },
   }
 }
@@ -88,11 +101,9 @@ function countMarked(table: string, before: string): Query {
   }
 }
 
-/** Parts that were replaced until a time and whose files are there. The time is unknown, 0, after a start. */
-function countReplaced(until: string): Query {
-  return {
-    sql: `SELECT count() AS count FROM system.parts WHERE database = currentDatabase()
-      AND NOT active AND remove_time <= parseDateTimeBestEffort({until:String})`,
-    params: { until },
-  }
+/** The time at which a part was replaced is unknown, 0, after a start; without such parts the answer is NULL. */
+const OLDEST_REPLACED: Query = {
+  sql: `SELECT minOrNull(toUnixTimestamp(remove_time)) AS oldest FROM system.parts
+    WHERE database = currentDatabase() AND NOT active`,
+  params: {},
 }
