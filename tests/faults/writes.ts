@@ -135,7 +135,7 @@ async function check(url: string, { calls, files, rules, erasures }: Acknowledge
   await expect.poll(states, { timeout: ERASED_MS_MAX }).toEqual(erasures.map(() => 'done'))
 }
 
-/** Of an erasure. */
+/** What the receipt of an erasure says. */
 async function stateOf(url: string, id: string): Promise<string> {
   const receipt = await sendUntilTaken(url, 'GET', `/v1/accounts/erasures/${id}`)
   return z.object({ state: z.string() }).parse(receipt).state

@@ -1,4 +1,4 @@
-import type { LimitFunction } from 'p-limit'
+import pLimit from 'p-limit'
 import type { Place } from '../../access.ts'
 import type { Amount, ErasedUser, Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -16,6 +16,9 @@ const PROJECTS_AT_ONCE = 200
  */
 const PASSES_MAX = 10
 
+/** Erasures that count or remove something at once: more would only compete with requests for the stores. */
+const WORKING_MAX = 4
+
 /** What an erasure is about. */
 export interface Erased {
   projectIds: readonly string[]
@@ -29,25 +32,32 @@ export interface EraserDeps {
   mutations: Pick<Mutations, 'untilGone'>
   removals: readonly Removal[]
   dropControlLog: () => void
-  /** Limits how many erasures count or remove something at once. */
-  working: LimitFunction
 }
 
 /** Carries an erasure out, or continues one, and keeps its receipt; what was done already is found done. */
-export async function erase(
-  deps: EraserDeps,
+export type Erase = (row: ErasureRow, erased: Erased, signal: AbortSignal) => Promise<void>
+
+/** Erasures beyond the limit wait before each step, and none of them holds a place while it waits for replaced files. */
+export function createEraser(deps: EraserDeps): Erase {
+  const limit = pLimit(WORKING_MAX)
+  return (row, erased, signal) =>
+    erase(deps, row, erased, signal, (step) =>
+      limit(() => {
+        signal.throwIfAborted()
+        return step()
+      }),
+    )
+}
+
+async function erase(
+  { control, mutations, removals, dropControlLog }: EraserDeps,
   row: ErasureRow,
   erased: Erased,
   signal: AbortSignal,
+  working: <Result>(step: () => Promise<Result>) => Promise<Result>,
 ): Promise<void> {
-  const { control, mutations, removals, dropControlLog } = deps
   const note = (changes: Partial<ErasureRow>): Promise<void> =>
     queries.updateErasure(control, row.id, changes)
-  const working = <Result>(step: () => Promise<Result>): Promise<Result> =>
-    deps.working(() => {
-      signal.throwIfAborted()
-      return step()
-    })
 
   await working(async () => {
     if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
@@ -65,11 +75,13 @@ export async function erase(
     if (pass === PASSES_MAX) throw new Error(`${left} rows were written while their project was erased`)
   }
   const { entity, user } = erased
-  await working(async () => {
-    if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
-    if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
-  })
-  if (entity !== undefined || user !== undefined) await mutations.untilGone(signal)
+  if (entity !== undefined || user !== undefined) {
+    await working(async () => {
+      if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
+      if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
+    })
+    await mutations.untilGone(signal)
+  }
   dropControlLog()
 }
 

@@ -1,10 +1,9 @@
-import pLimit from 'p-limit'
 import { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import { nowIso } from '../../time.ts'
-import { type Erased, type EraserDeps, erase } from './eraser.ts'
+import { createEraser, type Erased, type EraserDeps } from './eraser.ts'
 import type { ErasureRow } from './queries.ts'
 import * as queries from './queries.ts'
 
@@ -17,16 +16,13 @@ const RETRY_MS = 60_000
 /** Erasures under way: most of the time each waits until the database removes replaced files, half a minute to 8 minutes later. */
 const AT_ONCE = 64
 
-/** Of these, the ones that count or remove something: more would only compete with requests for the stores. */
-const WORKING_MAX = 4
-
 /**
  * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone.
  */
 const ErasurePayload = z.object({ entity: z.string().nullable(), user: z.string().nullable() })
 export type ErasurePayload = z.output<typeof ErasurePayload>
 
-export interface ErasureJobsDeps extends Omit<EraserDeps, 'working'> {
+export interface ErasureJobsDeps extends EraserDeps {
   jobQueue: JobQueue
   projects: { closed: Pick<Projects['closed'], 'reopen'> }
 }
@@ -34,7 +30,7 @@ export interface ErasureJobsDeps extends Omit<EraserDeps, 'working'> {
 /** Declares the jobs that carry erasures out; each has the id of its receipt. */
 export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayload> {
   const { control, jobQueue, projects } = deps
-  const working = pLimit(WORKING_MAX)
+  const erase = createEraser(deps)
 
   async function erasedOf(row: ErasureRow, { entity, user }: ErasurePayload): Promise<Erased> {
     return {
@@ -55,7 +51,7 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
       const row = await queries.findErasure(control, id)
       if (row === undefined || row.gone_at !== null) return
       const erased = await erasedOf(row, payload)
-      await erase({ ...deps, working }, row, erased, signal)
+      await erase(row, erased, signal)
       await control.transaction().execute(async (tx) => {
         await fence(tx)
         await queries.updateErasure(tx, id, { gone_at: nowIso() })

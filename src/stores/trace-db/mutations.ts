@@ -32,10 +32,6 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     return next
   }
 
-  async function count(query: Query): Promise<number> {
-    return (await firstOf(traces.query<{ count: number }>(query)))?.count ?? 0
-  }
-
   /** @throws why a change cannot be finished, such as a full disk; the database tries on */
   async function untilDone(table: string, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -58,8 +54,8 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
   let look: Promise<number> | undefined
 
   /**
-   * When the oldest replaced part was replaced whose files are there, in seconds since 1970, as it will be in a moment: all
-   * that wait share one look a second.
+   * Looks once a second for all that wait, and never before the call. Resolves with when the oldest part was replaced whose
+   * files are still there, in seconds since 1970; infinity without one.
    */
   function nextLook(): Promise<number> {
     look ??= delay(GONE_POLL_MS).then(async () => {
@@ -73,7 +69,8 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     run: change,
 
     async applyDeletions(table, before, signal) {
-      if ((await count(countMarked(table, before))) === 0) return
+      const marked = await firstOf(traces.query<{ count: number }>(countMarked(table, before)))
+      if (marked === undefined || marked.count === 0) return
       await change(table, ['APPLY DELETED MASK'], {}, signal)
     },
 
