@@ -23,7 +23,7 @@ const LAST_COUNTS = ['wb_run_step', 'wb_run_step_end'] as const
 /** A call with more bytes of payloads is kept without them. */
 const PAYLOAD_BYTES_MAX = 256 * 1024
 
-/** Memory of a call besides its payloads, approximately. */
+/** Memory of a call besides its texts and payloads, approximately. */
 const CALL_BYTES = 1536
 
 type Texts = Record<(typeof GREATEST)[number] | (typeof LAST_TEXTS)[number], string | undefined>
@@ -64,6 +64,7 @@ export function createKeptCall(row: CallRow): KeptCall {
   }
   mergePayloads(call, row)
   if (call.texts.deleted_at !== undefined) forgetContent(call)
+  call.bytes = memoryOf(call)
   return call
 }
 
@@ -80,6 +81,7 @@ export function mergeRow(call: KeptCall, row: CallRow): void {
   for (const column of LAST_COUNTS) call.counts[column] = row[column] ?? call.counts[column]
   mergePayloads(call, row)
   if (call.texts.deleted_at !== undefined) forgetContent(call)
+  call.bytes = memoryOf(call)
 }
 
 /** Written out, so that the objects of all calls have the same shape, which JavaScript engines read fast. */
@@ -106,7 +108,12 @@ function forgetContent(call: KeptCall): void {
   call.texts = textsOf({ started_at, deleted_at })
   call.counts = { wb_run_step: undefined, wb_run_step_end: undefined }
   call.payloads = NO_PAYLOADS
-  call.bytes = CALL_BYTES
+}
+
+/** Texts count as well: some, such as exceptions, have no limit of their own. */
+function memoryOf({ texts, payloads }: KeptCall): number {
+  const chars = Object.values(texts).reduce((sum, text) => sum + (text?.length ?? 0), 0)
+  return CALL_BYTES + chars + (payloads?.bytes.byteLength ?? 0)
 }
 
 /** As ClickHouse compares texts: by their bytes in UTF-8. */
@@ -124,7 +131,6 @@ function mergePayloads(call: KeptCall, row: CallRow): void {
   const parts = PAYLOADS.map((column, index) => row[column] ?? payloadAt(payloads, index))
   const size = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
   call.payloads = size > PAYLOAD_BYTES_MAX ? undefined : packed(parts, size)
-  call.bytes = CALL_BYTES + (call.payloads === undefined ? 0 : size)
 }
 
 /** Copies: a part of a larger text would keep all of it in memory. */

@@ -10,6 +10,14 @@ export interface Bounds {
   startedAt: string
 }
 
+/** Bounds that hold also when a row is not in memory, whose call then is not either. */
+export function beyond(bounds: Bounds, { id, started_at = '' }: Pick<CallRow, 'id' | 'started_at'>): Bounds {
+  return {
+    id: risesWithTime(id) && id > bounds.id ? id : bounds.id,
+    startedAt: started_at > bounds.startedAt ? started_at : bounds.startedAt,
+  }
+}
+
 /**
  * The newest calls of one project. A call is either whole in memory, merged from all its rows, or it lies within the bounds.
  * Only a new id can be kept: of another one, the database may have rows. Ids that rise with time show that they are new.
@@ -17,7 +25,7 @@ export interface Bounds {
 export interface ProjectTail {
   /** Takes rows that were written, in the order in which they were. */
   written(rows: readonly CallRow[]): void
-  /** Takes rows of which it is not known whether they were written. */
+  /** Takes rows of which it is not known whether they were written, or whether the bounds have them. */
   uncertain(rows: readonly CallRow[]): void
   /** Removes the call that was written first; false where there is none. */
   evictOldest(): boolean
@@ -78,12 +86,9 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     return risesWithTime(id) && id > bounds.id
   }
 
-  function leaveToDatabase({ id, started_at = '' }: Pick<CallRow, 'id' | 'started_at'>): void {
+  function leaveToDatabase(row: Pick<CallRow, 'id' | 'started_at'>): void {
     elsewhere++
-    bounds = {
-      id: risesWithTime(id) && id > bounds.id ? id : bounds.id,
-      startedAt: started_at > bounds.startedAt ? started_at : bounds.startedAt,
-    }
+    bounds = beyond(bounds, row)
   }
 
   function evict(call: KeptCall): void {

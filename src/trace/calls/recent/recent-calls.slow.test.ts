@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ALL_RIGHTS } from '../../../access.ts'
 import { idOf, newId } from '../../../ids.ts'
-import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { type Query as DbQuery, firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { SILENT } from '../../../test-log.ts'
 import { useTestServer } from '../../../testing.ts'
 import { isoOfMicros } from '../../../time.ts'
@@ -290,6 +290,62 @@ describe('recent calls', () => {
     const list = listOf(project, { sort_by: NEWEST_FIRST, limit: 1 })
     expect(recent.lines(list)).toBeUndefined()
     expect(await answerOf(recent, list)).toContain(id)
+  })
+
+  it.each(['before', 'after'])(
+    'leaves a call to the database whose write began before its project was forgotten, and ended %s its bounds were known',
+    async (end) => {
+      const { traces } = server.stores
+      const project_id = server.newProject()
+      const [first, slow, next] = [1, 2, 3].map(() => newId())
+      const [written, read, known] = [0, 1, 2].map(() => Promise.withResolvers<void>())
+      let isHeld = false
+      const recent = openRecent({
+        ...traces,
+        async insert(table, rows: readonly object[]) {
+          if (rows.some((row) => 'id' in row && row.id === slow)) await written?.promise
+          await traces.insert(table, rows)
+        },
+        async *query<Row>(query: DbQuery) {
+          const rows = await rowsOf(traces.query<Row>(query))
+          if (isHeld) read?.resolve()
+          if (isHeld) await known?.promise
+          yield* rows
+        },
+      })
+      const insert = (id = ''): Promise<void> =>
+        recent.insert([
+          { project_id, id, has_start: 1, started_at: isoOfMicros(START_MS * 1000), trace_id: id },
+        ])
+      await insert(first)
+      const slowly = insert(slow)
+      recent.forget([project_id])
+      isHeld = true
+      const soon = insert(next)
+      await read?.promise
+      if (end === 'before') written?.resolve()
+      if (end === 'before') await slowly
+      known?.resolve()
+      await soon
+      written?.resolve()
+      await slowly
+      expect(recent.line(listOf(project_id), slow ?? '')).toBeUndefined()
+      expect(recent.line(listOf(project_id), next ?? '')?.toString()).toContain(next)
+      expect(await answerOf(recent, listOf(project_id, { sort_by: NEWEST_FIRST, limit: 5 }))).toContain(slow)
+    },
+  )
+
+  it('counts texts without a limit of their own as memory', async () => {
+    const recent = openRecent(server.stores.traces, 100_000)
+    const project_id = server.newProject()
+    const ids = Array.from({ length: 10 }, newId)
+    const exception = 'x'.repeat(30_000)
+    for (const id of ids)
+      await recent.insert([
+        { project_id, id, has_start: 1, started_at: isoOfMicros(1), trace_id: id, exception },
+      ])
+    const known = ids.filter((id) => recent.line(listOf(project_id), id) !== undefined)
+    expect(known).toEqual(ids.slice(-3))
   })
 
   it('shares its memory among projects', async () => {

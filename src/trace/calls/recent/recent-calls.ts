@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../../log.ts'
 import { entityOf } from '../../../owner-lines.ts'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
@@ -10,7 +11,7 @@ import type { Selection } from '../sql/selection.ts'
 import { CALL_ROWS, type CallRow } from '../sql/table.ts'
 import { isVisible, type KeptCall, shownCall } from './kept-call.ts'
 import { matcherOf } from './matches.ts'
-import { type Bounds, createProjectTail, type ProjectTail } from './project-tail.ts'
+import { type Bounds, beyond, createProjectTail, type ProjectTail } from './project-tail.ts'
 import { selectBounds } from './queries.ts'
 
 /** Projects with calls in memory; beyond that, the one that was written to least recently is dropped. */
@@ -18,6 +19,9 @@ const PROJECTS_MAX = 256
 
 /** Calls of a list that are written as JSON here at once; some hundredths of a second. */
 const LIST_MAX = 1000
+
+/** What the first write to a project waits for its bounds: the query for them may wait for other reads of the project. */
+const OPENING_MS_MAX = 5_000
 
 const NOT_KEPT = 'the recent calls of a project are not kept in memory'
 
@@ -41,43 +45,70 @@ interface Deps {
   bytesMax: number
 }
 
+const NO_BOUNDS: Bounds = { id: '', startedAt: '' }
+
+/** The bounds of a project are being read. */
+interface Opening {
+  opened: Promise<void>
+  /** Bounds of rows that were written meanwhile. */
+  missed: Bounds
+}
+
 export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls {
   /** In the order of their last writes. */
   const tails = new Map<string, ProjectTail>()
-  const opening = new Map<string, Promise<void>>()
+  const openings = new Map<string, Opening>()
 
   async function insert(rows: readonly CallRow[]): Promise<void> {
     const byProject = Map.groupBy(rows, (row) => row.project_id)
-    await Promise.all([...byProject.keys()].map(openTail))
+    await Promise.all([...byProject.keys()].map(untilOpen))
+    const writes = [...byProject].map(([projectId, some]) => ({
+      projectId,
+      some,
+      tail: tails.get(projectId),
+    }))
+    let isWritten = false
     try {
       await traces.insert(CALL_ROWS, rows)
-    } catch (error) {
-      for (const [projectId, some] of byProject) tails.get(projectId)?.uncertain(some)
-      throw error
+      isWritten = true
+    } finally {
+      for (const { projectId, some, tail } of writes)
+        if (isWritten && tail !== undefined && tail === tails.get(projectId)) keep(projectId, tail, some)
+        else leaveToDatabase(projectId, some)
+      makeRoom()
     }
-    for (const [projectId, some] of byProject) keep(projectId, some)
-    makeRoom()
   }
 
-  /** Rows of a project are written only after its bounds were read. */
-  function openTail(projectId: string): Promise<void> | undefined {
-    if (tails.has(projectId)) return undefined
-    const known = opening.get(projectId)
-    if (known !== undefined) return known
+  async function untilOpen(projectId: string): Promise<void> {
+    if (tails.has(projectId)) return
+    const { opened } = openings.get(projectId) ?? open(projectId)
+    await Promise.race([opened, delay(OPENING_MS_MAX, undefined, { ref: false })])
+  }
+
+  function open(projectId: string): Opening {
     const opened = firstOf(traces.query<Bounds>(selectBounds(projectId)))
-      .then((stored) => void tails.set(projectId, createProjectTail(stored ?? { id: '', startedAt: '' })))
+      .then((stored = NO_BOUNDS) => {
+        const { id, startedAt } = opening.missed
+        tails.set(projectId, createProjectTail(beyond(stored, { id, started_at: startedAt })))
+      })
       .catch((error: unknown) => log.warn({ project: projectId, error }, NOT_KEPT))
-      .finally(() => opening.delete(projectId))
-    opening.set(projectId, opened)
-    return opened
+      .finally(() => openings.delete(projectId))
+    const opening: Opening = { opened, missed: NO_BOUNDS }
+    openings.set(projectId, opening)
+    return opening
   }
 
-  function keep(projectId: string, rows: readonly CallRow[]): void {
-    const tail = tails.get(projectId)
-    if (tail === undefined) return
+  function keep(projectId: string, tail: ProjectTail, rows: readonly CallRow[]): void {
     tail.written(rows)
     tails.delete(projectId)
     tails.set(projectId, tail)
+  }
+
+  /** Rows whose write failed or began before the tail: its bounds, or those that are being read, may not have them. */
+  function leaveToDatabase(projectId: string, rows: readonly CallRow[]): void {
+    tails.get(projectId)?.uncertain(rows)
+    const opening = openings.get(projectId)
+    if (opening !== undefined) opening.missed = rows.reduce(beyond, opening.missed)
   }
 
   function makeRoom(): void {
