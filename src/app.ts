@@ -101,7 +101,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const work = { jobQueue, workLimits }
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
-  const trace = createTraceArea({ ...shared, retention: settings })
+  const trace = createTraceArea({ ...shared, jobQueue, retention: settings })
   const tracking = createTrackingArea({ ...stores, contents, projects, mutations })
   const training = createTrainingArea({ ...work, ...shared, stores, contents, trace, tracking })
   const inference = createInferenceArea({

@@ -46,7 +46,7 @@ export interface Removal {
   hideUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   eraseUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   /** Puts the pseudonym where the user's name has to stay. */
-  renameUser?(user: ErasedUser): Promise<void>
+  renameUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   /** Removes what is older than the limits of its projects, by kind. */
   expire?: Partial<Record<RetainedKind, (limits: readonly Limit[], signal: AbortSignal) => Promise<void>>>
   /**

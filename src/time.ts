@@ -13,6 +13,13 @@ export function isoIn(ms: number): string {
   return isoOfMicros(Math.round((Date.now() + ms) * 1000))
 }
 
+export const DAY_MS = 86_400_000
+
+/** When a day began in UTC that was `days` before today, as ISO 8601. */
+export function dayBefore(days: number): string {
+  return new Date((Math.floor(Date.now() / DAY_MS) - days) * DAY_MS).toISOString()
+}
+
 /**
  * Now, but after the given times, as ISO 8601 in UTC with microseconds: the order of two writes must not depend on the
  * clock of the machine, which may have been set back between them.

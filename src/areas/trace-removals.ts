@@ -1,3 +1,4 @@
+import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import type { Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
@@ -9,7 +10,7 @@ import type { Calls } from '../trace/calls/service.ts'
 import type { Files } from '../trace/files/service.ts'
 import { createObjectsRemoval } from '../trace/objects/removal/service.ts'
 import { createTablesRemoval } from '../trace/tables/removal.ts'
-import { createUnusedContent } from '../trace/unused-content/service.ts'
+import { createRemoveUnused } from '../trace/unused-content/service.ts'
 
 /** Tables whose rows go with their project and need no more. */
 const PLAIN_TABLES: RemovableTable[] = [
@@ -26,6 +27,7 @@ export function createTraceRemovals(deps: {
   traces: TraceDb
   control: ControlDb
   mutations: Mutations
+  jobQueue: JobQueue
   log: Pick<Log, 'warn'>
   calls: Pick<Calls, 'removal'>
   files: Pick<Files, 'removal'>
@@ -33,11 +35,11 @@ export function createTraceRemovals(deps: {
   const { calls, files } = deps
   const tables = createTablesRemoval(deps)
   const removers = { tables: tables.removeContents, files: files.removal.removeContents }
-  const unused = createUnusedContent({ ...deps, removers })
-  calls.removal.afterPurge(unused.remove)
+  const removeUnused = createRemoveUnused({ ...deps, removers })
+  calls.removal.removeBy(removeUnused)
   return [
     calls.removal,
-    createObjectsRemoval(deps, unused.remove),
+    createObjectsRemoval(deps, removeUnused),
     ...tables.removals,
     ...PLAIN_TABLES.map((table) => createTableRemoval(deps, table)),
     createQueuesRemoval(deps),

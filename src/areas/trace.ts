@@ -1,5 +1,6 @@
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
+import type { JobQueue } from '../jobs/job-queue.ts'
 import type { Log } from '../log.ts'
 import { createRedactionRemoval } from '../redaction/removal.ts'
 import { redactionRoutes } from '../redaction/routes.ts'
@@ -56,6 +57,7 @@ export interface TraceDeps {
   projects: Projects
   redaction: Redaction
   mutations: Mutations
+  jobQueue: JobQueue
   /** How long projects keep their calls. */
   retention: CallRetention
   log: Log
@@ -78,8 +80,8 @@ export interface TraceArea extends Area {
 }
 
 export function createTraceArea(deps: TraceDeps): TraceArea {
-  const { traces, control, peers, blobs, projects, mutations, redaction, retention, log, recentCallsBytes } =
-    deps
+  const { traces, control, peers, blobs, projects, mutations, jobQueue } = deps
+  const { redaction, retention, log, recentCallsBytes } = deps
   const objects = createObjects({ traces, projects, redaction })
   const tables = createTables({ traces, projects, redaction })
   const annotationQueues = createAnnotationQueues({ control, traces, projects })
@@ -113,7 +115,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     typedObjects,
     blobOwners: [filesOwner(traces)],
     removals: [
-      ...createTraceRemovals({ traces, control, mutations, log, calls, files }),
+      ...createTraceRemovals({ traces, control, mutations, jobQueue, log, calls, files }),
       createRedactionRemoval({ control }),
     ],
     storedBy: project.storedBy,

@@ -19,6 +19,8 @@ export interface JobsOfKind<Payload> {
   /** The same as `addIn` for jobs of which each takes the place of the one that waits under its singleton key. */
   replaceIn(tx: ControlTx, jobs: readonly NewJob<Payload>[], join: Join<Payload>): Promise<void>
   wake(): void
+  /** Removes jobs that wait, as if they had been done. */
+  removeWaiting(ids: readonly string[]): Promise<void>
   /** Makes a waiting job due now. */
   makeDue(id: string): Promise<void>
   /**
@@ -32,6 +34,8 @@ export interface JobsOfKind<Payload> {
   countOpenOf(groups: readonly string[]): Promise<Map<string, number>>
   /** The same of an entity, or of a key. */
   countOpenBy(by: 'entity' | 'key_id', name: string, tx?: ControlTx): Promise<number>
+  /** The payloads of jobs; one that is not there any more is left out. */
+  payloadsOf(ids: readonly string[]): Promise<Map<string, Payload>>
   /** What the handlers of jobs that run last reported. */
   progressOf(ids: readonly string[]): Promise<Map<string, unknown>>
   /** The place of each waiting job of a concurrency key, from 1, where groups take turns. */
@@ -71,6 +75,7 @@ export function createJobsOfKind<Payload>(
     },
     addOnceIn: (tx, job) => queries.insertOnce(tx, rowOf(declared, job)),
     replaceIn: async (tx, jobs, join) => addIn(tx, await replaceWaiting(tx, declared, { jobs, join })),
+    removeWaiting: (ids) => queries.removeWaiting(control, { kind, ids }),
     async makeDue(id) {
       await queries.makeDue(control, { kind, ids: [id] })
       wake()
@@ -79,6 +84,10 @@ export function createJobsOfKind<Payload>(
     countOpen: () => queries.countOpen(control, kind),
     countOpenOf: (groups) => queries.countOpenOf(control, { kind, groups }),
     countOpenBy: (by, name, tx = control) => queries.countOpenBy(tx, { kind, by, name }),
+    async payloadsOf(ids) {
+      const payloads = await queries.payloadsOf(control, { kind, ids })
+      return new Map([...payloads].map(([id, text]) => [id, declared.payload.parse(JSON.parse(text))]))
+    },
     async progressOf(ids) {
       const reports = await queries.progressOf(control, { kind, ids })
       return new Map([...reports].map(([id, report]) => [id, JSON.parse(report)]))

@@ -11,6 +11,9 @@ export type NewJobRow = Insertable<JobsTable>
 /** SQLite takes 32,766 values in one statement; a row has some twenty. */
 const ROWS_PER_INSERT = 1000
 
+/** Payloads that are read at once: each may be large. */
+const PAYLOADS_AT_ONCE = 100
+
 const FINISHED = ['completed', 'failed', 'cancelled'] as const
 
 /** Adds jobs; one that waits or runs under the same id stays as it is. */
@@ -266,6 +269,24 @@ export async function progressOf(
   return new Map(rows.map(({ id, progress }) => [id, progress ?? '']))
 }
 
+/** The payloads of jobs, as JSON. */
+export async function payloadsOf(
+  control: ControlDb,
+  { kind, ids }: { kind: string; ids: readonly string[] },
+): Promise<Map<string, string>> {
+  const payloads = new Map<string, string>()
+  for (let from = 0; from < ids.length; from += PAYLOADS_AT_ONCE) {
+    const rows = await control
+      .selectFrom('jobs')
+      .select(['id', 'payload'])
+      .where('kind', '=', kind)
+      .where('id', 'in', ids.slice(from, from + PAYLOADS_AT_ONCE))
+      .execute()
+    for (const { id, payload } of rows) payloads.set(id, payload)
+  }
+  return payloads
+}
+
 /** When the first job that is not due yet will be. */
 export async function nextDue(control: ControlDb, kind: string): Promise<string | undefined> {
   const next = control
@@ -322,14 +343,21 @@ export async function removeOfProjects(
   control: ControlDb,
   { kind, projectIds }: { kind: string; projectIds: ReadonlySet<string> },
 ): Promise<void> {
-  const rows = await control.selectFrom('jobs').select(['id', 'payload']).where('kind', '=', kind).execute()
-  const ids = rows.filter(({ payload }) => projectIds.has(projectOf(payload))).map(({ id }) => id)
-  for (let from = 0; from < ids.length; from += ROWS_PER_INSERT)
-    await control
-      .deleteFrom('jobs')
+  for (let after = ''; ; ) {
+    const rows = await control
+      .selectFrom('jobs')
+      .select(['id', 'payload'])
       .where('kind', '=', kind)
-      .where('id', 'in', ids.slice(from, from + ROWS_PER_INSERT))
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(PAYLOADS_AT_ONCE)
       .execute()
+    const ids = rows.filter(({ payload }) => projectIds.has(projectOf(payload))).map(({ id }) => id)
+    if (ids.length > 0)
+      await control.deleteFrom('jobs').where('kind', '=', kind).where('id', 'in', ids).execute()
+    if (rows.length < PAYLOADS_AT_ONCE) return
+    after = rows.at(-1)?.id ?? ''
+  }
 }
 
 function projectOf(payload: string): string {

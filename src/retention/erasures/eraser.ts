@@ -78,7 +78,7 @@ async function erase(
   if (entity !== undefined || user !== undefined) {
     await working(async () => {
       if (entity !== undefined) for (const removal of removals) await removal.eraseEntity?.(entity, signal)
-      if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user)
+      if (user !== undefined) for (const removal of removals) await removal.renameUser?.(user, signal)
     })
     await mutations.untilGone(signal)
   }

@@ -121,13 +121,13 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   async function follow(): Promise<void> {
     // Taken before the read: an erasure that this server begins meanwhile is not among them, and so is not reopened.
     const known = new Set(projects.closed.erasures())
-    const rows = await queries.openErasures(control)
-    for (const row of rows.filter(({ id }) => !known.has(id))) {
-      const projectIds = await queries.projectsOf(control, row.id)
-      const entity = row.kind === 'entity' ? row.subject : undefined
-      projects.closed.close(row.id, placesOf({ projectIds, ...(entity !== undefined && { entity }) }))
+    const open = (await queries.openErasures(control)).map(({ id }) => id)
+    const payloads = await jobs.payloadsOf(open.filter((id) => !known.has(id)))
+    for (const [id, { entity }] of payloads) {
+      const projectIds = await queries.projectsOf(control, id)
+      projects.closed.close(id, placesOf({ projectIds, ...(entity !== null && { entity }) }))
     }
-    for (const id of known.difference(new Set(rows.map((row) => row.id)))) projects.closed.reopen(id)
+    for (const id of known.difference(new Set(open))) projects.closed.reopen(id)
   }
 
   async function start(): Promise<AsyncDisposable> {

@@ -3,11 +3,9 @@ import { parseProjectId } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
-import { nowIso } from '../../time.ts'
+import { dayBefore, nowIso } from '../../time.ts'
 import * as queries from './queries.ts'
 import { Retention, type RetentionPath } from './wire.ts'
-
-const DAY_MS = 86_400_000
 
 /** How long projects keep their data. */
 export interface RetentionSettings {
@@ -88,14 +86,10 @@ const PROJECTS_MAX = 500
 function limitsOf(rows: readonly queries.SettingRow[]): Limit[] {
   const limits: Limit[] = []
   for (const [days, some] of Map.groupBy(rows, (row) => row.days)) {
-    const before = startOfDay(Date.now() - days * DAY_MS)
+    const before = dayBefore(days)
     const ids = some.map((row) => row.project_id)
     for (let from = 0; from < ids.length; from += PROJECTS_MAX)
       limits.push({ projectIds: ids.slice(from, from + PROJECTS_MAX), before })
   }
   return limits
-}
-
-function startOfDay(ms: number): string {
-  return new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString()
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { inOrder } from '../../in-order.ts'
 import { firstOf, type Query, type TraceDb } from './port.ts'
 
 /** A mutation takes from a tenth of a second to minutes. */
@@ -24,30 +25,27 @@ export interface Mutations {
 }
 
 export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mutations {
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = inOrder()
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const next = last.then(work, work)
-    last = next.catch(() => {})
-    return next
-  }
-
-  /** @throws why a change cannot be finished, such as a full disk; the database tries on */
-  async function untilDone(table: string, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const found = await firstOf(traces.query<{ open: number; reason: string }>(selectOpen(table)))
-      if (found === undefined || found.open === 0) return
-      if (found.reason !== '') throw new Error(`Rows of ${table} cannot be removed yet: ${found.reason}`)
-      await delay(POLL_MS, undefined, { signal })
-    }
+  /**
+   * How many changes of a table are not finished.
+   * @throws why they cannot be finished, such as a full disk; the database tries on
+   */
+  async function openChanges(table: string): Promise<number> {
+    const found = await firstOf(traces.query<{ open: number; reason: string }>(selectOpen(table)))
+    if (found !== undefined && found.reason !== '')
+      throw new Error(`Rows of ${table} cannot be removed yet: ${found.reason}`)
+    return found?.open ?? 0
   }
 
   function change(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal) {
     return inTurn(async () => {
       signal.throwIfAborted()
+      // Changes are made in order: behind one that fails, each attempt would only add another.
+      await openChanges(table)
       const sql = `ALTER TABLE ${table} ${commands.join(', ')} SETTINGS mutations_sync = 0`
       await traces.command({ sql, params })
-      await untilDone(table, signal)
+      while ((await openChanges(table)) > 0) await delay(POLL_MS, undefined, { signal })
     })
   }
 

@@ -74,11 +74,11 @@ export function createTableRemoval(
     }),
 
     ...(named !== undefined && {
-      async renameUser({ name, pseudonym }) {
+      async renameUser({ name, pseudonym }, signal) {
         const where = `${named} = {user:String}`
         if ((await sum(where, { user: name })).count === 0) return
         const commands = [`UPDATE ${named} = {pseudonym:String} WHERE ${where}`]
-        await mutations.run(table, commands, { user: name, pseudonym }, new AbortController().signal)
+        await mutations.run(table, commands, { user: name, pseudonym }, signal)
       },
     }),
 

@@ -45,7 +45,10 @@ export function createFilesRemoval(deps: FilesRemovalDeps): FilesRemoval {
         (row) => row.stored_digest,
       )
       if (digests.length === 0) break
-      for (const digest of digests) await removeBytes(digest, selection)
+      for (const digest of digests) {
+        signal.throwIfAborted()
+        await removeBytes(digest, selection)
+      }
       after = digests.at(-1) ?? ''
     }
     const { where, params } = queries.whereOf(selection)

@@ -2,21 +2,26 @@ import type { Query } from '../../stores/trace-db/port.ts'
 import { CALL_ROWS, PAYLOADS } from '../calls/sql/table.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 
-/** Contents that one look takes for unused at first; each look is a search of all texts of a project. */
-const CANDIDATES_MAX = 2_000
+/** Contents that are taken for unused at first by one search of all texts of a project. */
+export const CANDIDATES_MAX = 2_000
 
 /** What names a content in texts: the digest of a file, or the address of a table. */
 const NAMES = { files: '([A-Za-z0-9]{43})', tables: '/table/([0-9a-f]{64})' }
 export type ContentTable = keyof typeof NAMES
 
-/** Contents from before a time that no text of their project seems to name. */
-export function selectCandidates(table: ContentTable, projectId: string, before: string): Query {
+/** Contents from before a time that no text of their project seems to name, from one digest on. */
+export function selectCandidates(
+  table: ContentTable,
+  projectId: string,
+  { before, after }: { before: string; after: string },
+): Query {
   const params = createParams()
   const project = params.bindProject(projectId)
   const named = `SELECT arrayJoin(extractAll(text, '${NAMES[table]}')) FROM (${textsOf(project)})`
   return {
     sql: `SELECT DISTINCT digest FROM ${table} FINAL WHERE project_id = ${project}
-      AND created_at < ${timeSql(before, params)} AND digest NOT IN (${named}) LIMIT ${CANDIDATES_MAX}`,
+      AND created_at < ${timeSql(before, params)} AND digest > ${params.bind(after, 'String')} AND digest NOT IN (${named})
+      ORDER BY digest LIMIT ${CANDIDATES_MAX}`,
     params: params.values,
   }
 }

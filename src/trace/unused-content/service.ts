@@ -1,10 +1,23 @@
+import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
+import { entityOf } from '../../owner-lines.ts'
+import type { Limit } from '../../removal.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { type ContentTable, selectCandidates, selectNamed } from './queries.ts'
+import { isoIn } from '../../time.ts'
+import { CANDIDATES_MAX, type ContentTable, selectCandidates, selectNamed } from './queries.ts'
 
 /** ClickHouse searches for at most 255 texts at once. */
 const SEARCHED_AT_ONCE = 200
+
+/** A look that failed, or before which the server ended, is made an hour later, and every hour of a day. */
+const RETRY_MS = 3_600_000
+const ATTEMPTS_MAX = 24
+
+const Look = z.object({ project_id: z.string(), before: z.string() })
+type Look = z.output<typeof Look>
 
 /** Removes contents of one kind by their digests, those alone that were sent before a time. */
 export type RemoveContents = (
@@ -14,50 +27,87 @@ export type RemoveContents = (
   signal: AbortSignal,
 ) => Promise<void>
 
-/** Removes files and tables that nothing names any more, after calls or objects that named them were removed. */
-export interface UnusedContent {
-  /**
-   * Looks through some projects. What was sent after `before` stays, since what names it may not have come yet. A
-   * project that is too large to be searched in the time of a query is left, with a line in the log.
-   */
-  remove(projectIds: readonly string[], before: string, signal: AbortSignal): Promise<void>
-}
+/**
+ * Makes a change that removes calls or objects, and then removes the files and tables of their projects that nothing
+ * names any more. What was sent after the time of its project stays, since what names it may not have come yet. A project
+ * through which it cannot look, since it is too large for the time of a query or the server ends, is looked through later, as a
+ * job that is stored before the change.
+ * @throws as the change does
+ */
+export type RemoveUnused = (
+  change: () => Promise<void>,
+  projects: readonly Limit[],
+  signal: AbortSignal,
+) => Promise<void>
 
-export function createUnusedContent(deps: {
+export function createRemoveUnused(deps: {
   traces: TraceDb
+  jobQueue: JobQueue
   log: Pick<Log, 'warn'>
   removers: Record<ContentTable, RemoveContents>
-}): UnusedContent {
-  const { traces, log, removers } = deps
+}): RemoveUnused {
+  const { traces, jobQueue, log, removers } = deps
 
-  async function unusedOf(table: ContentTable, projectId: string, before: string): Promise<string[]> {
-    const rows = await rowsOf(traces.query<{ digest: string }>(selectCandidates(table, projectId, before)))
-    const unused = new Set(rows.map(({ digest }) => digest))
-    const candidates = [...unused]
-    for (let from = 0; from < candidates.length; from += SEARCHED_AT_ONCE) {
-      const query = selectNamed(projectId, candidates.slice(from, from + SEARCHED_AT_ONCE))
-      for (const { digest } of await rowsOf(traces.query<{ digest: string }>(query))) unused.delete(digest)
+  const jobs = jobQueue.define<Look>({
+    kind: 'unused_content',
+    payload: Look,
+    concurrency: 1,
+    attemptsMax: ATTEMPTS_MAX,
+    keeps: 'failures',
+    retryMs: () => RETRY_MS,
+    handle: ({ payload }, { signal }) => look(payload, signal),
+    giveUp: async ({ payload: { project_id } }, { reason }) =>
+      log.warn({ project: project_id, reason }, 'unused files stay, since they could not be looked for'),
+  })
+
+  async function unnamed(projectId: string, digests: readonly string[]): Promise<string[]> {
+    const found = new Set(digests)
+    for (let from = 0; from < digests.length; from += SEARCHED_AT_ONCE) {
+      const query = selectNamed(projectId, digests.slice(from, from + SEARCHED_AT_ONCE))
+      for (const { digest } of await rowsOf(traces.query<{ digest: string }>(query))) found.delete(digest)
     }
-    return [...unused]
+    return [...found]
   }
 
-  async function removeOf(projectId: string, before: string, signal: AbortSignal): Promise<void> {
+  async function removeFrom(table: ContentTable, look: Look, signal: AbortSignal): Promise<void> {
+    const { project_id, before } = look
+    for (let after = ''; ; ) {
+      signal.throwIfAborted()
+      const query = selectCandidates(table, project_id, { before, after })
+      const digests = (await rowsOf(traces.query<{ digest: string }>(query))).map(({ digest }) => digest)
+      const unused = await unnamed(project_id, digests)
+      if (unused.length > 0) await removers[table](project_id, unused, before, signal)
+      if (digests.length < CANDIDATES_MAX) return
+      after = digests.at(-1) ?? ''
+    }
+  }
+
+  async function look(look: Look, signal: AbortSignal): Promise<void> {
     // Rows of tables name files.
-    for (const table of ['tables', 'files'] as const) {
-      const unused = await unusedOf(table, projectId, before)
-      if (unused.length > 0) await removers[table](projectId, unused, before, signal)
-    }
+    for (const table of ['tables', 'files'] as const) await removeFrom(table, look, signal)
   }
 
-  return {
-    async remove(projectIds, before, signal) {
-      for (const projectId of new Set(projectIds)) {
-        signal.throwIfAborted()
-        await removeOf(projectId, before, signal).catch((error: unknown) => {
-          if (signal.aborted) throw error
-          log.warn({ project: projectId, reason: messageOf(error) }, 'unused files could not be looked for')
-        })
+  return async (change, projects, signal) => {
+    const looks = projects
+      .flatMap(({ projectIds, before }) => projectIds.map((project_id) => ({ project_id, before })))
+      .map((payload) => ({
+        id: newId(),
+        payload,
+        entity: entityOf(payload.project_id),
+        runAt: isoIn(RETRY_MS),
+      }))
+    await jobs.add(looks)
+    await change()
+    for (const { id, payload } of looks) {
+      signal.throwIfAborted()
+      try {
+        await look(payload, signal)
+        await jobs.removeWaiting([id])
+      } catch (error) {
+        if (signal.aborted) throw error
+        const reason = messageOf(error)
+        log.warn({ project: payload.project_id, reason }, 'unused files will be looked for again in an hour')
       }
-    },
+    }
   }
 }

@@ -27,7 +27,7 @@ const HOUR_S = 3600
 /** How often a use is recorded, and how soon a project's column may give way to another of the same project. */
 const RECORDED_EVERY_S = HOUR_S
 
-/** A column that nobody used for so long is given up: longer than a weekend. */
+/** A column that was unused for so long is given up: longer than a weekend. */
 export const UNUSED_S_MAX = 3 * 24 * HOUR_S
 
 /** A column that was given up is removed later than any server may still know it as in use. */

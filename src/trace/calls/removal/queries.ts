@@ -148,10 +148,10 @@ function oldCalls(limits: readonly Limit[], params: Params): string {
   )
 }
 
-export function countOldCalls(limits: readonly Limit[]): Query {
+export function selectProjectsOfOldCalls(limits: readonly Limit[]): Query {
   const params = createParams()
   return {
-    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${oldCalls(limits, params)}`,
+    sql: `SELECT DISTINCT project_id FROM ${CALL_ROWS} WHERE ${oldCalls(limits, params)}`,
     params: params.values,
   }
 }

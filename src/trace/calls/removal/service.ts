@@ -1,7 +1,8 @@
-import type { Removal } from '../../../removal.ts'
+import type { Limit, Removal } from '../../../removal.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
-import { nowIso } from '../../../time.ts'
+import { dayBefore, nowIso } from '../../../time.ts'
+import type { RemoveUnused } from '../../unused-content/service.ts'
 import type { RecentCalls } from '../recent/recent-calls.ts'
 import { CALL_ROWS } from '../sql/table.ts'
 import * as queries from './queries.ts'
@@ -12,17 +13,13 @@ import * as queries from './queries.ts'
  */
 const MARK_DAYS = 30
 
-const DAY_MS = 86_400_000
-
 /** Calls of a user that are marked as deleted at once. */
 const MARKED_AT_ONCE = 10_000
 
 /** Removes calls for good. */
 export interface CallsRemoval extends Removal {
-  /** Sets the one function that is called with the projects of which deleted calls were removed. */
-  afterPurge(
-    then: (projectIds: readonly string[], before: string, signal: AbortSignal) => Promise<void>,
-  ): void
+  /** Sets what removes calls with the files and tables that they alone named; until then the calls go alone. */
+  removeBy(removeUnused: RemoveUnused): void
 }
 
 export function createCallsRemoval(deps: {
@@ -31,7 +28,7 @@ export function createCallsRemoval(deps: {
   recent: Pick<RecentCalls, 'insert' | 'forget'>
 }): CallsRemoval {
   const { traces, mutations, recent } = deps
-  let then: Parameters<CallsRemoval['afterPurge']>[0] = async () => undefined
+  let removeUnused: RemoveUnused = (change) => change()
 
   async function amount(query: Query): Promise<{ count: number; bytes: number }> {
     const row = await firstOf(traces.query<{ count: number; bytes?: number }>(query))
@@ -42,20 +39,33 @@ export function createCallsRemoval(deps: {
     return (await amount(query)).count > 0
   }
 
+  async function projectsOf(query: Query): Promise<string[]> {
+    const rows = await rowsOf(traces.query<{ project_id: string }>(query))
+    return rows.map(({ project_id }) => project_id)
+  }
+
   const change = ({ commands, params }: queries.Change, signal: AbortSignal): Promise<void> =>
     mutations.run(CALL_ROWS, commands, params, signal)
 
+  /** Forgets calls in memory also after a change that failed, which the database goes on with. */
+  async function forgetting(
+    limits: readonly Pick<Limit, 'projectIds'>[],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await work()
+    } finally {
+      recent.forget(limits.flatMap(({ projectIds }) => projectIds))
+    }
+  }
+
   async function purge(before: string, signal: AbortSignal): Promise<void> {
-    const marksBefore = startOfDay(Date.now() - MARK_DAYS * DAY_MS)
+    const marksBefore = dayBefore(MARK_DAYS)
     if (await isAny(queries.countDeleted(before))) {
-      const rows = await rowsOf(traces.query<{ project_id: string }>(queries.selectProjectsOfDeleted()))
+      const projectIds = await projectsOf(queries.selectProjectsOfDeleted())
       const columns = await rowsOf(traces.query<queries.ColumnRow>(queries.selectColumns()))
-      await change(queries.emptyDeleted(columns), signal)
-      await then(
-        rows.map(({ project_id }) => project_id),
-        before,
-        signal,
-      )
+      const empty = () => change(queries.emptyDeleted(columns), signal)
+      await removeUnused(empty, [{ projectIds, before }], signal)
     }
     if (await isAny(queries.countOldMarks(marksBefore)))
       await change(queries.deleteOldMarks(marksBefore), signal)
@@ -76,9 +86,7 @@ export function createCallsRemoval(deps: {
     countProjects: async (ids) => [{ kind: 'calls', ...(await amount(queries.countOfProjects(ids))) }],
 
     async eraseProjects(ids, signal) {
-      recent.forget(ids)
-      await change(queries.deleteProjects(ids), signal)
-      recent.forget(ids)
+      await forgetting([{ projectIds: ids }], () => change(queries.deleteProjects(ids), signal))
     },
 
     countUser: async ({ name }, besides) => [
@@ -91,30 +99,29 @@ export function createCallsRemoval(deps: {
     expire: {
       async payloads(limits, signal) {
         if (!(await isAny(queries.countOldPayloads(limits)))) return
-        await change(queries.emptyOldPayloads(limits), signal)
-        recent.forget(limits.flatMap(({ projectIds }) => projectIds))
+        await forgetting(limits, () => change(queries.emptyOldPayloads(limits), signal))
       },
 
       async calls(limits, signal) {
-        if (!(await isAny(queries.countOldCalls(limits)))) return
-        await change(queries.deletePartsOfOldCalls(limits), signal)
-        await change(queries.deleteOldCalls(limits), signal)
-        for (const { projectIds, before } of limits) {
-          recent.forget(projectIds)
-          await then(projectIds, before, signal)
-        }
+        const concerned = new Set(await projectsOf(queries.selectProjectsOfOldCalls(limits)))
+        if (concerned.size === 0) return
+        const remove = () =>
+          forgetting(limits, async () => {
+            await change(queries.deletePartsOfOldCalls(limits), signal)
+            await change(queries.deleteOldCalls(limits), signal)
+          })
+        const projects = limits.map(({ projectIds, before }) => ({
+          projectIds: projectIds.filter((id) => concerned.has(id)),
+          before,
+        }))
+        await removeUnused(remove, projects, signal)
       },
     },
 
     purge,
 
-    afterPurge(next) {
-      then = next
+    removeBy(next) {
+      removeUnused = next
     },
   }
-}
-
-/** ISO 8601. Whole days: what is new every hour would rewrite the table every hour. */
-function startOfDay(ms: number): string {
-  return new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString()
 }

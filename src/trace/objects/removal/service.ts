@@ -3,18 +3,16 @@ import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
 import { nowAfter, nowIso } from '../../../time.ts'
+import type { RemoveUnused } from '../../unused-content/service.ts'
 import * as queries from './queries.ts'
 
 /** Versions that are marked as deleted at once. */
 const MARKED_AT_ONCE = 1_000
 
-/** Called with the projects of which deleted versions were emptied. */
-export type AfterPurge = (projectIds: readonly string[], before: string, signal: AbortSignal) => Promise<void>
-
 /** Removes objects for good: of deleted versions, and of those that a user published, all but the name. */
 export function createObjectsRemoval(
   deps: { traces: TraceDb; mutations: Mutations },
-  afterPurge: AfterPurge,
+  removeUnused: RemoveUnused,
 ): Removal {
   const { traces, mutations } = deps
   const rows = createTableRemoval(deps, {
@@ -28,12 +26,9 @@ export function createObjectsRemoval(
     const found = await firstOf(traces.query<{ count: number }>(queries.countDeleted(before)))
     if (found === undefined || found.count === 0) return
     const projects = await rowsOf(traces.query<{ project_id: string }>(queries.selectProjectsOfDeleted()))
-    await mutations.run('objects', [queries.EMPTY_DELETED], {}, signal)
-    await afterPurge(
-      projects.map(({ project_id }) => project_id),
-      before,
-      signal,
-    )
+    const projectIds = projects.map(({ project_id }) => project_id)
+    const empty = () => mutations.run('objects', [queries.EMPTY_DELETED], {}, signal)
+    await removeUnused(empty, [{ projectIds, before }], signal)
   }
 
   return {
