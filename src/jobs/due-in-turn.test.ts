@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { isoIn } from '../time.ts'
-import { dueInTurn } from './due-in-turn.ts'
+import { createDueInTurn } from './due-in-turn.ts'
 import { countOpenBy, insertJobs, type JobRow } from './queries.ts'
 
 let control: Awaited<ReturnType<typeof openTestControlDb>>
@@ -21,14 +21,14 @@ async function add(kind: string, entity: string, ids: readonly string[]): Promis
 }
 
 const idsOf = (kind: string, limit: number, running: readonly JobRow[] = []) =>
-  dueInTurn(control, { kind, running, limit, ending: false })
+  createDueInTurn(control)({ kind, running, limit, ending: false })
 
 async function running(entity: string): Promise<JobRow> {
   await add('busy', entity, [entity])
   return control.selectFrom('jobs').selectAll().where('id', '=', entity).executeTakeFirstOrThrow()
 }
 
-describe('dueInTurn', () => {
+describe('createDueInTurn', () => {
   it('gives each place to the entity that has the fewest, in the order of its own jobs', async () => {
     await add('kind', 'flood', ['f1', 'f2', 'f3', 'f4'])
     await add('kind', 'other', ['o1', 'o2'])
@@ -39,5 +39,23 @@ describe('dueInTurn', () => {
     expect(await idsOf('nothing', 3)).toEqual([])
     expect(await countOpenBy(control, { kind: 'kind', by: 'entity', name: 'flood' })).toBe(4)
     expect(await countOpenBy(control, { kind: 'kind', by: 'key_id', name: 'x' })).toBe(0)
+  })
+
+  it('gives a single place to one entity after the other, though all have many jobs', async () => {
+    const entities = ['a', 'b', 'c', 'd', 'e']
+    for (const entity of entities)
+      await add(
+        'single',
+        entity,
+        [1, 2, 3].map((n) => `${entity}${n}`),
+      )
+    const dueInTurn = createDueInTurn(control)
+    const given: string[] = []
+    for (let turn = 0; turn < 7; turn++) {
+      const ids = await dueInTurn({ kind: 'single', running: [], limit: 1, ending: false })
+      given.push(...ids)
+      await control.deleteFrom('jobs').where('id', 'in', ids).execute()
+    }
+    expect(given).toEqual(['a1', 'b1', 'c1', 'd1', 'e1', 'a2', 'b2'])
   })
 })

@@ -2,35 +2,73 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 
+/** What is looked for: due jobs of a kind, for places that are free on this server. */
+export interface DueRequest {
+  kind: string
+  /** Jobs of the kind that run on this server. */
+  running: readonly JobRow[]
+  limit: number
+  /** Only jobs whose next attempt gives them up. */
+  ending: boolean
+}
+
+/** An entity with waiting jobs. */
+interface Line {
+  entity: string
+  /** Jobs of it that run on this server. */
+  places: number
+  /** When it was last given a place here, as a number that rises; 0 for never. */
+  lastAt: number
+}
+
 /**
- * Ids of due jobs where those that have been due longest go first: of each entity in its own order, and each place to the
- * entity that has the fewest, so that one with a thousand jobs does not delay the first of another.
- * @param running of the same kind on this server
+ * Finds the ids of due jobs where those that have been due longest go first: of each entity in its own order, and each
+ * place to the entity that has the fewest; of equals, to the one that was given one longest ago. So one with a thousand jobs
+ * delays the first of another by no more than the jobs that run.
  */
-export async function dueInTurn(
-  control: ControlDb,
-  {
-    kind,
-    running,
-    limit,
-    ending,
-  }: { kind: string; running: readonly JobRow[]; limit: number; ending: boolean },
-): Promise<string[]> {
-  const entities = await queries.waitingEntities(control, kind)
-  const lines = await Promise.all(
-    entities.map(async (entity) => ({
-      ids: await queries.dueIds(control, { kind, entity, limit, ending }),
+export function createDueInTurn(control: ControlDb): (request: DueRequest) => Promise<string[]> {
+  /** By kind and entity, of entities with waiting jobs. */
+  const given = new Map<string, Map<string, number>>()
+  let placesGiven = 0
+
+  async function linesOf({ kind, running }: DueRequest, lastAt: Map<string, number>): Promise<Line[]> {
+    const entities = await queries.waitingEntities(control, kind)
+    for (const gone of new Set(lastAt.keys()).difference(new Set(entities))) lastAt.delete(gone)
+    return entities.map((entity) => ({
+      entity,
       places: running.filter((row) => row.entity === entity).length,
-    })),
-  )
-  const chosen: string[] = []
-  while (chosen.length < limit) {
-    const waiting = lines.filter(({ ids }) => ids.length > 0)
-    const [first] = waiting.toSorted((one, other) => one.places - other.places)
-    const id = first?.ids.shift()
-    if (first === undefined || id === undefined) break
-    first.places++
-    chosen.push(id)
+      lastAt: lastAt.get(entity) ?? 0,
+    }))
   }
-  return chosen
+
+  return async (request) => {
+    const { kind, limit, ending } = request
+    const lastAt = given.get(kind) ?? new Map<string, number>()
+    given.set(kind, lastAt)
+    const lines = (await linesOf(request, lastAt)).toSorted(inTurn)
+    // No more have to be asked than have due jobs for all places: each of them comes before all others.
+    const due: (Line & { ids: string[] })[] = []
+    for (let from = 0; from < lines.length && due.length < limit; from += limit) {
+      const asked = lines.slice(from, from + limit).map(async (line) => {
+        const ids = await queries.dueIds(control, { kind, entity: line.entity, limit, ending })
+        return { ...line, ids }
+      })
+      due.push(...(await Promise.all(asked)).filter(({ ids }) => ids.length > 0))
+    }
+    const chosen: string[] = []
+    while (chosen.length < limit) {
+      const [first] = due.filter(({ ids }) => ids.length > 0).toSorted(inTurn)
+      const id = first?.ids.shift()
+      if (first === undefined || id === undefined) break
+      first.places++
+      first.lastAt = ++placesGiven
+      lastAt.set(first.entity, first.lastAt)
+      chosen.push(id)
+    }
+    return chosen
+  }
+}
+
+function inTurn(one: Line, other: Line): number {
+  return one.places - other.places || one.lastAt - other.lastAt
 }

@@ -1,6 +1,6 @@
 import { newId } from '../ids.ts'
 import type { DefinedKind } from './defined-kind.ts'
-import { dueInTurn } from './due-in-turn.ts'
+import { createDueInTurn } from './due-in-turn.ts'
 import { idsInTurn } from './groups-in-turn.ts'
 import * as leaseQueries from './lease-queries.ts'
 import { type LeasesDeps, returnExpired, startHeartbeat } from './leases.ts'
@@ -21,11 +21,11 @@ export interface WorkerDeps extends LeasesDeps {
 export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
   const { log, kinds, running, pause } = deps
   const stopping = new AbortController()
-  const ready = new Set<string>()
+  const passing = { ...deps, ready: new Set<string>(), dueInTurn: createDueInTurn(deps.control) }
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const idleMs = await pass(deps, ready).catch((error: unknown) => {
+      const idleMs = await pass(passing).catch((error: unknown) => {
         log.error({ err: error }, 'the job queue pauses')
         return ERROR_PAUSE_MS
       })
@@ -35,7 +35,7 @@ export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
 
   async function untilReady(kind: DefinedKind): Promise<void> {
     await kind.ready(stopping.signal)
-    ready.add(kind.kind)
+    passing.ready.add(kind.kind)
     pause.wake()
   }
 
@@ -57,8 +57,15 @@ export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
   }
 }
 
+interface PassDeps extends WorkerDeps {
+  /** Kinds whose jobs this server can run. */
+  ready: ReadonlySet<string>
+  dueInTurn: ReturnType<typeof createDueInTurn>
+}
+
 /** Takes due jobs; resolves with the time until the next one is due, in milliseconds. */
-async function pass(deps: WorkerDeps, ready: ReadonlySet<string>): Promise<number> {
+async function pass(deps: PassDeps): Promise<number> {
+  const { ready } = deps
   await returnExpired(deps)
   let idleMs = POLL_MS
   for (const kind of deps.kinds.values()) {
@@ -71,7 +78,7 @@ async function pass(deps: WorkerDeps, ready: ReadonlySet<string>): Promise<numbe
 
 /** Fills free slots of a kind, some at a time, since each statement that takes jobs is a commit. */
 async function takeDue(
-  { control, running, owner, leaseMs }: WorkerDeps,
+  { control, running, owner, leaseMs, dueInTurn }: PassDeps,
   { kind, concurrency, order }: DefinedKind,
   { ending }: { ending: boolean },
 ): Promise<void> {
@@ -80,7 +87,7 @@ async function takeDue(
   if (free < Math.ceil(concurrency / 4)) return
   const ids =
     order === 'by-time'
-      ? await dueInTurn(control, { kind, running: own, limit: free, ending })
+      ? await dueInTurn({ kind, running: own, limit: free, ending })
       : (await idsInTurn(control, { kind, running: own, ending })).slice(0, free)
   if (ids.length === 0) return
   for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs }))
