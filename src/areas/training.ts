@@ -119,7 +119,10 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     /** Prepares the folders of training jobs, and starts the engine without waiting for it. */
     async start() {
       await using starting = new AsyncDisposableStack()
-      await checkpoints.sweep(abandonedBefore(stores.peers))
+      const before = abandonedBefore(stores.peers)
+      await jobs.sweep(before)
+      await trainingData.sweep(before)
+      await checkpoints.sweep(before)
       await queue.prepare(stores.workspace.isShared && stores.peers.arePossible ? 'may-use' : 'none')
       const warming = new AbortController()
       starting.defer(() => warming.abort(new Error('The server is stopping')))

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { StoreFailed } from '../errors.ts'
 import { openStores, type Stores } from '../open-stores.ts'
+import { loseAnswers } from '../stores/control-db/test-lost-answers.ts'
 import { SILENT } from '../test-log.ts'
 import { type Contents, createContents } from './service.ts'
 
@@ -61,6 +63,28 @@ describe('createContents', () => {
       contents.add('new', bytes('again'), NO_LIMIT),
     ])
     expect(String(await contents.read(content.digest))).toBe('again')
+  })
+
+  it('keeps bytes whose row may be stored, which later ones share', async () => {
+    {
+      using _lost = loseAnswers(stores.control)
+      await expect(contents.add('in doubt', bytes('maybe'), NO_LIMIT)).rejects.toMatchObject({ status: 503 })
+    }
+    const { digest } = await contents.add('certain', bytes('maybe'), NO_LIMIT)
+    expect(await contents.ownedBy('in doubt')).toMatchObject([{ digest }])
+    expect(String(await contents.read(digest))).toBe('maybe')
+    await contents.release(['in doubt', 'certain'])
+  })
+
+  it('keeps nothing of bytes whose row is refused', async () => {
+    const before = blobs().length
+    {
+      using _broken = vi.spyOn(stores.control, 'transaction').mockImplementation(() => {
+        throw new StoreFailed('The database is away', undefined)
+      })
+      await expect(contents.add('refused', bytes('none'), NO_LIMIT)).rejects.toMatchObject({ status: 503 })
+    }
+    expect(blobs().length).toBe(before)
   })
 
   it('takes more files at once than a statement has parameters, and releases them', async () => {

@@ -1,4 +1,6 @@
+import type { SelectQueryBuilder } from 'kysely'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import type { ControlTables } from '../stores/control-db/tables.ts'
 import type { Content } from './content.ts'
 
 /** Digests in one statement: databases bound the number of its parameters. */
@@ -44,15 +46,26 @@ export function contentsOf(control: ControlDb, owner: string): Promise<Content[]
     .execute()
 }
 
-/** Owners whose names begin so, up to a name. */
-export async function ownersBelow(control: ControlDb, prefix: string, before: string): Promise<string[]> {
-  const rows = await control
+/** A query for ids. */
+export type Ids = SelectQueryBuilder<ControlTables, keyof ControlTables, { id: string }>
+
+/** Owners whose names are the prefix and an id below another one, except those of some ids. */
+export async function ownersBelow(
+  control: ControlDb,
+  { prefix, id, except }: { prefix: string; id: string; except: Ids | undefined },
+): Promise<string[]> {
+  let query = control
     .selectFrom('content_owners')
     .select('owner')
     .distinct()
     .where('owner', 'like', `${prefix}%`)
-    .where('owner', '<', before)
-    .execute()
+    .where('owner', '<', prefix + id)
+  if (except !== undefined) {
+    query = query.where((eb) =>
+      eb(eb.fn<string>('substr', ['owner', eb.lit(prefix.length + 1)]), 'not in', except),
+    )
+  }
+  const rows = await query.execute()
   return rows.map(({ owner }) => owner)
 }
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobOwner } from '../blob-sweep.ts'
 import { conflict, tooLarge } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { firstIdAt, newId } from '../ids.ts'
 import { type Blobs, type ByteRange, collected, type OpenBlob } from '../stores/blobs/port.ts'
-import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
+import { CommitInDoubt, type ControlDb, type ControlTx } from '../stores/control-db/port.ts'
 import type { Content } from './content.ts'
 import * as queries from './queries.ts'
 
@@ -20,8 +20,11 @@ export interface Contents {
   share(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void>
   /** Removes owners; bytes without another owner are deleted. */
   release(owners: readonly string[]): Promise<void>
-  /** The same for all owners whose names begin so and sort before a name. */
-  releaseBelow(prefix: string, before: string): Promise<void>
+  /**
+   * The same for what a crash has left: owners whose names are the prefix and an id from before a time, in milliseconds since
+   * 1970, except those of some ids.
+   */
+  releaseLeftovers(prefix: string, before: number, except?: queries.Ids): Promise<void>
   /** What an owner has. */
   ownedBy(owner: string): Promise<Content[]>
   /** The key of the blob with the bytes; undefined for bytes without an owner. */
@@ -35,9 +38,6 @@ export interface Contents {
 }
 
 export function createContents({ control, blobs }: { control: ControlDb; blobs: Blobs }): Contents {
-  // Serialised, so that no bytes are found again while their last owner's release deletes them.
-  const exclusively = createQueue()
-
   /** Records bytes that were stored under a new key; the blob is deleted when the same bytes were stored before. */
   async function record(owner: string, content: Content, blobKey: string): Promise<void> {
     const isNew = await control.transaction().execute(async (tx) => {
@@ -57,11 +57,10 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     return blobKey === undefined ? undefined : blobs.open(blobKey, range)
   }
 
-  function release(owners: readonly string[]): Promise<void> {
-    return exclusively(async () => {
-      for (const owner of owners)
-        for (const blobKey of await queries.removeOwner(control, owner)) await blobs.delete(blobKey)
-    })
+  /** Bytes that come back meanwhile are stored under another key. */
+  async function release(owners: readonly string[]): Promise<void> {
+    for (const owner of owners)
+      for (const blobKey of await queries.removeOwner(control, owner)) await blobs.delete(blobKey)
   }
 
   return {
@@ -76,9 +75,10 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
       await blobs.put(blobKey, Readable.from(meter.pass(bytes)))
       const content = meter.content()
       try {
-        await exclusively(() => record(owner, content, blobKey))
+        await record(owner, content, blobKey)
       } catch (error) {
-        await blobs.delete(blobKey)
+        // A row that may be stored names the blob; without the row, the sweep of blobs deletes it.
+        if (!(error instanceof CommitInDoubt)) await blobs.delete(blobKey)
         throw error
       }
       return content
@@ -92,7 +92,8 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
     },
 
     release,
-    releaseBelow: async (prefix, before) => release(await queries.ownersBelow(control, prefix, before)),
+    releaseLeftovers: async (prefix, before, except) =>
+      release(await queries.ownersBelow(control, { prefix, id: firstIdAt(before), except })),
     ownedBy: (owner) => queries.contentsOf(control, owner),
     blobKeyOf: (digest) => queries.blobKeyOf(control, digest),
     open,
@@ -128,15 +129,5 @@ function createMeter(bytesMax: number) {
       }
     },
     content: (): Content => ({ digest: sha256.digest('hex'), md5: md5.digest('base64'), size }),
-  }
-}
-
-/** Runs one piece of work after the other. */
-function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const next = last.then(work, work)
-    last = next.catch(() => {})
-    return next
   }
 }

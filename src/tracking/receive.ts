@@ -1,7 +1,7 @@
 import type { Content } from '../contents/content.ts'
 import type { Contents } from '../contents/service.ts'
 import { invalidRequest } from '../errors.ts'
-import { firstIdAt, newId } from '../ids.ts'
+import { newId } from '../ids.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 
 /** Owners of uploads in progress; after a crash, what they own is not needed. */
@@ -31,5 +31,5 @@ export async function receive(
 
 /** Releases uploads that began before a time, in milliseconds since 1970, and of which nothing came. */
 export function releaseUnfinished({ contents }: { contents: Contents }, before: number): Promise<void> {
-  return contents.releaseBelow(RECEIVING_OWNER, RECEIVING_OWNER + firstIdAt(before))
+  return contents.releaseLeftovers(RECEIVING_OWNER, before)
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../eventually.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
+import { eventually } from '../test-eventually.ts'
 import { group } from './test-group.ts'
 import { json, useTrainingServer } from './use-training-server.ts'
 
@@ -80,7 +80,7 @@ describe('POST /v1/preview/training-jobs', () => {
 
   it.each([
     ['fail', 0, /^ValueError: made to fail\. The last checkpoint is step 0\.$/],
-    ['die', 2, /trainer test\/base ended: exit code 1; its last words: MemoryError: made to die.*shorter/],
+    ['die', 2, /trainer test\/base ended: exit code 1; its last output: MemoryError: made to die.*shorter/],
   ])(
     '200, then training_failed with a cause when the worker is made to %s; the next job goes on',
     async (fake, resumed, cause) => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { eventually } from '../eventually.ts'
 import type { ComputeOptions } from '../stores/compute/compute.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
+import { eventually } from '../test-eventually.ts'
 import { type TestServer, useTestServer } from '../testing.ts'
 
 export interface Event {

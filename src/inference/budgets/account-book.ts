@@ -1,3 +1,4 @@
+import { inOrder } from '../../in-order.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Spender } from '../gateway/spending.ts'
 import type { UsageCounter } from '../usage/counter.ts'
@@ -16,7 +17,10 @@ export interface AccountBookDeps {
 
 /** The accounts of all budgets, in memory; what was spent before they were loaded is read from the usage table. */
 export interface AccountBook {
-  /** Reads the budgets of an entity, or all, and what was spent of them. */
+  /**
+   * Reads the budgets of an entity, or all, and what was spent of them.
+   * @throws 503 where usage cannot be stored or read; the accounts stay as they were then
+   */
   load(entity?: string): Promise<void>
   /** Whose budgets hold for a request. */
   of(spender: Spender): Account[]
@@ -30,7 +34,7 @@ export function createAccountBook({ control, counter, usage, now }: AccountBookD
   /** Accounts whose base is being read. */
   let fresh: Account[] = []
   /** Loads run one after the other. */
-  let loaded: Promise<void> = Promise.resolve()
+  const inTurn = inOrder()
 
   const all = (): Account[] => [...bySubject.values()].flat()
 
@@ -43,17 +47,20 @@ export function createAccountBook({ control, counter, usage, now }: AccountBookD
   async function loadNow(entity: string | undefined): Promise<void> {
     const month = monthAt(now())
     const rows = await queries.listBudgets(control, entity)
-    await counter.whileStored(
-      () => {
-        fresh = rows.map((row) => createAccount(row, now))
-      },
-      async () => {
-        for (const account of fresh) account.setBase(month, await spentOf(account, month))
-      },
-    )
-    const others = all().filter(({ budget }) => entity !== undefined && budget.entity !== entity)
-    bySubject = Map.groupBy([...others, ...fresh], ({ budget }) => subjectOf(budget))
-    fresh = []
+    try {
+      await counter.whileStored(
+        () => {
+          fresh = rows.map((row) => createAccount(row, now))
+        },
+        async () => {
+          for (const account of fresh) account.setBase(month, await spentOf(account, month))
+        },
+      )
+      const others = all().filter(({ budget }) => entity !== undefined && budget.entity !== entity)
+      bySubject = Map.groupBy([...others, ...fresh], ({ budget }) => subjectOf(budget))
+    } finally {
+      fresh = []
+    }
   }
 
   function of({ keyId, project: place }: Spender): Account[] {
@@ -63,11 +70,7 @@ export function createAccountBook({ control, counter, usage, now }: AccountBookD
   }
 
   return {
-    load(entity) {
-      const done = loaded.then(() => loadNow(entity))
-      loaded = done.catch(() => {})
-      return done
-    },
+    load: (entity) => inTurn(() => loadNow(entity)),
     of,
     countedFor: (row) => [
       ...of({ keyId: row.key, project: row }),

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../../ids.ts'
+import { inOrderByKey } from '../../in-order.ts'
 import { fileError } from '../disk-errors.ts'
 import { type BlobKeeping, createBlobKeeping } from './kept-blobs.ts'
 import { type Blobs, blobKey, isBlobKey } from './port.ts'
@@ -31,6 +32,9 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
   await rm(aside, { recursive: true, force: true })
   await mkdir(aside, { recursive: true })
 
+  /** Changes of the file of a key: a blob that is deleted because it is unchanged is not put again meanwhile. */
+  const inTurn = inOrderByKey()
+
   const pathOf = (key: string): string => join(root, blobKey(key))
 
   /** A new folder is on disk once those that it lies in are; an earlier run may have been interrupted before that. */
@@ -48,7 +52,7 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
       await write(temporary)
       await sync(temporary)
       await makeFolder(dirname(target))
-      await rename(temporary, target)
+      await inTurn(key, () => rename(temporary, target))
       await sync(dirname(target))
     } catch (error) {
       await rm(temporary, { force: true })
@@ -74,6 +78,11 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
 
   const keeping = createBlobKeeping({ list, linkTo })
 
+  async function remove(key: string): Promise<void> {
+    await keeping.beforeDelete(key)
+    await rm(pathOf(key), { force: true })
+  }
+
   return {
     put(key, bytes) {
       const source = bytes instanceof Readable ? bytes : Readable.from([bytes])
@@ -97,25 +106,14 @@ export async function openFileBlobs(folder: string): Promise<FileBlobs> {
     },
     linkTo,
     keepInto: keeping.keepInto,
-    async delete(key) {
-      await keeping.beforeDelete(key)
-      await rm(pathOf(key), { force: true })
-    },
+    delete: (key) => inTurn(key, () => remove(key)),
     list,
-    async deleteUnchanged(key, modifiedAt) {
-      const path = pathOf(key)
-      if ((await modifiedAtOf(path)) !== modifiedAt) return false
-      await keeping.beforeDelete(key)
-      // A put that comes in between renames over the file, so the file is checked again once it is set aside.
-      const doomed = join(aside, newId())
-      await rename(path, doomed)
-      if ((await modifiedAtOf(doomed)) !== modifiedAt) {
-        await rename(doomed, path)
-        return false
-      }
-      await rm(doomed, { force: true })
-      return true
-    },
+    deleteUnchanged: (key, modifiedAt) =>
+      inTurn(key, async () => {
+        if ((await modifiedAtOf(pathOf(key))) !== modifiedAt) return false
+        await remove(key)
+        return true
+      }),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -4,7 +4,7 @@ import { REGION_OF_ANY } from './s3-region.ts'
 
 const CONNECT_MS_MAX = 5_000
 
-/** Without a byte in either direction: a store that makes one of 10,000 parts says nothing meanwhile. */
+/** Without a byte in either direction: a store that makes one of 10,000 parts sends nothing meanwhile. */
 const SILENCE_MS_MAX = 60_000
 
 /** Requests that fail for a reason of the store or of the network are repeated, with growing delays. */

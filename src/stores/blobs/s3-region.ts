@@ -1,2 +1,2 @@
-/** The region where a store of one's own does not care. */
+/** The region for a store that takes any. */
 export const REGION_OF_ANY = 'us-east-1'

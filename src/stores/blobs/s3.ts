@@ -1,5 +1,6 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { inOrderByKey } from '../../in-order.ts'
 import type { Log } from '../../log.ts'
 import { type Blobs, readBlob } from './port.ts'
 import type { S3Options } from './s3-address.ts'
@@ -34,7 +35,7 @@ export async function openS3Blobs(
   const direct = clientEndpoint === undefined ? undefined : createS3Client(options, clientEndpoint)
   const stale = abortStaleUploads({ s3, bucket, prefix, log })
   /** Puts and deletions of a key in this process, which would otherwise miss each other. */
-  const inTurn = createTurns()
+  const inTurn = inOrderByKey()
   const opened = opening.move()
 
   return {
@@ -84,16 +85,4 @@ export async function checkS3(options: S3Options): Promise<void> {
 
 function raise(error: unknown): never {
   throw s3Error(error)
-}
-
-/** Runs work on one key after the other; work on others is not waited for. */
-function createTurns(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
-  const last = new Map<string, Promise<unknown>>()
-  return (key, work) => {
-    const before = last.get(key)
-    const own = before === undefined ? work() : before.then(work, work)
-    const ended = own.catch(() => undefined).finally(() => last.get(key) === ended && last.delete(key))
-    last.set(key, ended)
-    return own
-  }
 }

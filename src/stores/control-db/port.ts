@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { StoreFailed } from '../../errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /**
@@ -15,7 +16,8 @@ import type { ControlTables } from './tables.ts'
  * - A statement that changes rows sees what others have committed before, so one that counts up gives each caller
  *   another
  *   number.
- * - A row whose key is taken is refused with {@link UniqueViolation}, a disk that fails with 503.
+ * - A row whose key is taken is refused with {@link UniqueViolation}, a disk that fails with 503. A change that fails was
+ *   rolled back, unless it fails with {@link CommitInDoubt}.
  *
  * They differ in `like` (SQLite ignores the case of ASCII letters), in where nulls come in an order, and in functions:
  * queries use none of these where it shows.
@@ -29,6 +31,16 @@ export type ControlTx = ControlDb | Transaction<ControlTables>
 export class UniqueViolation extends Error {
   constructor(cause: unknown) {
     super('A row of the same key exists', { cause })
+  }
+}
+
+/**
+ * 503 for a commit without an answer: it may be stored or not. What its rows name must stay, and is left to what removes the
+ * leftovers of a crash.
+ */
+export class CommitInDoubt extends StoreFailed {
+  constructor(cause: unknown) {
+    super('The control database did not confirm the change: it may be stored or not', cause)
   }
 }
 

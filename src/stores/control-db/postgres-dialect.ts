@@ -9,7 +9,8 @@ import {
   type QueryResult,
 } from 'kysely'
 import type pg from 'pg'
-import { inDoubt, postgresError } from './postgres-errors.ts'
+import { CommitInDoubt } from './port.ts'
+import { postgresError } from './postgres-errors.ts'
 import type { PostgresHold } from './postgres-hold.ts'
 
 /** Any number that other programs on the database do not use: "heddle" in ASCII. */
@@ -118,7 +119,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
       release(true)
       if (how === 'rollback') return
       written(postgresError(error))
-      throw inDoubt(error)
+      throw new CommitInDoubt(error)
     }
   }
 

@@ -28,8 +28,3 @@ export function postgresError(error: unknown): unknown {
 export function unanswered(cause: unknown): ClientError {
   return new StoreFailed('The control database does not answer, so nothing was stored', cause)
 }
-
-/** 503 for a commit without an answer: it may have been stored. */
-export function inDoubt(cause: unknown): ClientError {
-  return new StoreFailed('The control database did not confirm the change: it may be stored or not', cause)
-}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../tests/cluster/postgres.ts'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import { SILENT } from '../../test-log.ts'
 import { startTestNetwork } from '../../test-network.ts'
 import { migrateControlDb } from './migrate.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../tests/cluster/postgres.ts'
 import { ClientError } from '../../errors.ts'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import { SILENT } from '../../test-log.ts'
 import { controlDbContract } from './control-db.contract.ts'
 import { migrateControlDb } from './migrate.ts'

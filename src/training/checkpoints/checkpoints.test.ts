@@ -98,6 +98,13 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
     expect(await steps(target.id)).toEqual([0, 2, 3, 4])
   })
 
+  it('200: the next step where it had that one and deleted it', async () => {
+    const source = await trained(2)
+    const target = await trained(3)
+    await json(await send('DELETE', at(target.id), { steps: [2, 3] }))
+    expect(await json(await fork(target.id, { from_model: source.id }))).toMatchObject({ step: 4 })
+  })
+
   it('keeps the files of a fork whose source is deleted', async () => {
     const source = await trained(1)
     const target = await newModel()

@@ -83,12 +83,9 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     if (from === undefined) throw notFound('checkpoint', req.checkpoint, { param: 'checkpoint' })
     const own = newest && filesOf(newest.manifest)
     await checkAdapter(filesOf(from.manifest), own, { rankMax: loraRankMax })
-    const step = await control.transaction().execute((tx) =>
-      checkpoints.addMade(tx, model, {
-        step: from.step > (newest?.step ?? -1) ? from.step : undefined,
-        manifest: from.manifest,
-      }),
-    )
+    const step = await control
+      .transaction()
+      .execute((tx) => checkpoints.addMade(tx, model, { step: { from: from.step }, manifest: from.manifest }))
     return checkpoints.read(model, String(step))
   }
 
@@ -103,7 +100,7 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     await checkAdapter(given, own, { rankMax: loraRankMax })
     const steps = artifact.aliases.flatMap((alias) => /^step(\d{1,9})$/.exec(alias)?.[1] ?? []).map(Number)
     await checkpoints.addMade(tx, model, {
-      step: steps.length === 0 ? undefined : Math.max(...steps),
+      step: steps.length === 0 ? {} : { exactly: Math.max(...steps) },
       manifest,
       artifact_id: artifact.id,
     })

@@ -106,11 +106,22 @@ export async function insertCheckpoint(tx: ControlTx, row: CheckpointRow): Promi
   await tx.insertInto('checkpoints').values(row).execute()
 }
 
-/** Reserves the model's next step; undefined when the model is gone. */
-export async function takeNextStep(tx: ControlTx, modelId: string): Promise<number | undefined> {
+/** Reserves the model's next step, or a later one with `from`; undefined when the model is gone. */
+export async function takeNextStep(
+  tx: ControlTx,
+  modelId: string,
+  { from = 0 }: { from?: number } = {},
+): Promise<number | undefined> {
   const row = await tx
     .updateTable('models')
-    .set((eb) => ({ last_step: eb('last_step', '+', 1) }))
+    .set((eb) => ({
+      last_step: eb
+        .case()
+        .when('last_step', '<', from)
+        .then(from)
+        .else(eb('last_step', '+', 1))
+        .end(),
+    }))
     .where('id', '=', modelId)
     .returning('last_step')
     .executeTakeFirst()
@@ -173,24 +184,7 @@ export async function markDeleted(
   return query.returningAll().execute()
 }
 
-/** Owners of contents whose checkpoint was never written, or is deleted, which a crash leaves behind. */
-export async function ownersWithoutCheckpoint(
-  control: ControlDb,
-  prefix: string,
-  before: string,
-): Promise<string[]> {
-  const rows = await control
-    .selectFrom('content_owners')
-    .select('owner')
-    .distinct()
-    .where('owner', 'like', `${prefix}%`)
-    .where('owner', '<', before)
-    .where('owner', 'not in', (eb) =>
-      eb
-        .selectFrom('checkpoints')
-        .select((inner) => inner(inner.val(prefix), '||', inner.ref('id')).as('owner'))
-        .where('deleted_at', 'is', null),
-    )
-    .execute()
-  return rows.map(({ owner }) => owner)
+/** The ids of checkpoints that are not deleted, as a part of another query. */
+export function selectLiveIds(control: ControlDb) {
+  return control.selectFrom('checkpoints').select('id').where('deleted_at', 'is', null)
 }

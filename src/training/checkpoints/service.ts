@@ -1,4 +1,3 @@
-import { firstIdAt } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
@@ -102,9 +101,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   async function sweep(before: number): Promise<void> {
     const leftBehind = await queries.markLeftBehind(control, nowIso())
     await artifacts.removeVersions(leftBehind.map((row) => row.artifact_id))
-    await contents.release(
-      await queries.ownersWithoutCheckpoint(control, OWNER_PREFIX, OWNER_PREFIX + firstIdAt(before)),
-    )
+    await contents.releaseLeftovers(OWNER_PREFIX, before, queries.selectLiveIds(control))
   }
 
   return {

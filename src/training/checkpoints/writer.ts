@@ -1,6 +1,6 @@
 import { conflict, notFound } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { ControlTx } from '../../stores/control-db/port.ts'
+import { CommitInDoubt, type ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import {
   ADAPTER_FILES,
@@ -27,12 +27,16 @@ interface NewCheckpoint extends MadeBy {
   manifest: ManifestEntry[]
 }
 
+/** The step of a checkpoint that was made elsewhere: `exactly` this one, or the model's next one, at least `from`. */
+export type WantedStep = { exactly: number; from?: never } | { exactly?: never; from?: number }
+
 /** Adds checkpoints; a step number is never used again. */
 export interface CheckpointWriter {
   /** Writes step 0 of a new model. */
   insertFirst(tx: ControlTx, model: ModelOfCheckpoints, first: StoredFiles): Promise<void>
   /**
-   * Stores the files of a folder as the model's next step, in one transaction with the writes of `alongside`.
+   * Stores the files of a folder as the model's next step, in one transaction with the writes of `alongside`. Where the
+   * commit is in doubt, the files stay: those without a checkpoint are swept.
    * @throws 404 when the model is gone.
    */
   addNext(
@@ -41,14 +45,14 @@ export interface CheckpointWriter {
     alongside: (tx: ControlTx, step: number) => Promise<void>,
   ): Promise<number>
   /**
-   * Adds a checkpoint that was made elsewhere, as the step it had there; without a step, as the next one. Its files
-   * are contents that have an owner; `artifact_id` names its artifact version, if there is one already.
-   * @throws 409 when the model has had that step.
+   * Adds a checkpoint that was made elsewhere. Its files are contents that have an owner; `artifact_id` names its artifact
+   * version, if there is one already.
+   * @throws 409 when the model has had exactly that step; 404 when the model is gone.
    */
   addMade(
     tx: ControlTx,
     model: ModelOfCheckpoints,
-    made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
+    made: { step: WantedStep; manifest: ManifestEntry[]; artifact_id?: string },
   ): Promise<number>
 }
 
@@ -111,7 +115,7 @@ export function createCheckpointWriter({
         return step
       })
     } catch (error) {
-      await contents.release([OWNER_PREFIX + id])
+      if (!(error instanceof CommitInDoubt)) await contents.release([OWNER_PREFIX + id])
       throw error
     }
   }
@@ -119,17 +123,14 @@ export function createCheckpointWriter({
   async function addMade(
     tx: ControlTx,
     model: ModelOfCheckpoints,
-    made: { step: number | undefined; manifest: ManifestEntry[]; artifact_id?: string },
+    made: { step: WantedStep; manifest: ManifestEntry[]; artifact_id?: string },
   ): Promise<number> {
+    const { exactly } = made.step
     const step =
-      made.step === undefined
-        ? await queries.takeNextStep(tx, model.id)
-        : await queries.takeStep(tx, { model_id: model.id, step: made.step })
-    if (step === undefined) {
-      throw conflict(
-        `Model ${model.entity}/${model.project}/${model.name} has had step ${made.step} or a later one; steps are never used twice`,
-      )
-    }
+      exactly === undefined
+        ? await queries.takeNextStep(tx, model.id, made.step)
+        : await queries.takeStep(tx, { model_id: model.id, step: exactly })
+    if (step === undefined) throw exactly === undefined ? notFound('model', model.id) : hasHad(model, exactly)
     const { artifact_id, manifest } = made
     const given = { ...BY_NO_JOB, id: newId(), step, manifest }
     if (artifact_id === undefined) await insert(tx, model, given)
@@ -148,4 +149,10 @@ export function createCheckpointWriter({
 /** The artifact version for W&B clients. */
 function metadataOf({ step, metrics, dataset_ref }: NewCheckpoint): Record<string, unknown> {
   return { step, ...metrics, ...(dataset_ref !== null && { dataset_ref }) }
+}
+
+function hasHad({ entity, project, name }: ModelOfCheckpoints, step: number): Error {
+  return conflict(
+    `Model ${entity}/${project}/${name} has had step ${step} or a later one; steps are never used twice`,
+  )
 }

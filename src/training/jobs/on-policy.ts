@@ -1,3 +1,5 @@
+import { ON_POLICY_MAX } from './on-policy-wire.ts'
+
 /** A reason why a gradient step is less than on-policy, in words for people. */
 export interface OnPolicyWarning {
   code: string
@@ -16,16 +18,11 @@ interface Rule {
   message: string
 }
 
-/**
- * The rollouts' log-probabilities and the trainer's agree to 1e-4 in float32; for bfloat16 the trainer reports the
- * expected rounding. A mean difference of 0.02 nats beyond that means another policy, another context or another
- * temperature; one step of training alone makes less. Importance ratios correct the rest, as long as few are clipped.
- */
 const RULES: readonly Rule[] = [
   {
     code: 'logprob_gap',
     metric: 'on_policy/logprob_gap_mean',
-    threshold: 0.02,
+    threshold: ON_POLICY_MAX.logprobGapMean,
     plus: 'on_policy/logprob_gap_of_rounding',
     message:
       'The log-probabilities of the rollouts differ from the trainer’s. Were they sampled from another step, at another temperature, or elsewhere?',
@@ -33,33 +30,33 @@ const RULES: readonly Rule[] = [
   {
     code: 'missing_logprobs',
     metric: 'on_policy/tokens_without_logprobs',
-    threshold: 0,
+    threshold: ON_POLICY_MAX.tokensWithoutLogprobs,
     message: 'Some tokens came without log-probabilities and count as on-policy. Sample with logprobs=true.',
   },
   {
     code: 'rebuilt_context',
     metric: 'on_policy/share_with_rebuilt_context',
-    threshold: 0,
+    threshold: ON_POLICY_MAX.shareWithRebuiltContext,
     message:
       'Some choices do not carry the token ids of their prompts, so the context of this share of tokens was rendered from messages and may not be what they were sampled in. Sample through this server with logprobs=true and send choices as they came; require_sampled_context makes a job fail instead.',
   },
   {
     code: 'clipped',
     metric: 'on_policy/share_clipped',
-    threshold: 0.2,
+    threshold: ON_POLICY_MAX.shareClipped,
     message:
       'The importance ratios of many tokens lie outside the clip range. Lower learning_rate or train on fresher rollouts.',
   },
   {
     code: 'stale_rollouts',
     metric: 'on_policy/versions_behind_max',
-    threshold: 1,
+    threshold: ON_POLICY_MAX.versionsBehindMax,
     message: 'Some rollouts were sampled from a step well before the one that is trained.',
   },
   {
     code: 'forced_tokens',
     metric: 'on_policy/tokens_forced',
-    threshold: 0,
+    threshold: ON_POLICY_MAX.tokensForced,
     message:
       'Some tokens were forced on the policy (their log-probability is 0), as a grammar does. Their importance ratios mean nothing.',
   },

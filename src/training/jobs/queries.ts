@@ -26,6 +26,11 @@ export async function knownDataKeys(control: ControlDb, keys: readonly string[])
   return rows.map(({ data_key }) => data_key)
 }
 
+/** The ids of all jobs, as a part of another query. */
+export function selectIds(control: ControlDb) {
+  return control.selectFrom('training_jobs').select('id')
+}
+
 export interface StateCount {
   state: JobRow['state']
   count: number

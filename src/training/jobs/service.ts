@@ -5,7 +5,7 @@ import { toPage } from '../../page-wire.ts'
 import type { JobsDeps } from './deps.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
-import { createJobSubmitter, ownerOf } from './submitter.ts'
+import { createJobSubmitter, OWNER_PREFIX, ownerOf } from './submitter.ts'
 import {
   type EventsListQuery,
   type EventsListRes,
@@ -39,6 +39,11 @@ export interface Jobs {
   removeOfModel(modelId: string): Promise<void>
   /** Removes the training data of a job; one that has none is no error. */
   releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void>
+  /**
+   * Removes leftovers of a crash: training data of SFT jobs that were sent before a time, in milliseconds since 1970, and never
+   * accepted. That of RL jobs is left to the sweep of blobs.
+   */
+  sweep(before: number): Promise<void>
 }
 
 export function createJobs(deps: JobsDeps): Jobs {
@@ -113,6 +118,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     else await deps.contents.release([ownerOf(job.id)])
   }
 
+  async function sweep(before: number): Promise<void> {
+    await deps.contents.releaseLeftovers(OWNER_PREFIX, before, queries.selectIds(control))
+  }
+
   return {
     create: async ({ stream }, context) => shownOne(await submitter.rl(stream, context)),
     createOfCalls: async ({ stream, dataset_ref }, context) =>
@@ -126,6 +135,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     countStates: () => queries.countStates(control),
     removeOfModel,
     releaseData,
+    sweep,
   }
 }
 

@@ -3,6 +3,7 @@ import { requireRight } from '../../access.ts'
 import { notFound, unavailable } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { CommitInDoubt } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { readGroups } from '../trajectories/read-groups.ts'
 import { dataKeyOf } from './blob-owner.ts'
@@ -20,12 +21,15 @@ type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key' | 'dataset_re
   counts: Record<string, number>
 }
 
+/** Before the id of an SFT job in the name of the owner of its data. */
+export const OWNER_PREFIX = 'job:'
+
 /** The owner of the data of an SFT job. */
 export function ownerOf(jobId: string): string {
-  return `job:${jobId}`
+  return OWNER_PREFIX + jobId
 }
 
-/** Accepts jobs; nothing of a refused job is kept. */
+/** Accepts jobs; nothing of a refused job is kept. A job that may have been accepted keeps its data. */
 export interface JobSubmitter {
   /**
    * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
@@ -96,7 +100,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
       const job: NewJob = { id, model_id, kind: 'rl', data_key, dataset_ref, config, counts }
       return await submit(job, context)
     } catch (error) {
-      await blobs.delete(data_key)
+      if (!(error instanceof CommitInDoubt)) await blobs.delete(data_key)
       throw error
     }
   }
@@ -115,7 +119,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
       const data = { data_key: digest, dataset_ref, counts: { bytes: size } }
       return await submit({ id, model_id, kind: 'sft', config, ...data }, context)
     } catch (error) {
-      await contents.release([ownerOf(id)])
+      if (!(error instanceof CommitInDoubt)) await contents.release([ownerOf(id)])
       throw error
     }
   }

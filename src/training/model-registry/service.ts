@@ -18,7 +18,7 @@ export interface ModelRegistry {
   findIn(tx: ControlTx, name: ModelName): Promise<ModelRow | undefined>
   /** Models of this bare name in any project of an entity: one, or two when more than one is there. */
   named(wanted: { entity: string; name: string }): Promise<ModelRow[]>
-  /** Every model of an entity, newest first. */
+  /** Models of an entity, newest first; older ones than the newest thousand are left out. */
   all(entity: string): Promise<ModelRow[]>
   /** Models of an entity, newest first, from before the one given. */
   page(page: ModelPage): Promise<ModelRow[]>

@@ -16,6 +16,11 @@ export async function deleteUpload(control: ControlDb, id: string): Promise<void
   await control.deleteFrom('training_data_uploads').where('id', '=', id).execute()
 }
 
+/** The ids of all uploads, as a part of another query. */
+export function selectIds(control: ControlDb) {
+  return control.selectFrom('training_data_uploads').select('id')
+}
+
 /** Bytes of the uploads of an entity. */
 export async function sumOfEntity(control: ControlDb, entity: string, ownerPrefix: string): Promise<number> {
   const row = await control

@@ -51,6 +51,8 @@ export interface TrainingData {
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
   /** Bytes of the uploads of an entity. */
   storedBy(entity: string): Promise<number>
+  /** Removes what a crash has left of uploads that began before a time, in milliseconds since 1970. */
+  sweep(before: number): Promise<void>
   /** Whose an upload is; undefined for an id that no upload has. */
   placeOf(id: string): Promise<Place | undefined>
   /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
@@ -77,15 +79,7 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
     const version = await artifacts.resolve({ entity, project, name, alias })
     if (version === undefined || !caller.rights.allows('read', version))
       throw notFound('artifact', url, { param: 'training_data_url' })
-    const lines = version.files.filter((file) => file.name.endsWith('.jsonl'))
-    const named = FILE_NAMES.flatMap((wanted) => lines.filter((file) => file.name === wanted))
-    const chosen = named[0] ?? (lines.length === 1 ? lines[0] : undefined)
-    if (chosen !== undefined) return chosen
-    const names = version.files.map((file) => file.name).slice(0, 20)
-    throw invalidRequest(
-      `The artifact has neither ${FILE_NAMES.join(' nor ')} nor a single .jsonl file, but: ${names.join(', ')}`,
-      'training_data_url',
-    )
+    return linesIn(version.files)
   }
 
   async function placeOf(id: string): Promise<Place | undefined> {
@@ -140,6 +134,7 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
   return {
     upload,
     delete: remove,
+    sweep: (before) => contents.releaseLeftovers(OWNER_PREFIX, before, queries.selectIds(control)),
     placeOf,
     storedBy: (entity) => queries.sumOfEntity(control, entity, OWNER_PREFIX),
     take,
@@ -150,6 +145,19 @@ const OWNER_PREFIX = 'upload:'
 
 function ownerOf(uploadId: string): string {
   return OWNER_PREFIX + uploadId
+}
+
+/** The file with the conversations of an artifact. @throws 400 where none is chosen by its name */
+function linesIn<File extends { name: string }>(files: readonly File[]): File {
+  const lines = files.filter((file) => file.name.endsWith('.jsonl'))
+  const named = FILE_NAMES.flatMap((wanted) => lines.filter((file) => file.name === wanted))
+  const chosen = named[0] ?? (lines.length === 1 ? lines[0] : undefined)
+  if (chosen !== undefined) return chosen
+  const names = files.map((file) => file.name).slice(0, 20)
+  throw invalidRequest(
+    `The artifact has neither ${FILE_NAMES.join(' nor ')} nor a single .jsonl file, but: ${names.join(', ')}`,
+    'training_data_url',
+  )
 }
 
 function badUrl(url: string): Error {

@@ -1,3 +1,4 @@
+import { ON_POLICY_MAX } from '../../../src/training/jobs/on-policy-wire.ts'
 import type { Line } from '../../components/chart/line.ts'
 import { formatShare } from '../../components/format.ts'
 import { REWARD, type Step } from './steps.ts'
@@ -66,7 +67,7 @@ const KNOWN: readonly Known[] = [
       { label: 'mean', color: 'accent', of: 'on_policy/logprob_gap_mean' },
       { label: 'max', color: 'kind-tool', of: 'on_policy/logprob_gap_max' },
     ],
-    threshold: 0.02,
+    threshold: ON_POLICY_MAX.logprobGapMean,
     plus: 'on_policy/logprob_gap_of_rounding',
     crossed:
       'The trainer finds other log-probabilities than the sampler. Were rollouts sampled from another step, or elsewhere?',
@@ -76,7 +77,7 @@ const KNOWN: readonly Known[] = [
     title: 'Clipped share',
     section: 'health',
     lines: [{ label: 'clipped', color: 'accent', of: 'on_policy/share_clipped' }],
-    threshold: 0.2,
+    threshold: ON_POLICY_MAX.shareClipped,
     crossed: 'Many ratios lie outside the clip range. Lower the learning rate, or train on fresher rollouts.',
     about: 'Tokens whose importance ratio lies outside the clip range.',
     format: formatShare,
@@ -113,7 +114,7 @@ const KNOWN: readonly Known[] = [
       { label: 'max', color: 'kind-tool', of: 'on_policy/versions_behind_max' },
       { label: 'mean', color: 'accent', of: 'on_policy/versions_behind_mean' },
     ],
-    threshold: 1,
+    threshold: ON_POLICY_MAX.versionsBehindMax,
     crossed: 'Some rollouts were sampled well before the step that is trained.',
     about: 'Steps between the sampling model and the trained one.',
   },
@@ -125,7 +126,7 @@ const KNOWN: readonly Known[] = [
       { label: 'forced', color: 'kind-tool', of: 'on_policy/tokens_forced' },
       { label: 'biased', color: 'kind-train', of: 'on_policy/tokens_biased' },
     ],
-    threshold: 0,
+    threshold: ON_POLICY_MAX.tokensWithoutLogprobs,
     crossed: 'Some tokens came without log-probabilities and count as on-policy. Sample with logprobs=true.',
     about: 'Tokens whose sampling the trainer cannot correct for.',
   },

@@ -1,4 +1,5 @@
 import { ClientError } from '../../../errors.ts'
+import { inOrder } from '../../../in-order.ts'
 import type { TableRepairs } from '../port.ts'
 import { isUnanswered } from './server.ts'
 import { createTableRepair, type RepairDeps } from './table-repair.ts'
@@ -47,7 +48,7 @@ export function createLostWrites(deps: RepairDeps): LostWrites {
   const { repair, failed, hasClosed, repairs } = createTableRepair(deps)
   let latest = 0
   let repaired = 0
-  let repairing: Promise<void> = Promise.resolve()
+  const inTurn = inOrder()
   let lookedAt = new Date()
 
   async function failedWrites(): Promise<number> {
@@ -74,8 +75,7 @@ export function createLostWrites(deps: RepairDeps): LostWrites {
       return false
     }
     // A failed repair is tried again with the next check.
-    repairing = repairing.then(() => repairUpTo(count)).catch(failed)
-    await repairing
+    await inTurn(() => repairUpTo(count)).catch(failed)
     return count !== before
   }
 
