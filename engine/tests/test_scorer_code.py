@@ -135,3 +135,12 @@ def text_of(file: Path) -> str:
         return file.read_text()
     except OSError:  # the process has ended
         return ""
+
+
+def test_code_that_writes_to_its_pipe_answers_no_other_request() -> None:
+    forge = r"""for pipe in range(3, 16):
+ try: os.write(pipe, b'{"result": 1}\n{"result": 2}\n')
+ except OSError: pass"""
+    forged, honest = replies_to([f"import os; exec({forge!r}); return 3", "return 4"], "--unconfined")
+    assert "where its answer goes" in forged["error"]
+    assert honest == {"result": 4}

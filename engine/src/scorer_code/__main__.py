@@ -30,6 +30,8 @@ NO_ANSWER = (
     f" and {ANSWER_BYTES} bytes"
 )
 
+NO_RESULT = "The code wrote something else than its result where its answer goes"
+
 UNCONFINED = "--unconfined"
 
 OUTPUT_NAMES = ("output", "model_output")
@@ -80,7 +82,20 @@ def answer(request: bytes, is_confined: bool) -> bytes:
     os.close(reading)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return reply if reply else json.dumps({"error": NO_ANSWER}).encode()
+    if not reply:
+        return json.dumps({"error": NO_ANSWER}).encode()
+    return reply if is_answer(reply) else json.dumps({"error": NO_RESULT}).encode()
+
+
+def is_answer(reply: bytes) -> bool:
+    """Whether it is one line with an answer: code has the pipe, and further lines would answer the requests that follow."""
+    if not reply.isascii() or b"\n" in reply or b"\r" in reply:
+        return False
+    try:
+        parsed = json.loads(reply)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(parsed, dict) and ("result" in parsed or "error" in parsed)
 
 
 def read_in_time(pipe: int) -> bytes | None:

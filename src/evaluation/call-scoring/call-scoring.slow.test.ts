@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { PIXEL } from '../../inference/playground/fake-provider.ts'
+import { eventually } from '../../test-eventually.ts'
 import { replyOf } from '../../testing.ts'
 import { callsIn, feedbackIn } from '../test-objects.ts'
 import { useMonitoredProjects } from './use-monitored-projects.ts'

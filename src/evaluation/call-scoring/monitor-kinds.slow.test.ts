@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import { type Fields, replyOf } from '../../testing.ts'
 import { callsIn } from '../test-objects.ts'
 import { useMonitoredProjects } from './use-monitored-projects.ts'

@@ -14,7 +14,7 @@ import type * as wire from './wire.ts'
 
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
-  /** How many scores wait, by the monitor that wants them. */
+  /** How many scores wait, by the monitor that defined them. */
   countWaiting: (refs: readonly string[]) => Promise<Map<string, number>>
   objects: Pick<Objects, 'read' | 'query'>
   calls: Pick<Calls, 'list'>

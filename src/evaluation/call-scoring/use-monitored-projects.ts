@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
+import { eventually } from '../../test-eventually.ts'
 import { type Fields, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { feedbackIn, publishing } from '../test-objects.ts'

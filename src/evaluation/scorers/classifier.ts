@@ -115,7 +115,8 @@ function verdictsIn(
     )
   const verdicts = parsed.data.classifiers
   const missing = classifiers.find(({ name }) => !Object.hasOwn(verdicts, name))
-  if (missing !== undefined) throw dependencyFailed(`The model said nothing of ${missing.name}`, undefined)
+  if (missing !== undefined)
+    throw dependencyFailed(`The answer of the model leaves out ${missing.name}`, undefined)
   return Object.fromEntries(classifiers.map(({ name }) => [name, verdicts[name] ?? { is_match: false }]))
 }
 

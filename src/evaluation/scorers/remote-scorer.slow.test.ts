@@ -137,7 +137,7 @@ describe('a RemoteScorer', () => {
 
   it.each([
     ['a loopback address', 'http://127.0.0.2:1/', 'HEDDLE_SCORER_HOSTS'],
-    ['an address in other clothes', 'http://[::ffff:127.0.0.1]:1/', 'HEDDLE_SCORER_HOSTS'],
+    ['a loopback address written as IPv6', 'http://[::ffff:127.0.0.1]:1/', 'HEDDLE_SCORER_HOSTS'],
     ['a number that is one', `http://2130706434:${port}/`, 'HEDDLE_SCORER_HOSTS'],
     ['a private network', 'http://10.0.0.1/', 'HEDDLE_SCORER_HOSTS'],
     ['the metadata of a cloud', 'http://169.254.169.254/latest', 'HEDDLE_SCORER_HOSTS'],
@@ -168,6 +168,34 @@ describe('a RemoteScorer', () => {
     const auth_config = { mode: 'static_bearer', bearer_secret_name: 'TOKEN' }
     const { project } = await scored({ auth_config })
     expect(await scoringIn(project)).toMatchObject({ output: { reason: 'Bearer [key]' } })
+  })
+
+  it('is sent a new token where it refuses one that was revoked, and asked twice at most', async () => {
+    const result = [200, { schema_version: 1, result: { value: 'fine' } }] as const
+    const token = (access_token: string) => [200, { access_token, expires_in: 3600 }] as const
+    const auth_config = {
+      mode: 'oauth_client_credentials',
+      token_endpoint_url: `http://127.0.0.1:${port}/token`,
+      client_id: 'those whose token is revoked',
+      client_secret_name: 'TOKEN',
+    }
+    answers = [
+      token('first'),
+      result,
+      [401, ''],
+      token('second'),
+      result,
+      [401, ''],
+      token('third'),
+      [401, ''],
+    ]
+    await scoringIn((await scored({ auth_config })).project)
+    expect(await scoringIn((await scored({ auth_config })).project)).toMatchObject({ exception: null })
+    expect((await scoringIn((await scored({ auth_config })).project))['exception']).toContain('status 401')
+    const scoring = seen.filter(({ url: path }) => path === '/score')
+    expect(scoring.map(({ headers }) => headers.authorization)).toEqual(
+      ['first', 'first', 'second', 'second', 'third'].map((name) => `Bearer ${name}`),
+    )
   })
 
   it('is sent a token that its client credentials are exchanged for', async () => {

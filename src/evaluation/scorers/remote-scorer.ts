@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
 import { dependencyFailed, invalidRequest, tooLarge } from '../../errors.ts'
-import type { Outbound, OutboundReply } from '../../outbound-http.ts'
+import type { Outbound, OutboundReply, OutboundRequest } from '../../outbound-http.ts'
 import type { ScorerSecrets } from '../../scorer-secrets.ts'
 import { nowIso } from '../../time.ts'
 import { withoutKey } from '../../without-key.ts'
@@ -37,6 +37,7 @@ const Auth = z.discriminatedUnion('mode', [
   }),
 ])
 type Auth = z.output<typeof Auth>
+type ClientCredentials = Extract<Auth, { mode: 'oauth_client_credentials' }>
 
 /** The value of a `RemoteScorer` as clients publish it. */
 const RemoteScorer = z.looseObject({
@@ -51,6 +52,15 @@ const Reply = z.looseObject({
   result: z.unknown().refine((result) => result !== undefined, { error: 'is missing' }),
 })
 const Token = z.looseObject({ access_token: z.string().min(1), expires_in: z.coerce.number().nullish() })
+
+type Request = Omit<OutboundRequest, 'timeoutMs'>
+
+/** What an endpoint recognises the server by. */
+interface Proof {
+  token?: string
+  /** Whether the token was obtained for an earlier request, and may have been revoked since. */
+  isOld: boolean
+}
 
 export interface RemoteDeps {
   outbound: Outbound
@@ -67,17 +77,16 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
   const tokens = new LRUCache<string, string>({ max: TOKENS_MAX })
 
   /** @throws 400 for an endpoint or a secret that may not be used. */
-  async function authorization(
+  async function proofOf(
     auth: Auth | null | undefined,
-    url: string,
-    signal: AbortSignal,
-  ): Promise<{ authorization?: string }> {
-    if (auth == null) return {}
-    if (auth.mode === 'static_bearer') return bearer(secrets.read(auth.bearer_secret_name, url))
+    { url, signal }: { url: string; signal: AbortSignal },
+  ): Promise<Proof> {
+    if (auth == null) return { isOld: false }
+    if (auth.mode === 'static_bearer')
+      return { token: secrets.read(auth.bearer_secret_name, url), isOld: false }
+    const known = tokens.get(keyOf(auth))
+    if (known !== undefined) return { token: known, isOld: true }
     const { token_endpoint_url, client_id, client_secret_name, scope } = auth
-    const key = JSON.stringify([token_endpoint_url, client_id, client_secret_name, scope])
-    const known = tokens.get(key)
-    if (known !== undefined) return bearer(known)
     const secret = secrets.read(client_secret_name, token_endpoint_url)
     const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope != null && { scope }) })
     const user = `${encodeURIComponent(client_id)}:${encodeURIComponent(secret)}`
@@ -95,8 +104,27 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
     if (reply.status !== 200) throw refused('The token endpoint', reply)
     const { access_token, expires_in } = checked(Token, jsonOf(reply), 'The reply of the token endpoint')
     const ttl = ((expires_in ?? 0) - TOKEN_MARGIN_S) * 1000
-    if (ttl > 0) tokens.set(key, access_token, { ttl })
-    return bearer(access_token)
+    if (ttl > 0) tokens.set(keyOf(auth), access_token, { ttl })
+    return { token: access_token, isOld: false }
+  }
+
+  /** What the endpoint repeats of the token is left out. */
+  async function askedWith({ token }: Proof, request: Request): Promise<OutboundReply> {
+    const headers = { ...request.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+    const reply = await repeated(request.signal, (timeoutMs) =>
+      outbound.post({ ...request, headers, timeoutMs }),
+    )
+    return { ...reply, text: withoutKey(reply.text, token) }
+  }
+
+  /** Asks an endpoint, once more where it refuses an old token: a provider may revoke a token before it expires. */
+  async function asked(auth: Auth | null | undefined, request: Request): Promise<OutboundReply> {
+    const proof = await proofOf(auth, request)
+    const reply = await askedWith(proof, request)
+    if (reply.status !== 401 || !proof.isOld || auth?.mode !== 'oauth_client_credentials') return reply
+    // A request beside this one may have obtained another token already.
+    if (tokens.get(keyOf(auth)) === proof.token) tokens.delete(keyOf(auth))
+    return askedWith(await proofOf(auth, request), request)
   }
 
   function load({ name: object, ref, val }: Published): Pick<Scorer, 'score' | 'results'> {
@@ -113,18 +141,15 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
         const scorer = { name, ref, ...(remote.config != null && { config: remote.config }) }
         const body = requestText(version, { scored, context, scorer })
         const key = `${version}/${scored.turn?.span_id ?? scored.call?.id ?? context.callId}/${ref}/${context.monitor?.version_digest ?? ''}`
-        const proof = await authorization(remote.auth_config, remote.endpoint_url, context.signal)
         const headers = {
           'content-type': 'application/json',
           'idempotency-key': createHash('sha256').update(key).digest('hex'),
           'x-correlation-id': context.callId,
           'x-weave-schema-version': String(version),
-          ...proof,
         }
         const { signal } = context
         const request = { url: remote.endpoint_url, headers, body, replyBytesMax: BODY_BYTES_MAX, signal }
-        const answered = await repeated(signal, (timeoutMs) => outbound.post({ ...request, timeoutMs }))
-        const reply = { ...answered, text: withoutKey(answered.text, tokenIn(proof)) }
+        const reply = await asked(remote.auth_config, request)
         if (reply.status !== 200) throw refused(object, reply)
         const answer = checked(Reply, jsonOf(reply), `The reply of ${object}`)
         if (answer.schema_version !== version)
@@ -212,10 +237,7 @@ function jsonOf({ text }: OutboundReply): unknown {
   }
 }
 
-function tokenIn({ authorization }: { authorization?: string }): string | undefined {
-  return authorization?.replace(/^Bearer /, '')
-}
-
-function bearer(token: string): { authorization: string } {
-  return { authorization: `Bearer ${token}` }
+/** What a token depends on. */
+function keyOf({ token_endpoint_url, client_id, client_secret_name, scope }: ClientCredentials): string {
+  return JSON.stringify([token_endpoint_url, client_id, client_secret_name, scope])
 }

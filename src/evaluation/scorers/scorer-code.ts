@@ -52,8 +52,9 @@ export function createScorerCode(deps: {
     return Buffer.from(bytes).toString('utf8')
   }
 
-  async function runWith(code: Code, { output, inputs }: Scored): Promise<unknown> {
-    const reply = Reply.parse(JSON.parse(await processes.ask(JSON.stringify({ ...code, output, inputs }))))
+  async function runWith(owner: string, code: Code, { output, inputs }: Scored): Promise<unknown> {
+    const request = JSON.stringify({ ...code, output, inputs })
+    const reply = Reply.parse(JSON.parse(await processes.ask(owner, request)))
     if ('error' in reply) throw invalidRequest(reply.error)
     return reply.result
   }
@@ -68,7 +69,7 @@ export function createScorerCode(deps: {
           name: found.name,
           ref: found.ref,
           opName: found.name,
-          score: (scored) => runWith(code, scored),
+          score: (scored) => runWith(found.projectId, code, scored),
         }
       }
       const { projectId, val } = found
@@ -81,7 +82,7 @@ export function createScorerCode(deps: {
       const { column_map = null } = own
       const code = { source: await sourceOf(op), name: op.name.replace(/^.*\./, ''), self: val, column_map }
       const name = own.name ?? own._class_name
-      return { name, ref: found.ref, opName: op.name, score: (scored) => runWith(code, scored) }
+      return { name, ref: found.ref, opName: op.name, score: (scored) => runWith(projectId, code, scored) }
     },
   }
 }

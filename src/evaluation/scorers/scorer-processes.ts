@@ -2,13 +2,16 @@ import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import pLimit from 'p-limit'
 import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
+import { createOwnerLines } from '../../owner-lines.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
 /** Processes at once; the code in each may take 2 GiB of memory. */
 const PROCESSES_MAX = 2
+
+/** Requests that wait; at a minute for each, more would wait for hours. */
+const WAITING_MAX = 1_000
 
 /** The program has a shorter time limit of its own. */
 const SECONDS_MAX = 70
@@ -29,12 +32,17 @@ interface Process {
 
 /** Programs that run the code of scorers; each is started when first needed and kept until disposal. */
 export interface ScorerProcesses extends Disposable {
-  /** The line that answers a line. @throws 502 where the program does not start, or has ended. */
-  ask(request: string): Promise<string>
+  /**
+   * The line that answers a line. Projects take turns.
+   * @param owner the id of the project
+   * @throws 503 where the program does not start, or ends without an answer, and where too many requests wait
+   */
+  ask(owner: string, request: string): Promise<string>
 }
 
 export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
-  const turns = pLimit(PROCESSES_MAX)
+  const lines = createOwnerLines<() => void>()
+  let places = PROCESSES_MAX
   const idle: Process[] = []
   const all = new Set<Process>()
 
@@ -42,12 +50,30 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
     const found = find()
     if (found === undefined)
       throw unavailable('The engine, whose Python runs scorers that are code, is not installed', 60)
-    const started = startProcess(found, confinement)
+    const started = startProcess(found, confinement, () => remove(started))
     all.add(started)
     return started
   }
 
-  async function ask(request: string): Promise<string> {
+  function remove(ended: Process): void {
+    all.delete(ended)
+    idle.splice(0, idle.length, ...idle.filter((one) => one !== ended))
+  }
+
+  async function turn(owner: string): Promise<void> {
+    if (lines.weight() >= WAITING_MAX) throw unavailable('Too many scores of code are waiting', 60)
+    if (places === 0) return new Promise((resolve) => lines.add(owner, resolve))
+    places--
+  }
+
+  /** Passes a place on, or frees it where nothing waits. */
+  function giveTurn(): void {
+    const begin = lines.take()
+    if (begin === undefined) places++
+    else begin()
+  }
+
+  async function askOne(request: string): Promise<string> {
     const process = idle.pop() ?? start()
     try {
       const answer = await process.ask(request)
@@ -61,20 +87,28 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
   }
 
   return {
-    ask: (request) => turns(() => ask(request)),
+    async ask(owner, request) {
+      await turn(owner)
+      try {
+        return await askOne(request)
+      } finally {
+        giveTurn()
+      }
+    },
     [Symbol.dispose](): void {
       for (const process of all) process.end()
     },
   }
 }
 
-function startProcess(python: string, confinement: ScorerPython['confinement']): Process {
+function startProcess(python: string, confinement: ScorerPython['confinement'], onExit: () => void): Process {
   const flags = confinement === 'none' ? ['--unconfined'] : []
   const child = spawn(python, ['-I', PROGRAM, ...flags], {
     cwd: tmpdir(),
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
   })
+  child.once('exit', onExit)
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (error) =>

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { builtinRule } from '../../rule-threads/builtin-rules.ts'
+import { eventually } from '../../test-eventually.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { callsIn, publishing } from '../test-objects.ts'
 import { createScorerCode } from './scorer-code.ts'

@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../../test-eventually.ts'
+import { createScorerProcesses } from './scorer-processes.ts'
+
+/** Answers each line with the id of its process. */
+const PROGRAM = '#!/bin/sh\nwhile read line; do echo $$; done\n'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-scorers-'))
+  await writeFile(join(folder, 'python'), PROGRAM, { mode: 0o755 })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it('a process that ended while it was idle is replaced, and one that did not is used again', async () => {
+  using processes = createScorerProcesses({ find: () => join(folder, 'python'), confinement: 'none' })
+  const first = Number(await processes.ask('e/p', '{}'))
+  expect(Number(await processes.ask('e/p', '{}'))).toBe(first)
+  process.kill(first, 'SIGKILL')
+  // It is gone once Node has noticed its end.
+  await eventually(() => expect(() => process.kill(first, 0)).toThrow('ESRCH'))
+  expect(Number(await processes.ask('e/p', '{}'))).not.toBe(first)
+})
+
+it('projects take turns, however many scores each waits for', async () => {
+  using processes = createScorerProcesses({ find: () => join(folder, 'python'), confinement: 'none' })
+  const ended: string[] = []
+  const ask = (owner: string) => processes.ask(owner, '{}').then(() => ended.push(owner))
+  const flood = Array.from({ length: 20 }, () => ask('flood/p'))
+  await ask('other/p')
+  expect(ended.length).toBeLessThan(6)
+  await Promise.all(flood)
+})
