@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../eventually.ts'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
+import { eventually } from '../test-eventually.ts'
 import { documentsOf, useTestServer } from '../testing.ts'
 
 const server = useTestServer({

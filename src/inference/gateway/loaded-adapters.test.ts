@@ -7,15 +7,18 @@ const LISTED = 64
 /** A process that only records what it is to load and unload. */
 function recordingProcess(answer: { status: number; text: string } = { status: 200, text: '' }) {
   const told: string[] = []
+  const refused = new Set<string>()
   const process: InferenceProcess = {
     pathOf: (name) => `/workspace/${name}`,
     async post(path, body) {
       const { lora_name } = JSON.parse(body) as { lora_name: string }
-      told.push(`${path.includes('unload') ? 'unload' : 'load'} ${lora_name}`)
-      return { status: answer.status, read: async (onChunk) => onChunk(Buffer.from(answer.text)) }
+      const what = path.includes('unload') ? 'unload' : 'load'
+      told.push(`${what} ${lora_name}`)
+      const { status, text } = refused.has(what) ? { status: 500, text: 'not now' } : answer
+      return { status, read: async (onChunk) => onChunk(Buffer.from(text)) }
     },
   }
-  return { told, process }
+  return { told, process, refused }
 }
 
 const files = { adapterFolder: async () => 'adapters/a' }
@@ -45,6 +48,18 @@ describe('createLoadedAdapters', () => {
     ;(await loaded.use(process, adapter('0'))).release()
     expect(told.filter((line) => line.startsWith('unload'))).toEqual(['unload 0', 'unload held'])
     expect(told.at(-2)).toBe('load 0')
+  })
+
+  it('unloads one later that the process did not unload', async () => {
+    const loaded = newLoaded()
+    const { told, process, refused } = recordingProcess()
+    refused.add('unload')
+    for (let n = 0; n <= LISTED; n++) (await loaded.use(process, adapter(String(n)))).release()
+    refused.clear()
+    ;(await loaded.use(process, adapter('next'))).release()
+    expect(told.filter((line) => line.startsWith('unload'))).toEqual(['unload 0', 'unload 0', 'unload 1'])
+    ;(await loaded.use(process, adapter('0'))).release()
+    expect(told.filter((line) => line === 'load 0')).toHaveLength(2)
   })
 
   it('loads an adapter again that the process has lost, and still counts its uses', async () => {

@@ -42,24 +42,22 @@ export function createLoadedAdapters({
 
   async function load(process: InferenceProcess, name: string, adapter: StoredFiles): Promise<void> {
     const lora_path = process.pathOf(await files.adapterFolder(adapter))
-    const reply = await process.post(
-      '/v1/load_lora_adapter',
-      JSON.stringify({ lora_name: name, lora_path }),
-      AbortSignal.timeout(LOAD_MS_MAX),
-    )
-    const text = await readText(reply)
+    const { status, text } = await post(process, '/v1/load_lora_adapter', { lora_name: name, lora_path })
     // Names are digests, so an adapter that was loaded under this name by an abandoned request is the same one.
-    if (reply.status !== 200 && !text.includes('already been loaded'))
+    if (status !== 200 && !text.includes('already been loaded'))
       throw dependencyFailed('The adapter could not be loaded', new Error(text))
   }
 
+  /** An adapter that could not be unloaded stays listed, and the next load tries again. */
   async function unloadLeastUsed(process: InferenceProcess, loaded: Map<string, Loaded>): Promise<void> {
-    for (const [name, { users }] of loaded) {
+    for (const [name, entry] of loaded) {
       if (loaded.size <= LISTED_MAX) return
-      if (users > 0) continue
-      loaded.delete(name)
-      const body = JSON.stringify({ lora_name: name })
-      await readText(await process.post('/v1/unload_lora_adapter', body, AbortSignal.timeout(LOAD_MS_MAX)))
+      if (entry.users > 0) continue
+      entry.ready = undefined
+      const { status, text } = await post(process, '/v1/unload_lora_adapter', { lora_name: name })
+      if (status !== 200 && status !== 404)
+        throw dependencyFailed('An adapter could not be unloaded', new Error(text))
+      if (loaded.get(name)?.ready === undefined) loaded.delete(name)
     }
   }
 
@@ -79,7 +77,7 @@ export function createLoadedAdapters({
       if (loaded.get(digest) === entry) loaded.delete(digest)
       throw error
     }
-    // One adapter too many costs the engine little; the next load tries again.
+    // One adapter too many costs the engine little.
     await unloadLeastUsed(process, loaded).catch(() => {})
     let isHeld = true
     return {
@@ -97,4 +95,21 @@ export function createLoadedAdapters({
   }
 
   return { use, digestsIn: (process) => [...(loadedByProcess.get(process)?.keys() ?? [])], forget }
+}
+
+/** @throws 503 when the process does not answer in time */
+async function post(
+  process: InferenceProcess,
+  path: string,
+  body: object,
+): Promise<{ status: number; text: string }> {
+  const inTime = AbortSignal.timeout(LOAD_MS_MAX)
+  try {
+    const reply = await process.post(path, JSON.stringify(body), inTime)
+    return { status: reply.status, text: await readText(reply) }
+  } catch (error) {
+    throw inTime.aborted
+      ? dependencyFailed('The engine did not answer about an adapter in time', error)
+      : error
+  }
 }

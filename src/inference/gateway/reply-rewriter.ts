@@ -11,11 +11,12 @@ const KEEP: KeepShape = {
   [PROMPT_IDS]: 'text',
 }
 
+const Count = z.int().nonnegative()
 const Usage = z.object({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int().nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).nullish(),
-  completion_tokens_details: z.object({ reasoning_tokens: z.int().nullish() }).nullish(),
+  prompt_tokens: Count,
+  completion_tokens: Count.nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
+  completion_tokens_details: z.object({ reasoning_tokens: Count.nullish() }).nullish(),
 })
 
 /** Tokens of one request. */

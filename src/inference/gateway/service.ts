@@ -102,9 +102,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     checkAnswers(request.answers, turns.answersMaxOf(target.baseModel))
     const work = await open({ target, project, onUsage: request.listener?.onUsage }, context)
     request.listener?.onAdmitted?.(target, project)
+    let isSent = false
     try {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
+      isSent = true
       const { process, reply, engineModel, release } = await dispatch(request, target, work.signal)
       work.hold(release)
       const model = request.model ?? target.baseModel
@@ -116,7 +118,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       work.showLeft()
       return answer
     } catch (error) {
-      work.end(context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
+      // An engine may have computed for a client that has left.
+      work.end(isSent && context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
       throw error
     }
   }

@@ -108,10 +108,8 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     }
     const { provider, model } = await providerOf(inputs.model, asker)
     const count = await admit({ provider, model, body }, asker)
-    return {
-      body: await askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline }),
-      count,
-    }
+    const asking = askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
+    return { body: await countedIfCut(asking, { count, deadline }), count }
   }
 
   /** What counts an answer of a provider at its end. @throws 402 where a budget is spent */
@@ -130,7 +128,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
 
   async function completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
     const { body, count } = await ask(inputs, { reply: 'whole', asker, deadline })
-    const json = await wholeText(body)
+    const json = await countedIfCut(wholeText(body), { count, deadline })
     readAnswer(json, Completion)
     count({ usage: usageIn(json), events: 0 })
     return json.trim()
@@ -153,13 +151,27 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     const { provider, model } = await providerOf(inputs.model, asker)
     const body = { ...withoutNulls(inputs), model }
     const count = await admit({ provider, model, body }, asker)
-    const json = await wholeText(await askProvider(provider, { path: '/images/generations', body, deadline }))
+    const asking = askProvider(provider, { path: '/images/generations', body, deadline })
+    const json = await countedIfCut(asking.then(wholeText), { count, deadline })
     readAnswer(json, Images)
     count({ usage: usageIn(json), events: 0 })
     return json.trim()
   }
 
   return { completion, stream, images }
+}
+
+/** Counts a request also where its client or its time limit ends it: the provider may have computed the answer. */
+async function countedIfCut<Result>(
+  asked: Promise<Result>,
+  { count, deadline }: { count: (end: StreamEnd) => void; deadline: Deadline },
+): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    if (deadline.signal.aborted) count({ usage: undefined, events: 0 })
+    throw error
+  }
 }
 
 /** `custom::PROVIDER::MODEL`, `PROVIDER/MODEL`, or the name alone of a model of the default provider. */

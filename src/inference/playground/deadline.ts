@@ -30,7 +30,7 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   held.defer(() => clearTimeout(timer))
 
   function causeOf(error: unknown): unknown {
-    if (client.aborted) return new Error(CLIENT_GONE)
+    if (client.aborted) return new Error(CLIENT_GONE, { cause: client.reason })
     return controller.signal.aborted ? late : error
   }
 

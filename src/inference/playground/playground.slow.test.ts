@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { eventually } from '../../test-eventually.ts'
 import { documentsOf, useTestServer } from '../../testing.ts'
 import { openFakeProvider, PIXEL } from './fake-provider.ts'
 

@@ -6,7 +6,8 @@ import { usageOf } from '../gateway/reply-rewriter.ts'
 const WithUsage = z.looseObject({ usage: z.looseObject({}).nullish() })
 
 /** Wire: answers with images count `input_tokens` and `output_tokens`. */
-const ImageUsage = z.looseObject({ input_tokens: z.number(), output_tokens: z.number().default(0) })
+const Count = z.int().nonnegative()
+const ImageUsage = z.looseObject({ input_tokens: Count, output_tokens: Count.default(0) })
 
 /** The usage that the JSON of an answer, or of an event, has. */
 export function usageIn(json: string): StreamEnd['usage'] {

@@ -33,7 +33,7 @@ export interface ServedModelsDeps {
   checkpoints: Checkpoints
   baseModels: BaseModels
   defaultBaseModel: string
-  /** Projects that are being erased, whose models nobody can use. */
+  /** Projects that are being erased, whose models cannot be used. */
   closed: Pick<ClosedPlaces, 'has'>
 }
 

@@ -30,7 +30,10 @@ export interface LoggedCall {
   end(outcome: { output?: string | undefined; exception?: string | undefined }): Promise<void>
 }
 
-/** Writes the start of a call before the model is asked, so that a call whose server died is seen to have started. */
+/**
+ * Writes the start of a call. Where that is done before the model is asked, a call is there even if the server ends
+ * before the answer.
+ */
 export async function startCall(
   calls: Pick<Calls, 'start' | 'end'>,
   asked: AskedCall,

@@ -1,3 +1,5 @@
+import { newId } from '../../ids.ts'
+import { inOrder } from '../../in-order.ts'
 import type { Log } from '../../log.ts'
 import { repeated } from '../../repeated.ts'
 import { type Peers, sendAll } from '../../stores/control-db/peers.ts'
@@ -6,33 +8,45 @@ import { estimated, type Spending } from '../gateway/spending.ts'
 import { USAGE_TABLE } from './queries.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** A killed server loses at most this much usage; a row a request would cost more than the request. */
+/**
+ * A row a request would cost more than the request. A server that is killed loses this much usage, and what the database
+ * has failed to store.
+ */
 const FLUSH_MS = 1_000
 
 /** Rows that wait for the database; beyond it, usage is counted without its key and project. */
 const PENDING_MAX = 10_000
 
-/** Counts what requests cost, and adds it to the database once a second. */
+export interface UsageCounterDeps {
+  traces: Pick<TraceDb, 'insertOnce'>
+  log: Log
+  peers: Pick<Peers, 'send'>
+}
+
+/**
+ * Counts what requests cost, and adds it to the database once a second. What the database fails to store is stored later;
+ * none is lost by that. Where the database has stored it and fails all the same, a cluster counts it once, and a database
+ * on one machine counts it again.
+ */
 export interface UsageCounter {
   /** Counts a request that has ended, and returns it as it will be stored. */
   record(spending: Spending): UsageRow
-  /** Resolves when everything recorded so far can be read. */
+  /** Resolves when everything recorded so far can be read. @throws what the insert fails with */
   flush(): Promise<void>
   /**
    * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended.
+   * @throws what the insert fails with, and nothing is read then
    */
   whileStored(begin: () => void, read: () => Promise<void>): Promise<void>
   start(): AsyncDisposable
 }
 
-export function createUsageCounter(deps: {
-  traces: TraceDb
-  log: Log
-  peers: Pick<Peers, 'send'>
-}): UsageCounter {
-  const { traces, log, peers } = deps
+export function createUsageCounter({ traces, log, peers }: UsageCounterDeps): UsageCounter {
   let pending = new Map<string, UsageRow>()
-  let last: Promise<void> = Promise.resolve()
+  /** What an insert has failed to store, or has stored in part: it is repeated as it was. */
+  let unstored: Batch | undefined
+  /** Work with the database. */
+  const inTurn = inOrder()
 
   function add(row: UsageRow): void {
     const { entity, project, model, base_model, step, key, hour } = row
@@ -46,29 +60,25 @@ export function createUsageCounter(deps: {
   }
 
   async function write(): Promise<void> {
+    if (unstored !== undefined) await store(unstored)
+    if (pending.size === 0) return
     const rows = [...pending.values()]
     pending = new Map()
-    try {
-      await traces.insert(USAGE_TABLE, rows)
-      const payers = rows.map(({ entity, project, key }) => ({ entity, project, key }))
-      sendAll(peers, 'usage', payers)
-    } catch (error) {
-      log.warn({ err: error }, 'usage could not be stored yet')
-      for (const row of rows) add(row)
-    }
+    await store({ token: newId(), rows })
   }
 
-  /** Does one piece of work with the database after the other. */
-  function inOrder(work: () => Promise<void>): Promise<void> {
-    const done = last.then(work)
-    last = done.catch(() => {})
-    return done
+  async function store(batch: Batch): Promise<void> {
+    unstored = batch
+    await traces.insertOnce(USAGE_TABLE, batch.rows, batch.token)
+    unstored = undefined
+    const payers = batch.rows.map(({ entity, project, key }) => ({ entity, project, key }))
+    sendAll(peers, 'usage', payers)
   }
 
-  const flush = (): Promise<void> => inOrder(write)
+  const flush = (): Promise<void> => inTurn(write)
 
   function whileStored(begin: () => void, read: () => Promise<void>): Promise<void> {
-    return inOrder(async () => {
+    return inTurn(async () => {
       begin()
       await write()
       await read()
@@ -81,7 +91,16 @@ export function createUsageCounter(deps: {
     return row
   }
 
-  return { record, flush, whileStored, start: () => repeated(FLUSH_MS, flush) }
+  const flushOrWarn = (): Promise<void> =>
+    flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be stored yet'))
+
+  return { record, flush, whileStored, start: () => repeated(FLUSH_MS, flushOrWarn) }
+}
+
+/** Rows of one insert, and the token that identifies it. */
+interface Batch {
+  token: string
+  rows: UsageRow[]
 }
 
 const COUNTS = [

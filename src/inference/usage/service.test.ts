@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { createUsage, type UsageDeps } from './service.ts'
 
@@ -40,6 +40,42 @@ function oneAtATime(answers: readonly (readonly object[])[]) {
   }
   return { traces: { query } as unknown as TraceDb, costs: costs as unknown as UsageDeps['costs'] }
 }
+
+describe('the cost of usage', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('is at a price that is at most a minute old, however often it is asked, and at none that could not be read', async () => {
+    // The cache keeps the object `performance` that was there when its module was loaded, so fake timers do not reach it.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const pass = (ms: number) => {
+      now += ms
+      vi.advanceTimersByTime(ms)
+    }
+    let price: number | undefined
+    const read = vi.fn(async () => {
+      if (price === undefined) throw new Error('the database is away')
+      const costs = { prompt_token_cost: price, cache_read_input_token_cost: 0, completion_token_cost: 0 }
+      return new Map([
+        ['m', [{ ...costs, effective_date: '2020-01-01T00:00:00Z', pricing_level: 'default' }]],
+      ])
+    })
+    const usage = createUsage({ costs: { priceLists: read } } as unknown as UsageDeps)
+    const cost = () => usage.costOf({ ...ROW, step: -1, key: '' })
+    await expect(cost()).rejects.toThrow('the database is away')
+    price = 1
+    expect(await cost()).toBe(2)
+    price = 2
+    for (let second = 0; second < 58; second++) {
+      pass(1_000)
+      expect(await cost()).toBe(2)
+    }
+    pass(3_000)
+    expect(await cost()).toBe(4)
+    expect(read).toHaveBeenCalledTimes(3)
+  })
+})
 
 describe('the sum of usage', () => {
   it('needs no read while another one is open, also for what came in between', async () => {

@@ -41,7 +41,11 @@ export interface UsageDeps {
 
 /** The usage of completions, grouped and filtered. */
 export interface Usage {
-  /** Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before this one included; where other servers have answered requests within the last second, these may be missing. @throws 400 for more groups than one answer holds. */
+  /**
+   * Of what the caller may see: the usage of its entities and of its own key. Everything up to now, the request before
+   * this one included; where other servers have answered requests within the last second, these may be missing.
+   * @throws 400 for more groups than one answer holds, 503 where usage cannot be stored.
+   */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
   /** All stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
   total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
@@ -56,12 +60,20 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     return costs.priceLists(`${entity}/${project}`, [model, base_model])
   }
 
-  /** At a price that is at most a minute old. */
-  async function costOf(row: UsageRow): Promise<number | undefined> {
+  function recentListOf(row: Named): Promise<Map<string, Price[]>> {
     const name = nameOf(row)
-    const list = recentLists.get(name) ?? priceListOf(row)
+    const known = recentLists.get(name)
+    if (known !== undefined) return known
+    const list = priceListOf(row)
     recentLists.set(name, list)
-    return costAt(priceIn(await list, row), row)
+    list.catch(() => {
+      if (recentLists.peek(name) === list) recentLists.delete(name)
+    })
+    return list
+  }
+
+  async function costOf(row: UsageRow): Promise<number | undefined> {
+    return costAt(priceIn(await recentListOf(row), row), row)
   }
 
   /**

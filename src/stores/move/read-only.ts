@@ -19,7 +19,13 @@ export function readOnly<
   return {
     ...stores,
     readOnly: REASON,
-    traces: { ...traces, insert: refuseLater, insertNative: refuseLater, command: refuseLater },
+    traces: {
+      ...traces,
+      insert: refuseLater,
+      insertOnce: refuseLater,
+      insertNative: refuseLater,
+      command: refuseLater,
+    },
     control: control.withPlugin(NO_CHANGES),
     blobs: { ...blobs, put: refuseLater, delete: refuseLater, deleteUnchanged: refuseLater },
   }

@@ -11,6 +11,7 @@ it('an insert without rows neither reaches the database nor counts as its answer
     text: async function* () {},
     native: async function* () {},
     insertNative: async () => {},
+    insertOnce: async () => {},
     command: async () => {},
     repairs: () => ({ done: 0, failed: 0, detached: [] }),
     [Symbol.asyncDispose]: async () => {},

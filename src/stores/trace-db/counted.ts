@@ -29,6 +29,21 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
     return counts
   }
 
+  async function counting(table: string, rows: readonly object[], work: () => Promise<void>): Promise<void> {
+    // It would count as a success of a database that is not asked.
+    if (rows.length === 0) return
+    const counts = countsOf(table)
+    counts.accepted += rows.length
+    try {
+      await work()
+    } catch (error) {
+      counts.rejected += rows.length
+      throw error
+    }
+    counts.applied += rows.length
+    answered()
+  }
+
   function answered(): void {
     lastAnswerAt = performance.now()
   }
@@ -49,21 +64,8 @@ export function countWrites(inner: TraceDb): CountedTraceDb {
 
     text: (...args) => ({ [Symbol.asyncIterator]: () => noticing(inner.text(...args), answered) }),
 
-    async insert(table, rows) {
-      // It would count as a success of a database that is not asked: usage is flushed once a second.
-      if (rows.length === 0) return
-      const counts = countsOf(table)
-      counts.accepted += rows.length
-      try {
-        await inner.insert(table, rows)
-      } catch (error) {
-        counts.rejected += rows.length
-        throw error
-      }
-      counts.applied += rows.length
-      answered()
-    },
-
+    insert: (table, rows) => counting(table, rows, () => inner.insert(table, rows)),
+    insertOnce: (table, rows, token) => counting(table, rows, () => inner.insertOnce(table, rows, token)),
     command: (query) => inner.command(query),
     repairs: () => inner.repairs(),
     writes: () => tables,

@@ -16,8 +16,9 @@ export interface BinaryQuery extends Query {
 }
 
 /**
- * The trace database: everything that is used of ClickHouse. Adapters: clickhouse/, over HTTP, and embedded/, the same with a server that Heddle starts. Date-times go in and come
- * out as ISO 8601 with microseconds and `Z`.
+ * The trace database: everything that is used of ClickHouse. `clickhouse/` asks a server over HTTP; the adapters are
+ * `embedded/`, whose server Heddle starts, and `elsewhere/`, for a server or a cluster that others operate. Date-times go
+ * in and come out as ISO 8601 with microseconds and `Z`.
  */
 export interface TraceDb extends AsyncDisposable {
   /**
@@ -46,6 +47,12 @@ export interface TraceDb extends AsyncDisposable {
    * @throws 503 when too much is already waiting, and nothing is stored then; or when the disk fails, and some may be.
    */
   insert(table: string, rows: readonly object[]): Promise<void>
+  /**
+   * Inserts rows that add up with others of their key, in a commit of their own; otherwise like `insert`. Where it fails,
+   * some of them may be stored. Repeated with the same rows and token, a cluster stores each once, as long as it remembers
+   * the token (an hour, by its defaults), and a database on one machine may store them twice.
+   */
+  insertOnce(table: string, rows: readonly object[], token: string): Promise<void>
   /** Runs a statement that returns nothing. */
   command(query: Query): Promise<void>
   repairs(): TableRepairs

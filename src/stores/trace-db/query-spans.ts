@@ -54,6 +54,8 @@ export function withQuerySpans(inner: TraceDb, telemetry: Telemetry): TraceDb {
     insertNative: (table, ...rows) =>
       within(spanOf('INSERT', table), () => inner.insertNative(table, ...rows)),
     insert: (table, rows) => within(spanOf('INSERT', table, rows.length), () => inner.insert(table, rows)),
+    insertOnce: (table, rows, token) =>
+      within(spanOf('INSERT', table, rows.length), () => inner.insertOnce(table, rows, token)),
     command: (query) => within(spanOf('COMMAND', undefined), () => inner.command(query)),
     repairs: inner.repairs,
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),

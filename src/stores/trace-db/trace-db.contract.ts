@@ -37,6 +37,15 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       ])
     })
 
+    it('reads what an insert with a token has acknowledged', async () => {
+      await db.insertOnce('contract', [row('token', 1), row('token', 2)], 'one')
+      await db.insertOnce('contract', [row('token', 3)], 'two')
+      expect((await rowsOf(read('token'))).map(({ id }) => id)).toEqual([1, 2, 3])
+      await expect(
+        db.insertOnce('contract', [{ ...row('token', 4), at: 'no time' }], 'three'),
+      ).rejects.toThrow()
+    })
+
     it('inserts what native returns, exactly', async () => {
       await db.insert('contract', [row('exact', 1, 'ü\n"\\'), row('exact', 2)])
       const columns = ['project', 'id', 'at', 'note']

@@ -114,8 +114,7 @@ export function openClickHouse(
     return begun.promise
   }
 
-  function insert(table: string, lines: readonly Buffer[]): Promise<void> {
-    const token = randomUUID()
+  function insert(table: string, lines: readonly Buffer[], token: string = randomUUID()): Promise<void> {
     return request(server, server.repeatsInserts, (connection) => connection.insert(table, lines, token))
   }
 
@@ -140,9 +139,14 @@ export function openClickHouse(
 
     async insert(table, rows) {
       if (rows.length === 0) return
-      let lines = ''
-      for (const row of rows) lines += `${JSON.stringify(row)}\n`
-      await commitsOf(table).write(ownerOf(rows), Buffer.from(withoutLoneSurrogates(lines)))
+      await commitsOf(table).write(ownerOf(rows), linesOf(rows))
+    },
+
+    async insertOnce(table, rows, token) {
+      if (rows.length === 0) return
+      // On one machine the disk may have lost what was inserted under a token, so that it is never used again.
+      const own = topology.isReplicated ? token : randomUUID()
+      await (await kept(() => insert(table, [linesOf(rows)], own))).kept
     },
 
     async command({ sql, params }) {
@@ -161,6 +165,13 @@ export function openClickHouse(
       await server[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Rows as an insert sends them. */
+function linesOf(rows: readonly object[]): Buffer {
+  let lines = ''
+  for (const row of rows) lines += `${JSON.stringify(row)}\n`
+  return Buffer.from(withoutLoneSurrogates(lines))
 }
 
 /** The owner of a write: its project, where it has one. */

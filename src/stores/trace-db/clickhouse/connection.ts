@@ -6,10 +6,10 @@ import {
   type ClickHouseSettings,
   createClient,
   EXCEPTION_TAG_HEADER_NAME,
-  extractErrorAtTheEndOfChunk,
 } from '@clickhouse/client'
 import { inlineValues } from './inlined-values.ts'
 import { jsonLines } from './json-lines.ts'
+import { untilException } from './reply-exception.ts'
 
 /** Where a ClickHouse server listens, and as whom it is used. */
 export interface Endpoint {
@@ -57,7 +57,11 @@ export interface Connection extends AsyncDisposable {
   stream(sql: string, params: Record<string, unknown>, options: StreamOptions): Promise<AsyncIterable<Buffer>>
 }
 
-/** Requests at once: those of all readers and writers, and some that watch. */
+/**
+ * Requests at once; a further one waits until one of them has ended. Those of readers (`READERS`) take up to a minute. Nearly
+ * all others take milliseconds: a table has two commits at once, with a check after each, and few tables are written at the
+ * same moment.
+ */
 const CONNECTIONS_MAX = 32
 
 /** Below the server's own limit, so that no request meets a connection that the server closes. */
@@ -174,26 +178,3 @@ function charsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   return Object.values(value).reduce((sum: number, one: unknown) => sum + charsOf(one), 0)
 }
-
-/**
- * Passes a reply on. An exception after the first bytes is part of the reply, behind a tag that its headers name, and
- * the connection is closed after it: https://clickhouse.com/docs/interfaces/http#http_response_codes_caveats
- * @throws what the server threw, or what the connection failed with
- */
-async function* untilException(reply: Readable, tag: string | undefined): AsyncGenerator<Buffer> {
-  const marker = Buffer.from(`${EXCEPTION_MARKER}\r\n${tag}`)
-  let exception: Buffer | undefined
-  try {
-    for await (const piece of reply as AsyncIterable<Buffer>) {
-      const at = exception === undefined && tag !== undefined ? piece.indexOf(marker) : -1
-      if (at > 0) yield piece.subarray(0, at)
-      if (exception !== undefined || at >= 0) exception = Buffer.concat([exception ?? Buffer.of(), piece])
-      else yield piece
-    }
-  } catch (error) {
-    if (exception === undefined || tag === undefined) throw error
-  }
-  if (exception !== undefined && tag !== undefined) throw extractErrorAtTheEndOfChunk(exception, tag)
-}
-
-const EXCEPTION_MARKER = '\r\n__exception__'

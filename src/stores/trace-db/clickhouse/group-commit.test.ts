@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { eventually } from '../../../eventually.ts'
+import { eventually } from '../../../test-eventually.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 
 const KEPT = { kept: Promise.resolve() }

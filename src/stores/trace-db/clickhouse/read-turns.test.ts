@@ -60,6 +60,19 @@ describe('createReadTurns', () => {
     expect(flood[1]).toMatchObject({ place: expect.any(Number), threads: 'one' })
   })
 
+  it('gives an owner its places again once no other is active', async () => {
+    const turns = createReadTurns(PLACES, 2)
+    const { place } = await turns.take('person', undefined)
+    turns.give('person', place)
+    const flood = Array.from({ length: 9 }, () => ask(turns, 'flood'))
+    await settled()
+    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    vi.advanceTimersByTime(20_000)
+    turns.give('flood', flood[0]?.place ?? -1)
+    await settled()
+    expect(flood.slice(1).filter((asked) => asked.place !== undefined)).toHaveLength(3)
+  })
+
   it('gives an entity with many projects no more than one with one', async () => {
     const turns = createReadTurns(PLACES, 2)
     const { place } = await turns.take('person/project', undefined)

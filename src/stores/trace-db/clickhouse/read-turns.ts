@@ -64,16 +64,22 @@ export function createReadTurns<Place>(
     return { place, threads: before > 0 || pacing.isFlood(owner) ? 'one' : 'all' }
   }
 
+  /** Gives owners that wait one place each in turn, until no more is free for any of them. */
   function serve(): void {
-    for (const owner of lines.owners()) {
-      const taken = placeFor(owner)
-      if (taken !== undefined) lines.take(owner)?.begin(taken)
-    }
+    let places: number
+    do {
+      places = 0
+      for (const owner of lines.owners()) {
+        const taken = placeFor(owner)
+        if (taken === undefined) continue
+        lines.take(owner)?.begin(taken)
+        places++
+      }
+    } while (places > 0)
   }
 
   function wait(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>> {
-    // Including this one.
-    if (lines.weight() + 1 >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
+    if (lines.weight() >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
     if (lines.weight(owner) >= OWNER_WAITING_MAX)
       throw unavailable('Too many reads of this project are waiting', 2)
     if (lines.weightOfEntity(owner) >= ENTITY_WAITING_MAX)

@@ -7,8 +7,8 @@ const OF_THE_DISK = [204, 243, 75, 1001, 60]
 /** TIMEOUT_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS. */
 const OF_THE_LOAD = [159, 202, 241, 252]
 
-/** ABORTED: the server is ending. */
-const OF_ITS_END = 236
+/** The server is ending. */
+const ABORTED = 236
 
 /**
  * Of replicas, of which too few answer or none takes writes: SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER,
@@ -27,7 +27,7 @@ const OF_ACCESS = [81, 192, 193, 194, 497, 516]
 export function writeError(error: unknown): unknown {
   if (error instanceof ClientError) return error
   const code = codeOf(error)
-  if (code === undefined || code === OF_ITS_END)
+  if (code === undefined || code === ABORTED)
     return new StoreFailed('The trace database ended, so what was sent may not be stored', error)
   if (OF_THE_DISK.includes(code)) return diskFails(error)
   if (OF_THE_LOAD.includes(code))

@@ -25,11 +25,11 @@ export async function inTurn(
 ): Promise<void> {
   const holder = newId()
   const run = (sql: string): Promise<void> => db.command({ sql, params: {} })
-  const said = (): string => `'${holder} ${Math.floor(Date.now() / 1000) + LEASE_S}'`
+  const leaseText = (): string => `'${holder} ${Math.floor(Date.now() / 1000) + LEASE_S}'`
 
   async function take(): Promise<boolean> {
     try {
-      await run(`CREATE TABLE ${LOCK} (held UInt8) ENGINE = Null COMMENT ${said()}`)
+      await run(`CREATE TABLE ${LOCK} (held UInt8) ENGINE = Null COMMENT ${leaseText()}`)
       return true
     } catch (error) {
       if (codeOf(error) !== TABLE_ALREADY_EXISTS) throw error
@@ -48,7 +48,7 @@ export async function inTurn(
     else await delay(LOOK_AGAIN_MS)
   }
   const renewing = setInterval(
-    () => run(`ALTER TABLE ${LOCK} MODIFY COMMENT ${said()}`).catch(() => undefined),
+    () => run(`ALTER TABLE ${LOCK} MODIFY COMMENT ${leaseText()}`).catch(() => undefined),
     (LEASE_S * 1000) / 3,
   )
   try {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { eventually } from '../../../eventually.ts'
+import { eventually } from '../../../test-eventually.ts'
 import { startTestNetwork } from '../../../test-network.ts'
 import { firstOf } from '../port.ts'
 import { openElsewhere } from './elsewhere.ts'

@@ -43,7 +43,7 @@ export async function startServer(
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
   const logs = createLogFolder(folder)
   const start = (): Promise<Instance> => startInstance({ path, folder, logs, sqlAccess })
-  let isStopping = false
+  const stopping = new AbortController()
   let running: Instance | undefined = await firstStart()
   /** The instance that runs, or the one that is being started. */
   let current = Promise.resolve(running)
@@ -67,9 +67,9 @@ export async function startServer(
       try {
         return await start()
       } catch (error) {
-        if (isStopping) throw error
+        if (stopping.signal.aborted) throw error
         log.error({ err: error }, 'the trace database could not be started: it is tried again')
-        await delay(backoffMs(failed))
+        await delay(backoffMs(failed), undefined, { signal: stopping.signal })
       }
     }
   }
@@ -79,7 +79,7 @@ export async function startServer(
       running = await current
       const { child, connection } = running
       const reason = await child.exited
-      if (isStopping) return
+      if (stopping.signal.aborted) return
       const last_lines = child.lastLines()
       log.error({ reason, last_lines }, 'the trace database ended: it is started again')
       running = undefined
@@ -107,7 +107,7 @@ export async function startServer(
     repeatsInserts: 'unsent',
 
     async [Symbol.asyncDispose]() {
-      isStopping = true
+      stopping.abort()
       await current.then(stopInstance, () => undefined)
       await ended.catch(() => undefined)
     },
