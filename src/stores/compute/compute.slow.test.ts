@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import type { ComputeOptions } from './compute.ts'
 import { openFakeCompute } from './fake-compute.ts'
 import { GB, type MemoryNeeds } from './memory-estimate.ts'
@@ -341,7 +341,7 @@ describe('users of an engine process', () => {
     const message = 'inference a ended: exit code 1'
     await expect(chat(process, 'a', 'die')).rejects.toMatchObject({ status: 503, message })
     await expect(textOf(stream)).rejects.toMatchObject({ status: 503, message })
-    const told = expect.stringContaining('its last words: Loaded the adapter of another request')
+    const told = expect.stringContaining('its last output: Loaded the adapter of another request')
     await eventually(() => expect(statusOf(compute, 'inference a').last_error).toEqual(told))
     await eventually(() => expect(statusOf(compute, 'inference a').users).toBe(0))
   })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 
 let folder = ''

@@ -42,7 +42,7 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   log.info({ process: name, place: program.place }, 'engine process starting')
   const gone = program.exited.then((how) => {
     const end = `${name} ended: ${killReason ?? how}`
-    const reason = end + lastWords(program.lastLines())
+    const reason = end + lastOutput(program.lastLines())
     ended.abort(new EngineProcessLost(options.isShared && wasReady ? end : reason))
     return reason
   })
@@ -88,11 +88,11 @@ function watchStart(program: Program, replace: (reason: string) => void): () => 
   return () => clearInterval(timer)
 }
 
-/** The mark at the end of a log, and progress bars. */
-const NO_WORDS = /^— ended|\d+%\|/
+/** Lines without a cause: the mark at the end of a log, and progress bars. */
+const NO_REASON = /^— ended|\d+%\|/
 
 /** The end of the output is where programs print the cause of a failure. */
-function lastWords(lines: string[]): string {
-  const words = lines.filter((line) => line.trim() !== '' && !NO_WORDS.test(line)).at(-1)
-  return words === undefined ? '' : `; its last words: ${words.trim()}`
+function lastOutput(lines: string[]): string {
+  const last = lines.filter((line) => line.trim() !== '' && !NO_REASON.test(line)).at(-1)
+  return last === undefined ? '' : `; its last output: ${last.trim()}`
 }

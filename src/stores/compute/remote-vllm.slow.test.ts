@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
+import { eventually } from '../../test-eventually.ts'
 import { freePort } from '../processes/free-port.ts'
 import type { RemoteOptions } from './compute.ts'
 import { writeFakeAdapter } from './fake-adapter.ts'
@@ -189,6 +191,42 @@ describe('a vLLM elsewhere', () => {
     await ready(compute)
     await kill(server)
     await expectState(compute, /restarting|failed/, /ECONNREFUSED/)
+  })
+
+  it('is not lost when a router before it fails once', async () => {
+    const port = await freePort()
+    await startRemote(port)
+    let [asked, failures] = [0, 0]
+    const router = createServer(async (request, response) => {
+      const isCheck = request.url === '/v1/models'
+      if (isCheck) asked++
+      if (isCheck && failures > 0) {
+        failures--
+        response.writeHead(502).end()
+        return
+      }
+      const { method = 'GET', headers } = request
+      const sent = Buffer.concat(await Array.fromAsync(request))
+      const { authorization = '' } = headers
+      const reply = await fetch(urlOf(port) + request.url, {
+        method,
+        headers: { authorization },
+        ...(method === 'POST' && { body: sent }),
+      })
+      response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()))
+    })
+    router.listen(0, '127.0.0.1')
+    await once(router, 'listening')
+    try {
+      const compute = open({ urls: [`http://127.0.0.1:${(router.address() as AddressInfo).port}`] })
+      const process = await ready(compute)
+      failures = 1
+      const before = asked
+      await eventually(() => expect(asked).toBeGreaterThan(before + 1))
+      expect(await chat(process, MODEL)).toBe('no adapter')
+    } finally {
+      router.close()
+    }
   })
 
   it('503 when it hangs in the middle, and for those who come then', async () => {

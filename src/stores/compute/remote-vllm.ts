@@ -12,6 +12,10 @@ import { createConnections, type Endpoint, makeToken, newAgent, postJson } from 
 /** How often a remote server is probed; there is no other sign of its end. */
 const CHECK_MS_MAX = 5_000
 
+/** Checks in a row that fail before its running requests are ended: a router that restarts answers again within seconds. */
+const FAILED_CHECKS_MAX = 3
+const CHECK_AGAIN_MS = 1_000
+
 /** Longest pause before it is probed again: a probe costs nothing. */
 const BACKOFF_MS_MAX = 5_000
 
@@ -97,8 +101,21 @@ async function runElsewhere(
   const ended = new AbortController()
   const within = (): AbortSignal => AbortSignal.any([stopping, AbortSignal.timeout(stallMs)])
   const replace = (reason: string): void => ended.abort(new EngineProcessLost(`${name} is lost: ${reason}`))
-  const check = (): Promise<void> =>
-    assertServed(endpoint, within()).catch((error: unknown) => replace(causeOf(endpoint, error)))
+  let checking: Promise<void> | undefined
+  const check = (): Promise<void> => {
+    checking ??= checkSometimes().finally(() => {
+      checking = undefined
+    })
+    return checking
+  }
+  async function checkSometimes(): Promise<void> {
+    for (let failed = 1; !ended.signal.aborted; failed++) {
+      const cause = await assertServed(endpoint, within()).catch((error: unknown) => causeOf(endpoint, error))
+      if (cause === undefined) return
+      if (failed === FAILED_CHECKS_MAX) return replace(cause)
+      await delay(CHECK_AGAIN_MS, undefined, { signal: ended.signal, ref: false }).catch(() => {})
+    }
+  }
   try {
     await assertServed(endpoint, within())
     await makeToken(endpoint, within())

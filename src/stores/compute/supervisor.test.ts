@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { createLog } from '../../log.ts'
+import { eventually } from '../../test-eventually.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import { type Supervisor, supervise } from './supervisor.ts'
 

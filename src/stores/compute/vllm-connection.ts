@@ -65,8 +65,16 @@ export async function makeToken(endpoint: Endpoint, signal: AbortSignal): Promis
   const body = JSON.stringify({ model: endpoint.servedModel, prompt: 'a', max_tokens: 1 })
   const reply = await postJson(endpoint, '/v1/completions', body, signal, PROBE)
   const text = await reply.body.text()
-  if (reply.statusCode !== 200) throw new Error(`it answers ${reply.statusCode} to a prompt: ${text}`)
+  if (reply.statusCode === 200) return
+  const message = `it answers ${reply.statusCode} to a prompt: ${text}`
+  throw REFUSALS.includes(reply.statusCode) ? new EngineBusy(message) : new Error(message)
 }
+
+/** What a server or a router answers that has too much to do for now. */
+const REFUSALS = [429, 503]
+
+/** The engine takes no prompt for now, which does not mean that it is lost. */
+class EngineBusy extends Error {}
 
 export function postJson(
   { url, agent, headers }: Endpoint,
@@ -215,7 +223,7 @@ async function read(
   }
 }
 
-/** Ends a instance that makes no progress. */
+/** Ends an instance that makes no progress. */
 async function watch(
   instance: Instance<Endpoint>,
   progress: Progress,
@@ -244,6 +252,7 @@ async function probe(instance: Instance<Endpoint>, progress: Progress, stallMs: 
     progress.lastByteAt = performance.now()
     progress.lastProofAt = progress.lastByteAt
   } catch (error) {
+    if (error instanceof EngineBusy) return
     instance.replace(signal.aborted ? `it hung: no token for ${stallMs / 1000} s` : messageOf(error))
   }
 }

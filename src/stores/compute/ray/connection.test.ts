@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { eventually } from '../../../eventually.ts'
+import { eventually } from '../../../test-eventually.ts'
 import { connectToNode } from './connection.ts'
 
 const HELLO = frame('h', JSON.stringify({ host: '127.0.0.1', port: 1, package: '/package' }))

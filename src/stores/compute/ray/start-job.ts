@@ -122,7 +122,7 @@ async function untilListening(
     assertRuns(await look())
     if (performance.now() - startedAt > SILENT_JOB_MS_MAX)
       throw new Error(
-        `the program said for ${SILENT_JOB_MS_MAX / 1000} s not where it listens: ${gistOf(output)}`,
+        `the program did not print within ${SILENT_JOB_MS_MAX / 1000} s where it listens: ${gistOf(output)}`,
       )
     await delay(POLL_MS, undefined, { signal: stopping }).catch(() => {})
   }
@@ -152,7 +152,7 @@ function createLook(
 
 /** @throws Error for a job that has ended or is not there */
 function assertRuns(state: RayJobState | undefined): asserts state is RayJobState {
-  if (state === undefined) throw new Error('Ray knows nothing of the job any more')
+  if (state === undefined) throw new Error('Ray has no record of the job any more')
   if (state.hasEnded) throw new Error(`Ray: the job ended (${state.status}): ${gistOf(state.message)}`)
 }
 
